@@ -1,0 +1,1 @@
+"""Right implementations of attention."""

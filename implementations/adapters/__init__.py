@@ -1,0 +1,1 @@
+"""Other people's attention functions, one file each."""

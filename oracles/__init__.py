@@ -1,0 +1,1 @@
+"""Independent answers to hold the definition against."""

@@ -1,0 +1,1 @@
+"""The executable specification of multi-head attention."""

@@ -1,0 +1,1 @@
+"""Arrays to and from the libraries that implementations are written in."""

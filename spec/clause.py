@@ -1,0 +1,223 @@
+"""What a clause is, and how it compares numbers.
+
+A comparison raises `Violation` and returns nothing: there is no boolean to
+forget. Shapes come before values, NaN is wrong wherever it is not asked for,
+and what is reported is the place where the error is the largest multiple of
+its budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import Problems
+
+Check = Callable[[Implementation, Problem], None]
+Force = Literal["must", "should"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a comparison failed worst."""
+
+    index: tuple[int, ...]
+    got: float
+    want: float
+    budget: float
+
+
+class Violation(AssertionError):
+    """An implementation broke a clause; `place` tells where, when numbers were compared."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass
+class Measure:
+    """The largest error that the comparisons made so far have seen, in units of its budget."""
+
+    worst: float = 0.0
+    comparisons: int = 0
+
+
+_measure: ContextVar[Measure | None] = ContextVar("measure", default=None)
+
+
+@contextmanager
+def measuring() -> Iterator[Measure]:
+    """Collect the worst ratio of error to budget of every comparison inside."""
+    measure = Measure()
+    token = _measure.set(measure)
+    try:
+        yield measure
+    finally:
+        _measure.reset(token)
+
+
+def equal(got: Array, want: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless |got - want| <= within, everywhere.
+
+    An infinite `want` asks for exactly that infinity. An infinite budget is no claim.
+    """
+    wanted, budget = _spread(got, want), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got == wanted, 0.0, np.abs(got - wanted))
+    _judge(got, wanted, budget, error)
+
+
+def at_most(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless got <= bound + within, everywhere."""
+    limit, budget = _spread(got, bound), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got <= limit, 0.0, got - limit)
+    _judge(got, limit, budget, error, relation="at most ")
+
+
+def at_least(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless got >= bound - within, everywhere."""
+    limit, budget = _spread(got, bound), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got >= limit, 0.0, limit - got)
+    _judge(got, limit, budget, error, relation="at least ")
+
+
+def same_bits(got: Array, want: Array) -> None:
+    """Raise `Violation` unless every number is the same, a signed zero and a NaN included."""
+    wanted = _spread(got, want)
+    same = (got == wanted) & (np.signbit(got) == np.signbit(wanted))
+    same |= np.isnan(got) & np.isnan(wanted)
+    _judge(got, wanted, np.zeros(got.shape), np.where(same, 0.0, np.inf), relation="exactly ")
+
+
+def holds(condition: bool, message: str) -> None:
+    """Raise `Violation` with `message` unless `condition`: for facts that are not numbers."""
+    if not condition:
+        raise Violation(message)
+
+
+def _spread(got: Array, other: ArrayLike) -> Array:
+    """`other` in the shape of `got`; a `got` that would have to grow has the wrong shape."""
+    array = np.asarray(other)
+    try:
+        return np.broadcast_to(array, got.shape)
+    except ValueError:
+        raise Violation(f"shape: got {got.shape}, want {array.shape}") from None
+
+
+def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str = "") -> None:
+    if not got.size:
+        return
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(error == 0, 0.0, error / budget)
+    ratio = np.where(np.isnan(error), np.inf, np.where(np.isnan(ratio), 0.0, ratio))
+    worst = int(np.argmax(ratio))
+    measure = _measure.get()
+    if measure is not None:
+        measure.worst = max(measure.worst, float(ratio.flat[worst]))
+        measure.comparisons += 1
+    if ratio.flat[worst] > 1:
+        index = tuple(int(x) for x in np.unravel_index(worst, got.shape))
+        numbers = (float(x.flat[worst]) for x in (got, want, budget))
+        place = Place(index, *numbers)
+        wanted = f"{relation}{place.want:.9g} within {place.budget:.2g}"
+        raise Violation(f"at {index}: got {place.got:.9g}, want {wanted}", place)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Why a clause is believed: a proof, or an exact run of the definition, and its control.
+
+    function: returns what the theorem says is zero. control: the same with a
+    fault in it, so not zero. sizes: in words, what the proof quantifies over.
+    """
+
+    grade: Literal["proved", "proved at sizes", "checked exactly"]
+    function: Callable[[], Any]
+    control: Callable[[], Any]
+    sizes: str
+
+
+@dataclass(frozen=True, eq=False)
+class Clause:
+    """A numbered sentence of the specification that can be run."""
+
+    number: str
+    check: Check
+    over: Problems
+    needs: frozenset[Capability]
+    catches: frozenset[str]
+    proof: Evidence | None = None
+    force: Force = "must"
+
+    @property
+    def name(self) -> str:
+        return self.check.__name__
+
+    @property
+    def id(self) -> str:
+        return f"{self.number}-{self.name}"
+
+    @property
+    def section(self) -> str:
+        """The letter of the section, which opens the number."""
+        return self.number.rstrip("0123456789")
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words: the first paragraph of the docstring."""
+        return " ".join(self._paragraphs()[0].split())
+
+    @property
+    def formula(self) -> str:
+        """The claim in symbols: the indented paragraph of the docstring."""
+        indented = [p for p in self._paragraphs()[1:] if p.startswith("    ")]
+        return "\n".join(line.strip() for line in indented[0].splitlines()) if indented else ""
+
+    @property
+    def text(self) -> str:
+        """The whole docstring, dedented."""
+        return "\n\n".join(self._paragraphs())
+
+    @property
+    def evidence(self) -> str:
+        """How well the claim is founded: a grade, and what it quantifies over."""
+        return "checked" if self.proof is None else f"{self.proof.grade} ({self.proof.sizes})"
+
+    def _paragraphs(self) -> list[str]:
+        lines = (self.check.__doc__ or self.name).splitlines()
+        body = [line.removeprefix("    ") for line in lines[1:]]
+        return [p for p in "\n".join([lines[0], *body]).strip().split("\n\n") if p.strip()]
+
+    def binds(self, implementation: Implementation) -> bool:
+        """Whether the clause says anything about this implementation."""
+        return self.needs <= implementation.offers
+
+
+def clause(
+    number: str,
+    *,
+    over: Problems,
+    needs: Iterable[Capability] = (),
+    catches: Iterable[str],
+    proof: Evidence | None = None,
+    force: Force = "must",
+) -> Callable[[Check], Clause]:
+    """Turn a function into the clause `number`.
+
+    `catches` names the mistakes of `spec.mistakes` that the clause must reject.
+    What the domain cannot do without (a causal problem, a mask) is needed as well.
+    """
+    return lambda check: Clause(
+        number, check, over, frozenset(needs) | over.needs, frozenset(catches), proof, force
+    )

@@ -1,0 +1,129 @@
+"""The contract: what an implementation is, and what it may leave out.
+
+An implementation is a frozen record of plain functions on problems. Leaving a
+function out declares that it is not offered. `spec.backends.implementation`
+builds the record from an ordinary attention function of NumPy, torch or JAX.
+
+Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
+the kinds of problem that are answered. The core needs none of the second:
+4-D arrays, E = D, sizes of at least one, and no option given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, NoReturn
+
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Gradients, Problem
+
+
+class Capability(Enum):
+    """What a clause may ask of an implementation beyond the forward pass on the core."""
+
+    GRADIENTS = "has gradients of q, k and v"
+    BIAS_GRADIENT = "has a gradient of the additive mask"
+    PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
+    WEIGHTS = "returns the weights"
+    LSE = "returns the log-sum-exp"
+    CALL = "can be watched as a caller sees it"
+
+    MASK = "takes a boolean mask"
+    BIAS = "takes an additive mask"
+    CAUSAL = "takes causal"
+    MASK_AND_CAUSAL = "takes a mask and causal together"
+    SCALE = "takes a scale"
+    GROUPS = "takes fewer key heads than query heads"
+    WIDTHS = "takes values of another width than keys"
+    EMPTY = "takes sizes of zero"
+
+
+KINDS = frozenset(Capability) - {
+    Capability.GRADIENTS,
+    Capability.BIAS_GRADIENT,
+    Capability.PARTIAL_GRADIENTS,
+    Capability.WEIGHTS,
+    Capability.LSE,
+    Capability.CALL,
+}
+
+
+def kinds_of(problem: Problem) -> frozenset[Capability]:
+    """The kinds of problem that `problem` is; empty for the core."""
+    masked = problem.mask is not None
+    tests = {
+        Capability.MASK: masked and problem.mask is not None and problem.mask.dtype == bool,
+        Capability.BIAS: masked and problem.mask is not None and problem.mask.dtype != bool,
+        Capability.CAUSAL: problem.causal,
+        Capability.MASK_AND_CAUSAL: masked and problem.causal,
+        Capability.SCALE: problem.scale is not None,
+        Capability.GROUPS: problem.G != problem.H,
+        Capability.WIDTHS: problem.E != problem.D,
+        Capability.EMPTY: 0 in (problem.B, problem.H, problem.N, problem.M, problem.D, problem.E),
+    }
+    return frozenset(kind for kind, holds in tests.items() if holds)
+
+
+class Refused(Exception):
+    """An implementation would not answer; the message names the exception that it raised."""
+
+
+def not_offered(*_: object, **__: object) -> NoReturn:
+    """Stands for a function that an implementation does not have."""
+    raise NotImplementedError("this clause used a capability that it did not declare in `needs`")
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One way to compute attention: plain functions of a problem, and what they leave out.
+
+    forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
+    backward: Gradients, shaped like q, k and v
+    bias_gradient: shaped like the mask     partial: Gradients of the inputs named
+    call: the forward pass as its caller sees it
+    All return float64 numbers, or raise `Violation` (a result of the wrong
+    shape or dtype) or `Refused`.
+
+    answers: the kinds of problem answered forward; `differentiates`, those answered backward.
+    dtypes: the formats it takes. conventions: where it departs from the default.
+    deviations: number of a clause -> why this implementation is known to break it.
+    origin: how a person imports it, as `module:name`, for a script that repeats a failure.
+    """
+
+    name: str
+    forward: Callable[[Problem], Array]
+    backward: Callable[[Problem], Gradients] = not_offered
+    bias_gradient: Callable[[Problem], Array] = not_offered
+    partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
+    weights: Callable[[Problem], Array] = not_offered
+    lse: Callable[[Problem], Array] = not_offered
+    call: Callable[[Problem], Call] = not_offered
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = KINDS
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    def but(self, **changes: Any) -> Implementation:
+        """The same implementation, except for `changes`."""
+        return replace(self, **changes)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {
+            Capability.GRADIENTS: self.backward,
+            Capability.BIAS_GRADIENT: self.bias_gradient,
+            Capability.PARTIAL_GRADIENTS: self.partial,
+            Capability.WEIGHTS: self.weights,
+            Capability.LSE: self.lse,
+            Capability.CALL: self.call,
+        }
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice this implementation makes."""
+        return {**DEFAULT_CONVENTIONS, **self.conventions}

@@ -1,0 +1,1 @@
+"""Plausible wrong implementations of attention."""

@@ -1,0 +1,177 @@
+"""The vocabulary of the specification: symbols, axes, problems, gradients.
+
+Axes
+    B batch    H query heads    G key heads    N queries    M keys
+    D score width    E value width
+
+Arrays
+    q (B, H, N, D)    k (B, G, M, D)    v (B, G, M, E)    o (B, H, N, E)
+    s scores, a weights, bias b: (B, H, N, M)    lse (B, H, N)
+    dout is shaped like o; dq, dk, dv like q, k, v
+
+Indices
+    i is a query, j a key, c a column of a value; s_ij = scale <q_i, k_j> + b_ij
+
+Words
+    A key that the mask hides from a query is *forbidden* to it. A query from
+    which every key is hidden is *idle*.
+
+Every array of a problem holds float64 numbers that `dtype`, the format under
+test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Grade = Literal["strict", "flash", "eager"]
+Corner = Literal["top-left", "bottom-right"]
+Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
+
+GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
+DTYPES = ("float64", "float32", "float16", "bfloat16")
+
+# What the mathematics leaves open: the choices, the default first.
+CONVENTIONS: Mapping[str, tuple[str, ...]] = {
+    "idle": ("zero", "nan", "uniform"),
+    "causal": ("top-left", "bottom-right"),
+    "grouping": ("blocks", "interleaved"),
+    "mask means": ("attend", "forbid"),
+}
+DEFAULT_CONVENTIONS: Mapping[str, str] = {name: choices[0] for name, choices in CONVENTIONS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One attention problem, and the loss <dout, o> to differentiate.
+
+    q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
+    mask: broadcastable to (B, H, N, M), or None. Bool: True where query i may
+        attend to key j. Float: added to the scores after scaling, -inf forbids.
+    causal: forbids the future; `corner` tells which diagonal that is when N != M.
+    scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
+    dtype, rounding, memory: how the problem is put to an implementation.
+    seed: settles what a clause still has to choose (a permutation, a place to cut).
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    dout: Array
+    mask: Array | None = None
+    causal: bool = False
+    scale: float | None = None
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    corner: Corner = "top-left"
+    memory: Memory = "contiguous"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("q", "k", "v", "dout", "mask"):
+            array = getattr(self, name)
+            if array is not None:
+                shared = array.view()
+                shared.flags.writeable = False
+                object.__setattr__(self, name, shared)
+
+    def but(self, **changes: Any) -> Problem:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    @property
+    def B(self) -> int:
+        return int(self.q.shape[0])
+
+    @property
+    def H(self) -> int:
+        return int(self.q.shape[1])
+
+    @property
+    def G(self) -> int:
+        return int(self.k.shape[1])
+
+    @property
+    def N(self) -> int:
+        return int(self.q.shape[2])
+
+    @property
+    def M(self) -> int:
+        return int(self.k.shape[2])
+
+    @property
+    def D(self) -> int:
+        return int(self.q.shape[3])
+
+    @property
+    def E(self) -> int:
+        return int(self.v.shape[3])
+
+    @property
+    def sigma(self) -> float:
+        """The scale that applies: the one asked for, else 1 / sqrt(D)."""
+        return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
+
+    @cached_property
+    def future(self) -> Array:
+        """True where key j lies in the future of query i.   (N, M)"""
+        shift = self.M - self.N if self.corner == "bottom-right" else 0
+        return np.arange(self.M)[None, :] > np.arange(self.N)[:, None] + shift
+
+    @cached_property
+    def allowed(self) -> Array:
+        """True where query i may attend to key j.   (B, H, N, M)"""
+        allowed = np.ones((self.B, self.H, self.N, self.M), dtype=bool)
+        if self.mask is not None:
+            allowed &= self.mask if self.mask.dtype == bool else ~np.isneginf(self.mask)
+        if self.causal:
+            allowed &= ~self.future
+        return allowed
+
+    @cached_property
+    def bias(self) -> Array:
+        """What is added to the scores, zero where a key is forbidden.   (B, H, N, M)"""
+        bias = np.zeros((self.B, self.H, self.N, self.M))
+        if self.mask is not None and self.mask.dtype != bool:
+            bias = np.where(self.allowed, self.mask, bias)
+        return bias
+
+    @cached_property
+    def idle(self) -> Array:
+        """True where a query may attend to no key.   (B, H, N)"""
+        return ~self.allowed.any(axis=-1)
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """The derivatives of <dout, o>, each shaped like what it is taken by.
+
+    bias: (B, H, N, M) or as the mask was given; None where it was not asked for.
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    bias: Array | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an implementation, as its caller sees it."""
+
+    out: Array
+    dtype: str
+    changed: tuple[str, ...] = ()  # inputs whose content is not what it was
+    aliased: tuple[str, ...] = ()  # inputs whose memory the output shares
+    notes: Mapping[str, str] = field(default_factory=dict)
