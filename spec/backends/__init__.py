@@ -1,1 +1,116 @@
-"""Arrays to and from the libraries that implementations are written in."""
+"""Arrays to and from the libraries that implementations are written in.
+
+    from spec.backends import implementation
+    record = implementation(attend)     # a function of query, key, value, ...
+
+A library is imported only when a target needs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from spec.backends.inference import NAMES, inferred
+from spec.backends.library import Library
+from spec.backends.signature import Unsuitable, name_of, signature_of
+from spec.backends.wrapping import Wrapped
+from spec.implementation import Implementation, not_offered
+
+__all__ = ["NAMES", "Unsuitable", "implementation", "inferred", "library"]
+
+LAYOUTS = ("bhld", "blhd")
+
+
+def library(name: str, device: str = "cpu") -> Library:
+    """The array library `name` on `device`.
+
+    Raises Unsuitable: an unknown or absent library, or a device that is not there.
+    """
+    if name not in NAMES:
+        raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
+    try:
+        module = importlib.import_module(f"spec.backends.{name}")
+    except ImportError as error:
+        raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
+    found: Library = module.library(device)
+    return found
+
+
+def implementation(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    layout: str = "bhld",
+    device: str = "cpu",
+    backward: Callable[..., Any] | None = None,
+    weights: Callable[..., Any] | None = None,
+    lse: Callable[..., Any] | None = None,
+    conventions: Mapping[str, str] | None = None,
+    deviations: Mapping[str, str] | None = None,
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> Implementation:
+    """The record of an ordinary attention function, its parameters matched by name.
+
+    backward, weights and lse default to attributes of the function.
+    Raises Unsuitable: a function that cannot be called as attention, an unknown
+    layout, backend or dtype.
+    """
+    if layout not in LAYOUTS:
+        raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
+    arrays = library(backend or inferred(function)[0], device)
+    wrapped = Wrapped(function, signature_of(function), arrays, layout)
+    return Implementation(
+        name=name or name_of(function),
+        forward=wrapped.forward,
+        call=wrapped.watched,
+        answers=wrapped.signature.kinds,
+        dtypes=known(dtypes or arrays.dtypes, arrays),
+        conventions=conventions or getattr(function, "conventions", {}),
+        deviations=deviations or getattr(function, "deviations", {}),
+        origin=origin,
+        **_extras(wrapped, {"weights": weights, "lse": lse}),
+        **_gradients(wrapped, backward or getattr(function, "backward", None)),
+    )
+
+
+def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:
+    """`dtypes`, once the library has them all. Raises Unsuitable otherwise."""
+    for dtype in dtypes:
+        if dtype not in arrays.dtypes:
+            title = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}[arrays.name]
+            raise Unsuitable(f"the {title} backend has no {dtype}")
+    return dtypes
+
+
+def _extras(wrapped: Wrapped, given: Mapping[str, Callable[..., Any] | None]) -> dict[str, Any]:
+    """Weights and log-sum-exp, where the function or the caller has them."""
+    extras: dict[str, Any] = {}
+    for name, chosen in given.items():
+        function = chosen or getattr(wrapped.function, name, None)
+        if callable(function):
+            other = replace(wrapped, function=function, signature=signature_of(function))
+            extras[name] = getattr(other, name)
+    return extras
+
+
+def _gradients(wrapped: Wrapped, backward: Callable[..., Any] | None) -> dict[str, Any]:
+    """The gradients: those that are given, else the library's own."""
+    if callable(backward):
+        signature = signature_of(backward, roles=("dout", "q", "k", "v"))
+        given = replace(wrapped, function=backward, signature=signature)
+        kinds = wrapped.signature.kinds & signature.kinds
+        return {"backward": given.given_gradients, "differentiates": kinds}
+    kinds = wrapped.signature.kinds
+    if wrapped.library.differentiate is None:
+        return {"backward": not_offered, "differentiates": kinds}
+    return {
+        "backward": wrapped.gradients,
+        "partial": wrapped.partial,
+        "bias_gradient": wrapped.mask_gradient,
+        "differentiates": kinds,
+    }

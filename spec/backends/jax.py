@@ -1,0 +1,86 @@
+"""JAX: four dtypes and gradients by vjp.
+
+float64 needs JAX's 64-bit mode, which is switched on around each float64 call
+and left as it was; an implementation that falls back to float32 is told so.
+JAX arrays have no strides, so `Problem.memory` makes no difference here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from spec.backends.library import Library
+from spec.backends.memory import Laid
+from spec.backends.signature import Unsuitable
+from spec.notation import DTYPES, Array
+
+FORMATS = {name: getattr(jnp, name) for name in DTYPES}
+
+
+def library(device: str) -> Library:
+    """JAX on `device`. Raises Unsuitable where there is no such device."""
+    try:
+        place = jax.devices("gpu" if device.startswith("cuda") else device)[0]
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise Unsuitable(f"JAX has no device {device!r} here: {reason}") from None
+    return Library(
+        name="jax",
+        device=place.platform,
+        dtypes=DTYPES,
+        put=lambda laid, dtype: put(laid, dtype, place),
+        get=get,
+        dtype_of=lambda x: str(x.dtype) if isinstance(x, jax.Array) else None,
+        device_of=lambda x: str(next(iter(x.devices())).platform),
+        running=running,
+        differentiate=differentiate,
+        copied=np.array,
+        same=lambda x, y: np.asarray(x).tobytes() == y.tobytes(),
+        overlap=lambda x, y: False,  # noqa: ARG005 - JAX arrays are immutable
+    )
+
+
+def put(laid: Laid, dtype: str, device: Any) -> tuple[Any, Any]:
+    """The numbers on the device in `dtype` (a mask of truth values stays one), twice."""
+    numbers = laid.view()
+    if numbers.dtype != bool:
+        numbers = numbers.astype(FORMATS[dtype])
+    array = jax.device_put(numbers, device)
+    return array, array
+
+
+def get(x: Any) -> Array:
+    """The numbers of an array, in memory of their own."""
+    return np.array(np.asarray(x), dtype=np.float64)
+
+
+@contextmanager
+def running(dtype: str) -> Iterator[None]:
+    """In 64-bit mode for float64, and in the caller's mode otherwise."""
+    if dtype != "float64":
+        yield
+        return
+    with _wide():
+        yield
+
+
+def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Sequence[Any]:
+    """The gradient of <dout, function(arrays)> by each array."""
+    _, pull = jax.vjp(function, *arrays)
+    found: Sequence[Any] = pull(dout)
+    return found
+
+
+def _wide() -> Any:
+    """JAX's 64-bit mode as a context, under the name that this release gives it."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    experimental = importlib.import_module("jax.experimental")
+    return experimental.enable_x64(True)

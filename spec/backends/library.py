@@ -1,0 +1,39 @@
+"""What the specification needs from an array library, as a record of plain functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from spec.backends.memory import Laid
+from spec.notation import Array
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library on one device.
+
+    put: a buffer and the view of it, in a dtype -> the library's buffer and view.
+    get: an array of the library -> float64, in memory of its own.
+    dtype_of: the name of an array's dtype; None for what is no array of the library.
+    device_of: where an array lives, in words to compare with `device`.
+    running: the context in which calls are made for a dtype.
+    differentiate: function, arrays, cotangent -> a gradient for each array; None
+        where the library has no gradients of its own.
+    copied, same, overlap: whether a buffer was written to, or is shared.
+    """
+
+    name: str
+    device: str
+    dtypes: tuple[str, ...]
+    put: Callable[[Laid, str], tuple[Any, Any]]
+    get: Callable[[Any], Array]
+    dtype_of: Callable[[Any], str | None]
+    device_of: Callable[[Any], str]
+    running: Callable[[str], AbstractContextManager[Any]]
+    differentiate: Callable[[Callable[..., Any], Sequence[Any], Any], Sequence[Any]] | None
+    copied: Callable[[Any], Any]
+    same: Callable[[Any, Any], bool]
+    overlap: Callable[[Any, Any], bool]

@@ -1,0 +1,38 @@
+"""NumPy: float64, float32 and float16 on the CPU; gradients only where they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.backends.library import Library
+from spec.backends.memory import Laid, view_of
+from spec.backends.signature import Unsuitable
+from spec.notation import Array
+
+
+def library(device: str) -> Library:
+    """NumPy. Raises Unsuitable for a device other than the CPU."""
+    if device != "cpu":
+        raise Unsuitable(f"the NumPy backend has no device {device!r}")
+    return Library(
+        name="numpy",
+        device="cpu",
+        dtypes=("float64", "float32", "float16"),
+        put=put,
+        get=lambda x: np.array(x, dtype=np.float64),
+        dtype_of=lambda x: str(x.dtype) if isinstance(x, np.ndarray) else None,
+        device_of=lambda _: "cpu",
+        running=lambda _: np.errstate(all="ignore"),
+        differentiate=None,
+        copied=np.copy,
+        same=lambda x, y: x.tobytes() == y.tobytes(),
+        overlap=np.may_share_memory,
+    )
+
+
+def put(laid: Laid, dtype: str) -> tuple[Array, Array]:
+    """The buffer in `dtype` (a mask of truth values stays one), and the view of it."""
+    buffer = laid.buffer
+    if buffer.dtype != bool:
+        buffer = buffer.astype(dtype, copy=False)
+    return buffer, view_of(buffer, laid)

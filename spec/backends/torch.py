@@ -1,0 +1,92 @@
+"""PyTorch: four dtypes, gradients by autograd, on the CPU or on a CUDA device.
+
+The forward pass runs without autograd and the gradients with it, so that both
+of the paths that people use are seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec.backends.library import Library
+from spec.backends.memory import Laid
+from spec.backends.signature import Unsuitable
+from spec.notation import DTYPES, Array
+
+FORMATS = {name: getattr(torch, name) for name in DTYPES}
+NAMES = {dtype: name for name, dtype in FORMATS.items()}
+
+
+def library(device: str) -> Library:
+    """PyTorch on `device`. Raises Unsuitable where there is no such device."""
+    try:
+        place = torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise Unsuitable(f"torch has no device {device!r} here: {reason}") from None
+    return Library(
+        name="torch",
+        device=place.type,
+        dtypes=DTYPES,
+        put=lambda laid, dtype: put(laid, dtype, place),
+        get=get,
+        dtype_of=dtype_of,
+        device_of=lambda x: str(x.device.type),
+        running=running,
+        differentiate=differentiate,
+        copied=lambda buffer: buffer.detach().clone(),
+        same=same,
+        overlap=overlap,
+    )
+
+
+def put(laid: Laid, dtype: str, device: torch.device) -> tuple[Any, Any]:
+    """The buffer on the device in `dtype` (a mask of truth values stays one), and the view."""
+    buffer = torch.from_numpy(laid.buffer)
+    buffer = buffer.to(device, buffer.dtype if buffer.dtype == torch.bool else FORMATS[dtype])
+    if laid.strides is None:
+        return buffer, buffer.view(laid.shape)
+    return buffer, buffer.as_strided(laid.shape, laid.strides, laid.offset)
+
+
+def get(x: Any) -> Array:
+    """The numbers of a tensor, in memory of their own."""
+    return np.array(x.detach().to("cpu", torch.float64).numpy())
+
+
+def dtype_of(x: Any) -> str | None:
+    """The name of a tensor's dtype; None for anything else."""
+    return NAMES.get(x.dtype, str(x.dtype)) if isinstance(x, torch.Tensor) else None
+
+
+@contextmanager
+def running(dtype: str) -> Iterator[None]:  # noqa: ARG001 - every dtype runs alike
+    """Without autograd, whatever the caller's mode is."""
+    with torch.inference_mode(False), torch.no_grad():
+        yield
+
+
+def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Sequence[Any]:
+    """The gradient of <dout, function(arrays)> by each array, which keeps its strides."""
+    with torch.enable_grad():
+        leaves = [x.detach().requires_grad_() for x in arrays]
+        found = torch.autograd.grad(function(*leaves), leaves, dout, allow_unused=True)
+    pairs = zip(found, leaves, strict=True)
+    return [torch.zeros_like(leaf) if x is None else x for x, leaf in pairs]
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two buffers hold the same bits."""
+    return bool(torch.equal(x.detach().view(torch.uint8), y.view(torch.uint8)))
+
+
+def overlap(x: Any, buffer: Any) -> bool:
+    """Whether a tensor lives in the memory of a buffer."""
+    if not x.numel() or not buffer.numel():
+        return False
+    return bool(x.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr())

@@ -1,0 +1,229 @@
+"""An ordinary attention function seen as functions of a problem.
+
+Every result is checked before its numbers are looked at: that it is an array of
+the library, of the right shape, dtype and device. An exception that the
+function raises becomes `Refused`; whether it may refuse is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from spec.backends.library import Library
+from spec.backends.memory import laid_out
+from spec.backends.signature import Signature
+from spec.clause import Violation
+from spec.implementation import Refused
+from spec.notation import Array, Call, Gradients, Problem
+
+INPUTS = ("q", "k", "v")
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A function of arrays, how it is called, and the library whose arrays it takes.
+
+    layout: "bhld" for (batch, heads, length, width), "blhd" for length before heads.
+    """
+
+    function: Callable[..., Any]
+    signature: Signature
+    library: Library
+    layout: str = "bhld"
+
+    def forward(self, problem: Problem) -> Array:
+        """The output (B, H, N, E). Raises Violation or Refused."""
+        with self._running(problem):
+            result = self._apply(problem, self._arrays(problem))
+            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+
+    def watched(self, problem: Problem) -> Call:
+        """The forward pass, and what it did to its inputs and their memory."""
+        with self._running(problem):
+            names = [n for n in (*INPUTS, "mask") if getattr(problem, n) is not None]
+            placed = {name: self._put(problem, name) for name in names}
+            before = {name: self.library.copied(placed[name][0]) for name in names}
+            views = [placed[name][1] for name in INPUTS]
+            mask = placed["mask"][1] if "mask" in placed else None
+            result = self._call(problem, views, mask)
+            self._check(result, self._native(_shape(problem, "dout")), None, "the output")
+            buffers = {name: placed[name][0] for name in names}
+            return Call(
+                out=self._turned(self.library.get(result)),
+                dtype=self.library.dtype_of(result) or "",
+                changed=tuple(n for n, x in buffers.items() if not self.library.same(x, before[n])),
+                aliased=tuple(n for n, x in buffers.items() if self.library.overlap(result, x)),
+            )
+
+    def gradients(self, problem: Problem) -> Gradients:
+        """dq, dk, dv by the library's own differentiation."""
+        return Gradients(**self.partial(problem, INPUTS))
+
+    def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+        """The gradients of some of q, k and v, the others being constants."""
+        with self._running(problem):
+            arrays = dict(zip(INPUTS, self._arrays(problem), strict=True))
+            mask = self._mask(problem)
+
+            def function(*chosen: Any) -> Any:
+                given = {**arrays, **dict(zip(names, chosen, strict=True))}
+                return self._checked(problem, [given[name] for name in INPUTS], mask)
+
+            found = self._differentiate(problem, function, [arrays[name] for name in names])
+            return {
+                name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
+                for name, x in zip(names, found, strict=True)
+            }
+
+    def mask_gradient(self, problem: Problem) -> Array:
+        """The gradient of an additive mask, shaped like the mask."""
+        with self._running(problem):
+            arrays = self._arrays(problem)
+
+            def function(mask: Any) -> Any:
+                return self._checked(problem, arrays, mask)
+
+            (found,) = self._differentiate(problem, function, [self._mask(problem)])
+            wanted = _shape(problem, "mask")
+            return self._read(found, wanted, problem.dtype, "dmask", turned=False)
+
+    def given_gradients(self, problem: Problem) -> Gradients:
+        """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
+        with self._running(problem):
+            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
+            result = self._apply(problem, arrays)
+            if not isinstance(result, tuple | list) or len(result) < 3:
+                raise Violation(f"backward returned {_words(result)}, want (dq, dk, dv)")
+            found = zip(INPUTS, result, strict=False)
+            return Gradients(
+                **{
+                    name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
+                    for name, x in found
+                }
+            )
+
+    def weights(self, problem: Problem) -> Array:
+        """The weights (B, H, N, M), whatever the layout is."""
+        shape = (problem.B, problem.H, problem.N, problem.M)
+        return self._extra(problem, shape, "the weights")
+
+    def lse(self, problem: Problem) -> Array:
+        """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
+        return self._extra(
+            problem, (problem.B, problem.H, problem.N), "the log-sum-exp", any_dtype=True
+        )
+
+    def _extra(
+        self, problem: Problem, shape: tuple[int, ...], what: str, any_dtype: bool = False
+    ) -> Array:
+        with self._running(problem):
+            result = self._apply(problem, self._arrays(problem))
+            dtype = None if any_dtype else problem.dtype
+            return self._read(result, shape, dtype, what, turned=False)
+
+    def _arrays(self, problem: Problem) -> list[Any]:
+        return [self._put(problem, name)[1] for name in INPUTS]
+
+    def _mask(self, problem: Problem) -> Any:
+        return None if problem.mask is None else self._put(problem, "mask")[1]
+
+    def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
+        """The buffer and the view that hand over one array of the problem."""
+        x = getattr(problem, name)
+        if name != "mask":
+            x = self._turned(x)
+        return self.library.put(laid_out(x, problem.memory), problem.dtype)
+
+    def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
+        return self._call(problem, arrays, self._mask(problem))
+
+    def _call(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
+        ordered, named = self.signature.arranged(arrays)
+        options = self.signature.keywords(problem, mask)
+        with _refusing():
+            return self.function(*ordered, **named, **options)
+
+    def _checked(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
+        result = self._call(problem, arrays, mask)
+        wanted = self._native(_shape(problem, "dout"))
+        self._check(result, wanted, problem.dtype, "the output", placed=False)
+        return result
+
+    def _differentiate(
+        self, problem: Problem, function: Callable[..., Any], arrays: list[Any]
+    ) -> list[Any]:
+        assert self.library.differentiate is not None
+        dout = self._put(problem, "dout")[1]
+        with _refusing():
+            return list(self.library.differentiate(function, arrays, dout))
+
+    def _read(
+        self,
+        result: Any,
+        shape: tuple[int, ...],
+        dtype: str | None,
+        what: str,
+        turned: bool = True,
+    ) -> Array:
+        """The numbers of a result, in our layout, once it is known to be what was wanted."""
+        self._check(result, self._native(shape) if turned else shape, dtype, what)
+        with _refusing():
+            numbers = self.library.get(result)
+        return self._turned(numbers) if turned else numbers
+
+    def _check(
+        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, placed: bool = True
+    ) -> None:
+        got = self.library.dtype_of(result)
+        if got is None:
+            raise Violation(f"{what} is {_words(result)}, want an array of {self.library.name}")
+        if tuple(result.shape) != shape:
+            raise Violation(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
+        if dtype == "float64" and got == "float32":
+            raise Violation("float64 is computed in float32")
+        if dtype is not None and got != dtype:
+            raise Violation(f"{what} has the wrong dtype: got {got}, want {dtype}")
+        if placed and self.library.device_of(result) != self.library.device:
+            where = self.library.device_of(result)
+            raise Violation(f"{what} is on {where}, its inputs on {self.library.device}")
+
+    def _turned(self, x: Array) -> Array:
+        """From our layout to the function's, or back."""
+        return x.swapaxes(1, 2) if self.layout == "blhd" else x
+
+    def _native(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if self.layout != "blhd":
+            return shape
+        return (shape[0], shape[2], shape[1], shape[3])
+
+    @contextmanager
+    def _running(self, problem: Problem) -> Iterator[None]:
+        """The library's context; the implementation's warnings are its own affair."""
+        with warnings.catch_warnings(), self.library.running(problem.dtype):
+            warnings.simplefilter("ignore")
+            yield
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except (Violation, Refused):
+        raise
+    except Exception as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise Refused(f"{type(error).__name__}: {first}") from error
+
+
+def _shape(problem: Problem, name: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in getattr(problem, name).shape)
+
+
+def _words(x: Any) -> str:
+    if isinstance(x, tuple | list):
+        return f"a {type(x).__name__} of {len(x)}"
+    return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"
