@@ -44,7 +44,8 @@ def shared(x: Array, heads: int) -> Array:
 
 def gathered(x: Array, key_heads: int) -> Array:
     """The adjoint of `shared`: the sum over each group of heads, (B, H, ...) to (B, G, ...)."""
-    return x.reshape(x.shape[0], key_heads, -1, *x.shape[2:]).sum(axis=2)
+    group = x.shape[1] // key_heads
+    return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
 
 
 def scale(problem: Problem) -> np.floating:
