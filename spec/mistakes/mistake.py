@@ -1,0 +1,189 @@
+"""What a mistake is, and how to make one: replace a step, or wrap the whole call.
+
+    @wrong("scale", incident="C14", citation="tenstorrent/tt-metal#56789")
+    def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
+        '''Divides by the square root of the number of heads, having mixed up two variables.'''
+        return 1 / np.sqrt(sizes.H) if asked is None else asked
+
+Decorated, the name stands for a whole attention function of NumPy arrays, in the
+spelling of torch's `scaled_dot_product_attention`, so that it can be certified
+(and rejected) like anybody else's. Its record is its attribute `mistake`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol, cast
+
+from spec.mistakes import pipeline
+from spec.mistakes.pipeline import RIGHT, Options, Steps
+from spec.notation import Array
+
+Kind = Literal["forward", "gradient", "weights", "lse", "call", "rounding"]
+Force = Literal["must", "should"]
+
+KINDS: Mapping[str, Kind] = {
+    "row_term": "gradient",
+    "score_gradients": "gradient",
+    "query_gradients": "gradient",
+    "key_gradients": "gradient",
+    "value_gradients": "gradient",
+    "gather": "gradient",
+    "reduce": "gradient",
+    "show": "weights",
+    "measure": "lse",
+}  # of a step that is wrong; "forward" for all others
+
+
+class Attention(Protocol):
+    """A native attention function; what a kind of mistake is about is offered as an attribute.
+
+    gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and
+        bias_gradient(dout, query, key, value, **options), shaped like the mask
+    weights, lse: functions of the same signature as the function itself
+    """
+
+    __name__: str
+    mistake: Mistake
+
+    def __call__(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong implementation.
+
+    sentence: the temptation, in one line.
+    incident: the class of real bugs that it belongs to (C01 to C40), or the
+        published system (S0, S1) that has it.
+    citation: where it was reported; empty where it is merely plausible.
+    kind: which results are wrong.
+    dtypes: where it shows.
+    harmless: it is right after all, and must be certified.
+    convention: it is right where this convention is declared.
+    force: "should" where only a `should` clause can object.
+    """
+
+    name: str
+    sentence: str
+    incident: str
+    citation: str
+    kind: Kind
+    attend: Attention
+    dtypes: tuple[str, ...] = ("float32",)
+    harmless: bool = False
+    convention: tuple[str, str] | None = None
+    force: Force = "must"
+
+    def __str__(self) -> str:
+        source = f", e.g. {self.citation}" if self.citation else ""
+        return f"{self.name} (incident class {self.incident}{source})"
+
+
+Decorator = Callable[[Callable[..., Any]], Attention]
+
+
+def wrong(step: str, *, incident: str, kind: Kind | None = None, **facts: Any) -> Decorator:
+    """Attention with one step replaced by the decorated function.
+
+    kind: where it is "gradient", the step is replaced in the backward pass alone
+        and the forward pass is right. It follows from the step unless it is given.
+    facts: further fields of the Mistake.
+    """
+    kind = kind or KINDS.get(step, "forward")
+
+    def decorate(replacement: Callable[..., Any]) -> Attention:
+        steps = RIGHT.but(**{step: replacement})
+        attend = partial(pipeline.attend, steps=RIGHT if kind == "gradient" else steps)
+        function = native(attend)
+        for name, value in _observers(kind, steps).items():
+            setattr(function, name, value)
+        return described(function, replacement, incident=incident, kind=kind, **facts)
+
+    return decorate
+
+
+def around(*, incident: str, kind: Kind = "call", **facts: Any) -> Decorator:
+    """Attention wrapped in the decorated function.
+
+    It is called with the right attention and its arguments: attend, query, key,
+    value, options.
+    """
+
+    def decorate(wrapper: Callable[..., Array]) -> Attention:
+        function = native(partial(wrapper, pipeline.attend))
+        return described(function, wrapper, incident=incident, kind=kind, **facts)
+
+    return decorate
+
+
+def described(function: Attention, source: Callable[..., Any], **facts: Any) -> Attention:
+    """The function under the name and docstring of `source`, with its record attached."""
+    function.__name__ = function.__qualname__ = source.__name__  # type: ignore[attr-defined]
+    function.__doc__, function.__module__ = source.__doc__, source.__module__
+    sentence = (source.__doc__ or "").splitlines()[0]
+    citation = facts.pop("citation", "")
+    function.mistake = Mistake(
+        name=source.__name__, sentence=sentence, citation=citation, attend=function, **facts
+    )
+    return function
+
+
+def native(run: Callable[[Array, Array, Array, Options], Array]) -> Attention:
+    """`run` in the spelling of torch's `scaled_dot_product_attention`."""
+
+    def attend(
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Array:
+        return run(query, key, value, Options(attn_mask, is_causal, scale, enable_gqa))
+
+    return cast(Attention, attend)
+
+
+def differentiated(run: Callable[[Array, Array, Array, Array, Options], Any]) -> Any:
+    """`run` in the same spelling, after the cotangent `dout`."""
+
+    def backward(
+        dout: Array,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Any:
+        return run(dout, query, key, value, Options(attn_mask, is_causal, scale, enable_gqa))
+
+    return backward
+
+
+def _observers(kind: Kind, steps: Steps) -> dict[str, Any]:
+    """The functions beside the forward pass that a mistake of `kind` is about."""
+    if kind == "gradient":
+        return {
+            "backward": differentiated(partial(pipeline.backward, steps=steps)),
+            "bias_gradient": differentiated(partial(pipeline.bias_gradient, steps=steps)),
+        }
+    if kind == "weights":
+        return {"weights": native(partial(pipeline.weights, steps=steps))}
+    if kind == "lse":
+        return {"lse": native(partial(pipeline.lse, steps=steps))}
+    return {}
