@@ -1,0 +1,155 @@
+"""The whole matrix at once: attention as two products with a softmax between them.
+
+    a = softmax(scale q k^T + b)        o = a v
+
+(Vaswani et al. 2017, section 3.2.1). Backward, softmax has the Jacobian
+diag(a) - a a^T, so that a derivative da by the weights becomes
+
+    ds = a (da - <a, da>)
+
+by the scores; the products are differentiated as products are. Time and memory
+grow with N M.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from implementations.arguments import (
+    accumulator,
+    everywhere,
+    factor,
+    gathered,
+    group,
+    masked,
+    mixed,
+    rounded,
+    shared,
+    visible,
+)
+from spec.notation import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_i = sum_j a_ij v_j.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    q, k, v = opened(query, key, value, enable_gqa)
+    s, seen = scores(q, k, attn_mask, is_causal, scale)
+    a, _ = softmax(s)
+    return rounded(mixed(a, v, seen), query.dtype)
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value."""
+    q, k, v = opened(query, key, value, enable_gqa)
+    s, seen = scores(q, k, attn_mask, is_causal, scale)
+    a, _ = softmax(s)
+    do = dout.astype(q.dtype, copy=False)
+    ds = score_gradients(a, do, v, seen) * q.dtype.type(factor(scale, q.shape[-1]))
+
+    R = query.shape[1] // max(key.shape[1], 1)
+    dq = mixed(ds, k, seen)
+    dk = gathered(ds.swapaxes(-1, -2) @ q, R)
+    dv = gathered(a.swapaxes(-1, -2) @ do, R)
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    q, k, _ = opened(query, key, value, enable_gqa)
+    s, _ = scores(q, k, attn_mask, is_causal, scale)
+    return rounded(softmax(s)[0], query.dtype)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    q, k, _ = opened(query, key, value, enable_gqa)
+    s, _ = scores(q, k, attn_mask, is_causal, scale)
+    return softmax(s)[1]
+
+
+def mask_of_lengths(lengths: Array, M: int) -> Array:
+    """The mask of padded sequences: True at the first lengths[b] keys.   (B,) to (B, 1, 1, M)"""
+    return (np.arange(M) < lengths[:, None])[:, None, None, :]
+
+
+def opened(query: Array, key: Array, value: Array, enable_gqa: bool) -> tuple[Array, Array, Array]:
+    """The inputs in the accumulator's format, with a key head for every query head."""
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    q, k, v = (x.astype(accumulator(query.dtype), copy=False) for x in (query, key, value))
+    return q, shared(k, R), shared(v, R)
+
+
+def scores(
+    q: Array, k: Array, attn_mask: Array | None, is_causal: bool, scale: float | None
+) -> tuple[Array, Array]:
+    """s_ij = scale <q_i, k_j> + b_ij, and where they may be seen; hidden scores are -inf."""
+    N, M = q.shape[-2], k.shape[-2]
+    mask = everywhere(attn_mask, (*q.shape[:-1], M))
+    seen = visible(mask, is_causal, np.arange(N)[:, None], np.arange(M))
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+        products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
+    return masked(products, mask, seen), seen
+
+
+def softmax(s: Array) -> tuple[Array, Array]:
+    """exp(s_j) / sum_j exp(s_j) along the last axis, and the log of that sum.
+
+    The largest score is subtracted first, so that no exponential overflows. Where
+    every score is -inf the weights are zero and the logarithm is -inf.
+    """
+    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isneginf(top), 0, top)
+    e = np.exp(s - top)
+    total = e.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        lse = top + np.log(total)
+    return e / np.where(total == 0, 1, total), lse[..., 0]
+
+
+def score_gradients(a: Array, dout: Array, v: Array, seen: Array) -> Array:
+    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij), with da_ij = <dout_i, v_j> where j is seen."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        da = np.where(seen, dout @ v.swapaxes(-1, -2), 0)
+    return a * (da - (a * da).sum(axis=-1, keepdims=True))
+
+
+vars(attend).update(backward=backward, weights=weights, lse=lse)

@@ -1,0 +1,133 @@
+"""Attention in index notation: what is summed over is what the output does not name.
+
+    s_bgrij = scale q_bgric k_bgjc        o_bgric = a_bgrij v_bgjc
+
+(Vaswani et al. 2017, section 3.2.1). Query head h = g R + r reads key head g
+(Ainslie et al. 2023, section 2.2): sharing is one more letter, and nothing is repeated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from implementations.arguments import (
+    accumulator,
+    everywhere,
+    factor,
+    group,
+    masked,
+    rounded,
+    visible,
+)
+from implementations.dense import softmax
+from spec.notation import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_bgric = a_bgrij v_bgjc.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    a, _ = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
+    o = np.einsum("bgrij,bgjc->bgric", a, value.astype(a.dtype), optimize=True)
+    return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value.
+
+    Each is the product it comes from with the letters of two arrays exchanged.
+    """
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    a, _ = softmax(s)
+    q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
+    k, v = key.astype(q.dtype), value.astype(q.dtype)
+
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
+    mean = np.einsum("bgrij,bgrij->bgri", a, da)
+    ds = q.dtype.type(factor(scale, query.shape[-1])) * a * (da - mean[..., None])
+
+    dq = np.einsum("bgrij,bgjc->bgric", ds, k, optimize=True).reshape(query.shape)
+    dk = np.einsum("bgrij,bgric->bgjc", ds, q, optimize=True)
+    dv = np.einsum("bgrij,bgric->bgjc", a, do, optimize=True)
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    a, _ = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
+    return rounded(a.reshape(*query.shape[:3], key.shape[2]), query.dtype)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    _, total = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
+    return total.reshape(query.shape[:3])
+
+
+def grouped(x: Array, G: int) -> Array:
+    """(B, H, N, C) with the heads in groups, (B, G, R, N, C), in the accumulator's format."""
+    B, H, N, C = x.shape
+    return x.astype(accumulator(x.dtype)).reshape(B, G, H // max(G, 1), N, C)
+
+
+def scores(
+    query: Array,
+    key: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Array, Array]:
+    """s_bgrij = scale q_bgric k_bgjc + b_bgrij, and where they may be seen."""
+    (B, H, N, D), (_, G, M, _) = query.shape, key.shape
+    R = group(H, G, enable_gqa)
+    mask = everywhere(attn_mask, (B, H, N, M))
+    if mask is not None:
+        mask = mask.reshape(B, G, R, N, M)
+    q = grouped(query, G)
+    seen = visible(mask, is_causal, np.arange(N)[:, None], np.arange(M))
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+        products = np.einsum("bgric,bgjc->bgrij", q, key.astype(q.dtype), optimize=True)
+        products *= q.dtype.type(factor(scale, D))
+    return masked(products, mask, seen), seen
+
+
+vars(attend).update(backward=backward, weights=weights, lse=lse)

@@ -1,0 +1,121 @@
+"""A list of heads: each attends alone, and the results are stacked.
+
+The textbook picture of "multi-head": split, attend in two dimensions, put together
+again (Vaswani et al. 2017, section 3.2.2). Nothing here knows of batches or of
+broadcasting, so each line is the formula for one head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from implementations.arguments import (
+    accumulator,
+    everywhere,
+    factor,
+    group,
+    masked,
+    mixed,
+    rounded,
+    visible,
+)
+from implementations.dense import score_gradients, softmax
+from spec.notation import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_i = sum_j a_ij v_j, head by head.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    outputs = []
+    for q, k, v, mask in heads(query, key, value, attn_mask, enable_gqa):
+        a, seen = head_weights(q, k, mask, is_causal, scale)
+        outputs.append(mixed(a, v, seen))
+    return stacked(outputs, query, value.shape[-1])
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value."""
+    work = accumulator(query.dtype)
+    dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    sigma = work.type(factor(scale, query.shape[-1]))
+    lists = heads(query, key, value, attn_mask, enable_gqa)
+    for (b, h), (q, k, v, mask) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen = head_weights(q, k, mask, is_causal, scale)
+        do = dout[b, h].astype(work)
+        ds = score_gradients(a, do, v, seen)
+        dq[b, h] = sigma * mixed(ds, k, seen)
+        dk[b, h // R] += sigma * (ds.T @ q)
+        dv[b, h // R] += a.T @ do
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij), head by head.   (B, H, N, M)"""
+    lists = heads(query, key, value, attn_mask, enable_gqa)
+    matrices = [head_weights(q, k, mask, is_causal, scale)[0] for q, k, _, mask in lists]
+    return stacked(matrices, query, key.shape[-2])
+
+
+def heads(
+    query: Array, key: Array, value: Array, attn_mask: Array | None, enable_gqa: bool
+) -> Iterator[tuple[Array, Array, Array, Array | None]]:
+    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), mask (N, M) or None."""
+    work = accumulator(query.dtype)
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    mask = everywhere(attn_mask, (*query.shape[:-1], key.shape[-2]))
+    for b, h in np.ndindex(query.shape[:2]):
+        q, k, v = query[b, h], key[b, h // R], value[b, h // R]
+        yield q.astype(work), k.astype(work), v.astype(work), None if mask is None else mask[b, h]
+
+
+def head_weights(
+    q: Array, k: Array, mask: Array | None, is_causal: bool, scale: float | None
+) -> tuple[Array, Array]:
+    """The weights of one head, and True where they may be other than zero.   (N, M)"""
+    seen = visible(mask, is_causal, np.arange(len(q))[:, None], np.arange(len(k)))
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+        s = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T)
+    return softmax(masked(s, mask, seen))[0], seen
+
+
+def stacked(matrices: list[Array], query: Array, width: int) -> Array:
+    """A list with a matrix for every batch and head, as one array (B, H, N, width)."""
+    B, H, N = query.shape[:3]
+    whole = np.stack(matrices) if matrices else np.zeros((0, N, width))
+    return rounded(whole.reshape(B, H, N, width), query.dtype)
+
+
+vars(attend).update(backward=backward, weights=weights)

@@ -1,0 +1,156 @@
+"""Index by index: the formulas of attention with their sums written out as loops.
+
+    s_ij = scale sum_c q_ic k_jc + b_ij
+    a_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
+    o_ic = sum_j a_ij v_jc
+
+(Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may
+attend to, and forbidden ones are never read. Plain Python floats, so everything is
+computed in double precision and rounded once.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from spec.notation import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_ic = sum_j a_ij v_jc.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    out = np.zeros((*query.shape[:3], value.shape[3]))
+    v = value.tolist()
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    for (b, h, i), s in scored.items():
+        a, g = softmax(s), h * key.shape[1] // query.shape[1]
+        for c in range(value.shape[3]):
+            out[b, h, i, c] = sum(a[j] * v[b][g][j][c] for j in a)
+    return out.astype(query.dtype)
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value."""
+    dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    D, E = query.shape[3], value.shape[3]
+    sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
+    q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    for (b, h, i), s in scored.items():
+        a, g = softmax(s), h * key.shape[1] // query.shape[1]
+        da = {j: sum(do[b][h][i][c] * v[b][g][j][c] for c in range(E)) for j in a}
+        mean = sum(a[j] * da[j] for j in a)
+        for j in a:
+            ds = a[j] * (da[j] - mean)
+            for c in range(D):
+                dq[b, h, i, c] += sigma * ds * k[b][g][j][c]
+                dk[b, g, j, c] += sigma * ds * q[b][h][i][c]
+            for c in range(E):
+                dv[b, g, j, c] += a[j] * do[b][h][i][c]
+    with np.errstate(over="ignore"):  # a gradient may be too large for float16
+        return dq.astype(query.dtype), dk.astype(key.dtype), dv.astype(value.dtype)
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    out = np.zeros((*query.shape[:3], key.shape[2]))
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    for (b, h, i), s in scored.items():
+        for j, a in softmax(s).items():
+            out[b, h, i, j] = a
+    return out.astype(query.dtype)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
+    out = np.full(query.shape[:3], -inf)
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    for at, s in scored.items():
+        if s:
+            top = max(s.values())
+            out[at] = top + log(sum(exp(x - top) for x in s.values()))
+    return out
+
+
+def scores(
+    query: Array,
+    key: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> dict[tuple[int, ...], dict[int, float]]:
+    """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
+    (B, H, N, D), (_, G, M, _) = query.shape, key.shape
+    if H != G and (not (enable_gqa and 0 < G < H) or H % G):
+        raise ValueError(f"{H} query heads cannot share {G} key heads (enable_gqa={enable_gqa})")
+    sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
+    q, k = query.tolist(), key.tolist()
+    b_ij = np.broadcast_to(0.0 if attn_mask is None else additive(attn_mask), (B, H, N, M))
+    scored: dict[tuple[int, ...], dict[int, float]] = {}
+    for b, h, i in np.ndindex(B, H, N):
+        scored[b, h, i] = {}
+        for j in range(M):
+            bias = float(b_ij[b, h, i, j])
+            if bias == -inf or (is_causal and j > i):
+                continue
+            product: Any = sum(q[b][h][i][c] * k[b][h * G // H][j][c] for c in range(D))
+            scored[b, h, i][j] = sigma * product + bias
+    return scored
+
+
+def additive(attn_mask: Array) -> Array:
+    """What a mask adds to the scores: 0 where a bool is True, -inf where it is False."""
+    return np.where(attn_mask, 0.0, -inf) if attn_mask.dtype == bool else attn_mask
+
+
+def softmax(s: dict[int, float]) -> dict[int, float]:
+    """exp(s_j) / sum_j exp(s_j), after subtracting the largest; no keys, no weights."""
+    top = max(s.values(), default=0.0)
+    e = {j: exp(x - top) for j, x in s.items()}
+    total = sum(e.values())
+    return {j: x / total for j, x in e.items()}
+
+
+vars(attend).update(backward=backward, weights=weights, lse=lse)

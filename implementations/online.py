@@ -1,0 +1,153 @@
+"""Softmax in one pass: the keys arrive one at a time and none is kept.
+
+Of the keys so far remember the largest score m, the total t of exp(s_ij - m) and the
+output o, not yet divided by t. When a key raises m, everything remembered is scaled by
+exp(m - m') <= 1:
+
+    m' = max(m, s)
+    t' = t exp(m - m') + exp(s - m')
+    o' = o exp(m - m') + exp(s - m') v
+
+(Milakov and Gimelshein 2018, section 3, for m and t; Rabe and Staats 2021 for o).
+Backward, the weights come back from the log-sum-exp alone, exp(s_ij - lse_i), again
+one key at a time (Dao et al. 2022, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from implementations.arguments import (
+    accumulator,
+    everywhere,
+    factor,
+    gathered,
+    group,
+    masked,
+    rounded,
+    shared,
+    visible,
+)
+from spec.notation import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_i = sum_j a_ij v_j, one key at a time.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    o, _ = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    return rounded(o, query.dtype)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    return passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)[1]
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value.
+
+    sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
+    """
+    o, logs = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    q, do = query.astype(o.dtype), dout.astype(o.dtype)
+    sigma, finite = o.dtype.type(factor(scale, q.shape[-1])), reference(logs)
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
+    mean = (do * o).sum(axis=-1)
+    for j, s, k, v in one_by_one(query, key, value, attn_mask, is_causal, scale, R):
+        a = np.exp(s - finite)
+        ds = sigma * a * ((do * v).sum(axis=-1) - mean)
+        dq += ds[..., None] * k
+        dk[:, :, j] = gathered((ds[..., None] * q).sum(axis=-2), R)
+        dv[:, :, j] = gathered((a[..., None] * do).sum(axis=-2), R)
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def passed(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Array, Array]:
+    """Output (B, H, N, E) and log-sum-exp (B, H, N) after one pass over the keys."""
+    rows, work = query.shape[:3], accumulator(query.dtype)
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    m, t = np.full(rows, -np.inf, work), np.zeros(rows, work)
+    o = np.zeros((*rows, value.shape[-1]), work)
+    for _, s, _, v in one_by_one(query, key, value, attn_mask, is_causal, scale, R):
+        top = np.maximum(m, s)
+        fade, e = np.exp(m - reference(top)), np.exp(s - reference(top))
+        t = t * fade + e
+        o = o * fade[..., None] + e[..., None] * v
+        m = top
+    with np.errstate(divide="ignore"):
+        logs = reference(m) + np.log(t)
+    return o / np.where(t == 0, 1, t)[..., None], logs
+
+
+def reference(top: Array) -> Array:
+    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    return np.where(np.isneginf(top), 0, top)
+
+
+def one_by_one(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    R: int,
+) -> Iterator[tuple[int, Array, Array, Array]]:
+    """For each key its index j, its scores, and the key and value as each query reads them.
+
+    s: (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E), both zero where j is forbidden to i
+    """
+    q = query.astype(accumulator(query.dtype))
+    q *= q.dtype.type(factor(scale, query.shape[-1]))
+    N, M = query.shape[2], key.shape[2]
+    masks = everywhere(attn_mask, (*query.shape[:3], M))
+    for j in range(M):
+        mask = None if masks is None else masks[..., j]
+        seen = visible(mask, is_causal, np.arange(N), np.asarray(j))
+        read = np.broadcast_to(seen, query.shape[:3])[..., None]
+        k, v = (np.where(read, shared(x[:, :, [j]], R), 0).astype(q.dtype) for x in (key, value))
+        yield j, masked((q * k).sum(axis=-1), mask, seen), k, v
+
+
+vars(attend).update(backward=backward, lse=lse)

@@ -1,0 +1,107 @@
+"""The definition in torch float64, its gradients left to autograd.
+
+The closed-form gradients of `spec.definition` are held to these, which nobody wrote
+down. The numbers are float64 whatever dtype comes in, and rounded once on the way out.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import torch
+from torch import Tensor
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """o_i = sum_j a_ij v_j; gradients reach query, key, value and a float attn_mask.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i. An idle query gets
+    zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    # Filled once more, so that nothing flows back into a weight that is zero by decree.
+    a = softmax(s).masked_fill(~seen, 0)
+    return (a @ shared(value.double(), query.shape[1], enable_gqa)).to(query.dtype)
+
+
+def weights(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    return softmax(s).to(query.dtype)
+
+
+def lse(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
+    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    return s.logsumexp(dim=-1) if s.shape[-1] else s.new_full(s.shape[:-1], -inf)
+
+
+def scores(
+    query: Tensor,
+    key: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Tensor, Tensor]:
+    """s_ij = scale <q_i, k_j> + b_ij, -inf where forbidden; and True where it is not."""
+    q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
+    s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ k.mT)
+    seen = torch.ones_like(s, dtype=torch.bool)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        seen = seen & attn_mask
+    elif attn_mask is not None:
+        seen = seen & ~attn_mask.isneginf()
+        s = s + attn_mask.double()
+    if is_causal:
+        seen = seen.tril()
+    return s.masked_fill(~seen, -inf), seen
+
+
+def softmax(s: Tensor) -> Tensor:
+    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
+    if s.shape[-1] == 0:
+        return s
+    top = s.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift changes nothing
+    e = (s - top.masked_fill(top.isneginf(), 0)).exp()
+    total = e.sum(dim=-1, keepdim=True)
+    return e / total.masked_fill(total == 0, 1)
+
+
+def shared(x: Tensor, H: int, enable_gqa: bool) -> Tensor:
+    """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
+    G = x.shape[1]
+    if H == G:
+        return x
+    if not (enable_gqa and 0 < G < H) or H % G:
+        raise ValueError(f"{H} query heads cannot share {G} key heads (enable_gqa={enable_gqa})")
+    return x.repeat_interleave(H // G, dim=1)
+
+
+vars(attend).update(weights=weights, lse=lse)
