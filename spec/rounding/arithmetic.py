@@ -1,0 +1,130 @@
+"""What a right implementation may round, and where.
+
+Every implementation is granted any order of additions, fused multiply-add or not,
+any tiling, and the usual rewritings of the formula. What its arrays may be stored
+in is the grade, named by the problem:
+
+    grade    accumulators   scores   weights, ds into a product   results
+    strict   float32        float32  float32                      one rounding to dtype
+    flash    float32        float32  dtype                        one rounding to dtype
+    eager    float32        dtype    dtype                        every array in dtype
+
+float32 and float64 accumulate in themselves and know one grade, strict.
+
+The constants count roundings, in units of the accumulator's unit roundoff u. Each
+is the number of operations that some usual implementation does there:
+
+    C_EXP = 8     one exponential. 4 ulp = 8 u is the accuracy class of vector
+                  libraries; two exponentials of 2 ulp, where parts are merged
+                  through their log-sum-exp, cost as much
+    C_LOG = 8     one logarithm, likewise
+    C_SCALE = 4   the scale: sqrt(D), its reciprocal, the square root of the scale
+                  (once for q and once for k), times log2(e)
+    C_PRE = 2     q and k each multiplied by a scale before their product
+    C_BIAS = 2    the bias times log2(e), and log2(e) itself
+    C_GAP = 6     s - m: the subtraction, times log2(e), log2(e) itself, an
+                  exponential whose error grows with its argument; and twice for
+                  what C_TOP says of the distance between s and m
+    C_TOP = 4     exp2(c s - c m) rounds c s and c m (2); parts merged through
+                  their log-sum-exp round that, and what it is compared with (2)
+    C_WEIGHT = 4  what one weight meets on its way into a product: the quotient,
+                  the product, the normaliser of a part, the merging of parts
+    C_DIV = 3     dividing by the sum: a reciprocal good to one ulp (2), times it (1)
+    C_DS = 3      a (da - delta): the product, times the scale, times the bias's 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spec.notation import Problem
+from spec.rounding.formats import FORMATS, Format
+
+C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
+C_GAP, C_TOP, C_WEIGHT, C_DIV, C_DS = 6.0, 4.0, 4.0, 3.0, 3.0
+
+# Long double pays for itself up to about this many products q_ic k_jc: some 20 ms.
+WIDE_UP_TO = 2_000_000
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """What one problem allows: `unit` for the accumulators, `stored` for the results.
+
+    u, w: the relative and the absolute error of one operation of the accumulator.
+    u_out, w_out: of the rounding of a result; 0 where the accumulator is the result.
+    u_cast, w_cast: of a weight, or ds, on its way into a product; 0 if strict.
+    u_each, w_each: of storing any other array; 0 unless eager.
+    flush: what a matrix unit may read as zero; 0 where it may not.
+    """
+
+    unit: Format
+    stored: Format
+    u: float
+    w: float
+    u_out: float
+    w_out: float
+    u_cast: float
+    w_cast: float
+    u_each: float
+    w_each: float
+    flush: float
+
+
+def _arithmetic(dtype: str, grade: str) -> Arithmetic:
+    stored = FORMATS[dtype]
+    narrow = stored.p < FORMATS["float32"].p
+    unit = FORMATS["float32"] if narrow else stored
+    casts = narrow and grade != "strict"
+    each = narrow and grade == "eager"
+    # bfloat16 dot products of x86 read subnormals as zero and write them as zero (VDPBF16PS).
+    flush = stored.tiny if casts and dtype == "bfloat16" else 0.0
+    w, w_out = max(unit.w, flush), max(stored.w, flush)
+    return Arithmetic(
+        unit=unit,
+        stored=stored,
+        u=unit.u,
+        w=w,
+        u_out=stored.u * narrow,
+        w_out=w_out * narrow,
+        u_cast=stored.u * casts,
+        w_cast=w_out * casts,
+        u_each=stored.u * each,
+        w_each=w_out * each,
+        flush=flush,
+    )
+
+
+_ARITHMETIC = {
+    (dtype, grade): _arithmetic(dtype, grade)
+    for dtype in FORMATS
+    for grade in ("strict", "flash", "eager")
+}
+
+
+def allowed(problem: Problem) -> Arithmetic:
+    """The arithmetic that `problem` allows its implementations."""
+    return _ARITHMETIC[problem.dtype, problem.rounding]
+
+
+def widens(problem: Problem) -> bool:
+    """Whether the reference is evaluated in long double: float64 problems, unless large."""
+    products = problem.B * problem.H * problem.N * problem.M * max(problem.D, problem.E)
+    return problem.dtype == "float64" and products <= WIDE_UP_TO
+
+
+def slack(problem: Problem) -> float:
+    """By what a budget grows, since the reference is rounded too.
+
+    The reference is itself a right implementation, with the unit roundoff u_ref,
+    so |x - reference| <= B(u) + B(u_ref) <= 2 B(u). When u_ref is smaller there is
+    more to say: every term of a budget but one grows at least linearly with u, so
+    that B(u_ref) <= B(u) u_ref / u. The exception is Lemma 2, whose sum of
+    min(u, a_j) need not shrink at all; but it never exceeds M u_ref, in a place
+    where the budget holds C_WEIGHT u. Hence the factor min(2, 1 + (M + 8) u_ref / u),
+    the 8 for what the budget and the interval lose in being evaluated in float64.
+    """
+    reference = float(np.finfo(np.longdouble).eps) / 2 if widens(problem) else 2.0**-53
+    return min(2.0, 1.0 + (problem.M + 8) * reference / allowed(problem).u)

@@ -1,0 +1,310 @@
+"""How far the gradients may be from their exact values.
+
+An implementation may keep the weights of the forward pass or compute them again
+from the log-sum-exp; may compute the row term delta_i = sum_j a_ij da_ij as it
+stands, or as <dout_i, o_i> from the output as it was stored; and may apply the
+Jacobian of softmax as a matrix. Write Z_ij = da_ij - delta_i, so ds = a Z, and
+
+    weight computed again   a_ij (1 + c_i)(1 + e_ij),  |e_ij| <= epsilon_ij
+    what its row shares     |c_i| <= shared_i = (drifts + rho) / room
+    room_i                  = 1 - kappa - rho
+
+where c is the error of the log-sum-exp: it comes from other roundings than e, and
+the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
+
+    wrong_ij  = a_ij (epsilon + drifts + rho) / room         most_ij = a_ij + wrong_ij
+    H_ij      = sum(|dout| |v|, da)                                              da
+    delta     : [ sum_j drift |Z| + sum_j heavy H + (drifts + shared room) |delta|
+                  + sum(heavy |da|, delta) ] / room           from the weights
+                sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
+    zeta_ij   = H + 2 u (|da| + |delta|)                      Z but for delta
+    B_ds      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
+    B_dv      = wrong^T |dout| + sum(most^T |dout|, dv)
+    B_dk      = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk)
+    B_dq      = |scale| [ (drift |Z| / room + most zeta + C_DS u |ds|) |k|
+                + B_delta (|sum_j a k| + wrong |k|) ] + shared |dq|
+                + sum(|scale| (|ds| + B_ds) |k|, dq)
+
+The last is the centred form of the backward pass: what a row shares multiplies dq
+itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from spec import definition
+from spec.notation import Array, Gradients
+from spec.rounding import sums
+from spec.rounding.arithmetic import C_DIV, C_DS, C_PRE, C_SCALE
+from spec.rounding.forward import SILENT_ABOVE, Forward, in_float64
+
+
+class Backward:
+    """The bounds of the gradients of one problem, each computed once, when asked for.
+
+    Every attribute is the symbol of that name in the module's derivation.
+    """
+
+    def __init__(self, forward: Forward) -> None:
+        self.forward = forward
+        self.problem = forward.problem
+        self.rules = forward.rules
+
+    # The weights, once more
+
+    @cached_property
+    def shared(self) -> Array:
+        """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
+        return np.where(self.silent, 0.0, self.forward.drifts + self.forward.normaliser)
+
+    @cached_property
+    def silent(self) -> Array:
+        """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
+        return np.greater(self.forward.kappa + self.forward.normaliser, SILENT_ABOVE)
+
+    @cached_property
+    def room(self) -> Array:
+        """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
+        trust = 1.0 - self.forward.kappa - self.forward.normaliser
+        return np.where(self.silent, 1.0, trust)
+
+    @cached_property
+    def speaks(self) -> Array | float:
+        """0 in silent rows, else 1.   (B, H, N, 1)"""
+        return 1.0 - self.silent if self.silent.any() else 1.0
+
+    @cached_property
+    def drift(self) -> Array:
+        """drift_ij / room_i.   (B, H, N, M)"""
+        return self.forward.drift * (self.speaks / self.room)
+
+    @cached_property
+    def heavy(self) -> Array:
+        """heavy_ij / room_i.   (B, H, N, M)"""
+        return self.forward.heavy * (self.speaks / self.room)
+
+    @cached_property
+    def wrong(self) -> Array:
+        """The error of a weight in the backward pass.   (B, H, N, M)
+
+        An exponential may flush to zero below the smallest normal number.
+        """
+        wrong = self.drift + self.forward.a * (self.shared / self.room)
+        return wrong + self.forward.where_visible(self.rules.unit.tiny)
+
+    @cached_property
+    def most(self) -> Array:
+        """The largest that a weight may be.   (B, H, N, M)"""
+        return self.forward.a + self.wrong
+
+    # The gradients of the weights and of the scores
+
+    @cached_property
+    def g(self) -> Array:
+        """|dout|.   (B, H, N, E)"""
+        return np.abs(self.problem.dout)
+
+    @cached_property
+    def da(self) -> Array:
+        """da_ij = <dout_i, v_j>.   (B, H, N, M)"""
+        return self.forward.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
+
+    @cached_property
+    def da_size(self) -> Array:
+        """|da|.   (B, H, N, M)"""
+        return np.abs(self.da)
+
+    @cached_property
+    def H(self) -> Array:
+        """The error of da; an eager one is stored.   (B, H, N, M)"""
+        f, r, E = self.forward, self.rules, self.problem.E
+        size = f.where_visible(self.g @ f.v_size.swapaxes(-1, -2))
+        H = sums.of_any_order(size, self.da, E, u=r.u, w=r.w, count=E)
+        H += r.u_each * self.da_size + r.w_each
+        if r.flush:
+            sizes = self.g.sum(axis=-1)[..., :, None] + f.v_size.sum(axis=-1)[..., None, :]
+            H += r.flush * f.where_visible(sizes)
+        return H
+
+    @cached_property
+    def delta(self) -> Array:
+        """delta_i = sum_j a_ij da_ij.   (B, H, N, 1)"""
+        return (self.forward.a * self.da).sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def Z(self) -> Array:
+        """|da - delta|.   (B, H, N, M)"""
+        return self.forward.where_visible(np.abs(self.da - self.delta))
+
+    @cached_property
+    def ds(self) -> Array:
+        """|ds_ij| = a_ij |Z_ij|.   (B, H, N, M)"""
+        return self.forward.a * self.Z
+
+    @cached_property
+    def of_delta(self) -> Array:
+        """The error of delta, from the weights or from the output.   (B, H, N, 1)"""
+        from_weights = self._delta_from_weights
+        return np.maximum(from_weights, self._delta_from_output) + self.rules.u_each * np.abs(
+            self.delta
+        )
+
+    @cached_property
+    def _delta_from_weights(self) -> Array:
+        """Eager weights are stored twice, and the products once.   (B, H, N, 1)"""
+        f, r, M = self.forward, self.rules, self.problem.M
+        size = (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
+        moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
+        shared = (f.drifts * self.speaks + self.shared) / self.room * np.abs(self.delta)
+        lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
+        added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=f.count)
+        return moved + shared + lost + added + 3 * r.u_each * size
+
+    @cached_property
+    def _delta_from_output(self) -> Array:
+        """<dout, o>, with o as it was stored.   (B, H, N, 1)"""
+        r, E, B_o = self.rules, self.problem.E, self.forward.output
+        moved = (self.g * B_o).sum(axis=-1, keepdims=True)
+        size = (self.g * np.abs(self.forward.o)).sum(axis=-1, keepdims=True) + moved
+        return moved + sums.of_any_order(size, self.delta, E, u=r.u, w=r.w, count=E)
+
+    @cached_property
+    def zeta(self) -> Array:
+        """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)"""
+        r = self.rules
+        zeta = self.H + (2 * r.u) * (self.da_size + np.abs(self.delta))
+        return zeta + r.u_each * (self.Z + 2 * self.H) if r.u_each else zeta
+
+    @cached_property
+    def B_ds(self) -> Array:
+        """The error of ds in the accumulator.   (B, H, N, M)"""
+        moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
+        return moved + (C_DS * self.rules.u) * self.ds
+
+    @cached_property
+    def cast(self) -> Array:
+        """What ds loses on its way into a product.   (B, H, N, M)
+
+        One cast in flash. Eager stores two factors of the weight, the product, the
+        product times the scale, and the other operand times its scale.
+        """
+        each = 5 if self.rules.u_each else 1
+        return (each * self.rules.u_cast) * (self.ds + self.B_ds)
+
+    @cached_property
+    def ds_lost(self) -> float:
+        """What ds loses by underflow, scaled before or after: w, and the cast.   scalar"""
+        r = self.rules
+        return max(1.0, self.forward.sigma) * (3 * r.w + 3 * r.w_cast)
+
+    # The gradients
+
+    @cached_property
+    def exact(self) -> Gradients:
+        """The gradients themselves."""
+        return self.forward.reference.gradients
+
+    @cached_property
+    def q(self) -> Array:
+        """B_dq.   (B, H, N, D)"""
+        f, r, M = self.forward, self.rules, self.problem.M
+        k, dq = np.abs(f.k), np.abs(in_float64(self.exact.q))
+        own = self.drift * self.Z + self.most * self.zeta + (C_DS * r.u) * self.ds + self.cast
+        mean = np.abs(f.a @ f.k) + self.wrong @ k
+        size = f.sigma * ((self.ds + self.B_ds) @ k)
+        error = f.sigma * (own @ k + self.of_delta * mean)
+        error += (self.shared / self.room + C_SCALE * r.u) * dq
+        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=f.count, products=C_DIV)
+        error += self.ds_lost * f.over_visible(k) + r.flush * f.sigma * self._ds_sums(-1)
+        return self._stored(error, dq, f.live, self.silent)
+
+    @cached_property
+    def k(self) -> Array:
+        """B_dk.   (B, G, M, D)"""
+        f, r = self.forward, self.rules
+        q, dk = np.abs(self.problem.q), np.abs(in_float64(self.exact.k))
+        moved = f.sigma * ((self.B_ds + self.cast).swapaxes(-1, -2) @ q)
+        size = f.sigma * ((self.ds + self.B_ds).swapaxes(-1, -2) @ q)
+        error = self._gathered(moved + r.flush * f.sigma * self._ds_sums(-2))
+        error += (C_SCALE * r.u) * dk + self.ds_lost * self._over_queries(q)
+        size = self._gathered(size)
+        error += sums.of_any_order(
+            size, dk, self.terms, u=r.u, w=r.w, count=self.seen_by, products=C_DIV
+        )
+        each = r.u_cast * size if self.problem.G < self.problem.H else 0.0
+        return self._stored(error + each, dk, self.seen, self.silent_keys)
+
+    @cached_property
+    def v(self) -> Array:
+        """B_dv.   (B, G, M, E)"""
+        r = self.rules
+        cast = r.u_cast + 2 * r.u_each
+        wrong = (self.wrong + cast * self.forward.a).swapaxes(-1, -2) @ self.g
+        size = self._gathered(self.most.swapaxes(-1, -2) @ self.g)
+        dv = np.abs(in_float64(self.exact.v))
+        error = self._gathered(wrong) + 3 * r.w_cast * self._over_queries(self.g)
+        error += sums.of_any_order(size, dv, self.terms, u=r.u, w=r.w, count=self.seen_by)
+        error += r.flush * self.seen_by
+        each = r.u_cast * size if self.problem.G < self.problem.H else 0.0
+        return self._stored(error + each, dv, self.seen, self.silent_keys)
+
+    @cached_property
+    def bias(self) -> Array:
+        """B_ds, as ds is stored.   (B, H, N, M)"""
+        error = self.B_ds + self.cast + (3 * self.rules.w + 3 * self.rules.w_cast)
+        return self._stored(error, self.ds, self.forward.visible, self.silent)
+
+    # Sums over the queries that share a key
+
+    def _gathered(self, x: Array) -> Array:
+        """The sum over the query heads of each key head: (B, H, ...) to (B, G, ...)."""
+        return definition.gathered(x, self.problem.G) if self.problem.G < self.problem.H else x
+
+    def _over_queries(self, x: Array) -> Array:
+        """sum_i x_ic over the queries that see a key.   (B, G, M or 1, columns)"""
+        if self.forward.full:
+            return self._gathered(x.sum(axis=-2, keepdims=True))
+        return self._gathered(self.forward.visible.swapaxes(-1, -2) @ x)
+
+    def _ds_sums(self, axis: int) -> Array:
+        """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
+        return (self.ds + self.B_ds).sum(axis=axis)[..., None]
+
+    @property
+    def terms(self) -> int:
+        """How many queries share a key at most."""
+        return self.problem.N * (self.problem.H // max(self.problem.G, 1))
+
+    @cached_property
+    def seen_by(self) -> Array:
+        """How many queries see a key.   (B, G, M, 1)"""
+        return self._gathered(self.forward.visible.sum(axis=-2)[..., None])
+
+    @cached_property
+    def seen(self) -> Array:
+        """1 where some query sees the key, else 0.   (B, G, M, 1)"""
+        return np.minimum(self.seen_by, 1.0)
+
+    @cached_property
+    def silent_keys(self) -> Array:
+        """Keys that some silent row sees.   (B, G, M, 1)"""
+        if not self.silent.any():
+            return np.zeros((1, 1, 1, 1), dtype=bool)
+        touched = np.logical_and(self.silent, self.problem.allowed).any(axis=-2)[..., None]
+        return self._gathered(touched.astype(float)) > 0
+
+    def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:
+        """`error`, and the storing of the result; eager stores it before its scaling as well.
+
+        there: 0 where the result is exactly zero, else 1.
+        silent: where nothing is claimed, and the budget is infinite.
+        """
+        r = self.rules
+        cast = r.u_out + C_PRE * r.u_each
+        underflow = r.w_out + (1 + self.forward.sigma) * r.w_each
+        error = (1 + cast) * error + cast * exact + underflow
+        budget = (self.forward.slack * error) * there
+        return np.where(silent & (there > 0), np.inf, budget) if silent.any() else budget
