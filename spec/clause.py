@@ -159,6 +159,7 @@ class Clause:
     catches: frozenset[str]
     proof: Evidence | None = None
     force: Force = "must"
+    effort: int = 1  # how many times the usual number of examples it is worth
 
     @property
     def name(self) -> str:
@@ -212,6 +213,7 @@ def clause(
     catches: Iterable[str],
     proof: Evidence | None = None,
     force: Force = "must",
+    effort: int = 1,
 ) -> Callable[[Check], Clause]:
     """Turn a function into the clause `number`.
 
@@ -219,5 +221,5 @@ def clause(
     What the domain cannot do without (a causal problem, a mask) is needed as well.
     """
     return lambda check: Clause(
-        number, check, over, frozenset(needs) | over.needs, frozenset(catches), proof, force
+        number, check, over, frozenset(needs) | over.needs, frozenset(catches), proof, force, effort
     )

@@ -83,7 +83,8 @@ class Implementation:
     bias_gradient: shaped like the mask     partial: Gradients of the inputs named
     call: the forward pass as its caller sees it
     All return float64 numbers, or raise `Violation` (a result of the wrong
-    shape or dtype) or `Refused`.
+    shape or dtype) or `Refused`. The numbers of float64 results come as long
+    double, so that what a clause computes from them adds no error of its own.
 
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
     dtypes: the formats it takes. conventions: where it departs from the default.

@@ -146,7 +146,7 @@ class Problem:
     @cached_property
     def idle(self) -> Array:
         """True where a query may attend to no key.   (B, H, N)"""
-        return ~self.allowed.any(axis=-1)
+        return np.logical_not(self.allowed.any(axis=-1))
 
     def chance(self) -> np.random.Generator:
         """A source of choices that depends on `seed` alone."""

@@ -1,21 +1,42 @@
-"""Where the clauses quantify (interface first; the strategies follow)."""
+"""Where the clauses quantify: Hypothesis strategies for attention problems.
+
+A domain is data: `problems(square=True, masks=BOOLEAN)` says which problems a
+clause is about, and `within(scope)` turns it into a strategy for those that an
+implementation answers. A domain never filters: what it cannot use it does not
+draw.
+
+Small problems are drawn entry by entry, so that they shrink to zeros; larger
+ones have their sizes and families drawn, and their entries from a drawn seed.
+Sizes shrink to one batch, one head, one query and one key.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
+import numpy as np
 from hypothesis import strategies as st
 
+from spec import entries, masks
 from spec.implementation import KINDS, Capability
-from spec.notation import Corner, Grade, Problem
+from spec.notation import Array, Corner, Grade, Memory, Problem
+from spec.sizes import Limits, Reach, Sizes, pick, sizes
 
-Reach = Literal["quick", "standard", "deep"]
+PLAIN = ("none",)
+BOOLEAN = tuple(masks.BOOLEAN)
+ADDITIVE = tuple(masks.ADDITIVE)
+LIVE = tuple(x for x in (*BOOLEAN, *ADDITIVE) if x not in masks.LEAVE_QUERIES_IDLE)
+ANY = (*PLAIN, *BOOLEAN, *ADDITIVE)
+
+DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What may be asked of an implementation: the part of a domain that is drawn from."""
+    """What may be asked of an implementation: the part of a domain that is drawn from.
+
+    answers: the kinds of problem it answers. corner: what causal means to it.
+    """
 
     dtype: str = "float64"
     answers: frozenset[Capability] = KINDS
@@ -26,15 +47,161 @@ class Scope:
 
 @dataclass(frozen=True)
 class Problems:
-    """A domain of problems; `within` is the strategy for what an implementation answers."""
+    """A domain of problems; `within` is the strategy for what an implementation answers.
 
-    needs: frozenset[Capability] = frozenset()
+    masks: the kinds to draw from. families: of entries. causal: True or False asks
+    for one of the two. square: N = M. grouped: G < H. scales: "default" asks for none,
+    "asked" for any. least: the smallest B, H, N, M to draw (a clause that moves the
+    second key needs one). empty: sizes of zero may occur. equal_widths: D = E. modest: N and M
+    of at most 33, for a clause that looks at every weight.
+    """
+
+    masks: tuple[str, ...] = ANY
+    families: tuple[str, ...] = entries.ALL
+    causal: bool | None = None
+    square: bool = False
+    grouped: bool | None = None
+    scales: tuple[str, ...] = ("default", "asked")
+    least: tuple[int, int, int, int] = (1, 1, 1, 1)
+    empty: bool = False
+    equal_widths: bool = False
+    modest: bool = False
+    needs: frozenset[Capability] = field(default_factory=frozenset)
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
-        raise NotImplementedError
+        return _strategy(self, scope)
 
 
-def problems() -> Problems:
-    """The whole domain."""
-    return Problems()
+def problems(
+    *,
+    masks: tuple[str, ...] = ANY,
+    families: tuple[str, ...] = entries.ALL,
+    causal: bool | None = None,
+    square: bool = False,
+    grouped: bool | None = None,
+    scales: tuple[str, ...] = ("default", "asked"),
+    least: tuple[int, int, int, int] = (1, 1, 1, 1),
+    empty: bool = False,
+    equal_widths: bool = False,
+    modest: bool = False,
+) -> Problems:
+    """A domain; what it cannot do without becomes a need of the clause."""
+    needs = set()
+    if not set(masks) - set(BOOLEAN):
+        needs.add(Capability.MASK)
+    elif not set(masks) - set(ADDITIVE):
+        needs.add(Capability.BIAS)
+    elif not set(masks) - set(ANY[1:]):
+        needs |= {Capability.MASK, Capability.BIAS}
+    if causal:
+        needs.add(Capability.CAUSAL)
+        if "none" not in masks:
+            needs.add(Capability.MASK_AND_CAUSAL)
+    if grouped:
+        needs.add(Capability.GROUPS)
+    if "default" not in scales:
+        needs.add(Capability.SCALE)
+    return Problems(
+        masks,
+        families,
+        causal,
+        square,
+        grouped,
+        scales,
+        least,
+        empty,
+        equal_widths,
+        modest,
+        frozenset(needs),
+    )
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+SCALES: tuple[float | None, ...] = (None, 0.5, 0.0, -0.25, 2.0, 0.3, 1.0)
+TIDY: tuple[Memory, ...] = ("contiguous",) * 4
+MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "strided", "offset", "expanded")
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
+    kind, causal = _kind(draw, domain, scope.answers)
+    size = sizes(draw, _limits(domain, scope))
+    scale = _scale(draw, domain, scope.answers)
+    q, k, v, dout = _entries(draw, domain, scope.dtype, size, scale)
+    memory = pick(draw, MEMORIES)
+    if memory == "expanded":
+        k, v = _alike(k), _alike(v)
+    form = pick(draw, tuple(masks.FORMS)) if kind != "none" else "N M"
+    seed = draw(SEEDS)
+    return Problem(
+        q,
+        k,
+        v,
+        dout,
+        mask=masks.mask(kind, form, seed, size.scores, scope.dtype),
+        causal=causal,
+        scale=scale,
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        corner=scope.corner,
+        memory=memory,
+        seed=seed,
+    )
+
+
+def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[Capability]) -> tuple[str, bool]:
+    """The kind of mask and whether it is causal, of what the domain and the scope share."""
+    kinds = [
+        kind
+        for kind in domain.masks
+        if kind == "none"
+        or (kind in masks.BOOLEAN and Capability.MASK in answers)
+        or (kind in masks.ADDITIVE and Capability.BIAS in answers)
+    ]
+    if "none" in kinds:
+        kinds += ["none"] * (len(kinds) // 2)  # the plain problem stays frequent
+    causal = domain.causal
+    if causal is None:
+        causal = Capability.CAUSAL in answers and pick(draw, (False, True))
+    if causal and Capability.MASK_AND_CAUSAL not in answers:
+        causal = "none" in kinds
+        kinds = [kind for kind in kinds if kind == "none" or not causal]
+    return pick(draw, kinds), causal
+
+
+def _scale(draw: st.DrawFn, domain: Problems, answers: frozenset[Capability]) -> float | None:
+    if Capability.SCALE not in answers or "asked" not in domain.scales:
+        return None
+    return pick(draw, SCALES if "default" in domain.scales else SCALES[1:])
+
+
+def _limits(domain: Problems, scope: Scope) -> Limits:
+    """What sizes the domain and the scope both allow."""
+    answers = scope.answers
+    return Limits(
+        scope.reach,
+        domain.least,
+        domain.square,
+        domain.modest,
+        domain.grouped if Capability.GROUPS in answers else False,
+        Capability.WIDTHS in answers and not domain.equal_widths,
+        Capability.EMPTY in answers and domain.empty,
+    )
+
+
+def _entries(
+    draw: st.DrawFn, domain: Problems, dtype: str, size: Sizes, scale: float | None
+) -> entries.Entries:
+    wide = dtype in ("float64", "float32")
+    family = pick(draw, [x for x in domain.families if wide or x in entries.ALL_16_BIT])
+    if family in entries.EXACT and size.count <= DRAWN_ENTRY_BY_ENTRY:
+        drawn = draw(st.binary(min_size=size.count, max_size=size.count))
+        return entries.from_bytes(drawn, size.shapes)
+    sigma = 1.0 if scale is None else scale
+    return entries.entries(family, draw(SEEDS), size.shapes, sigma, dtype)
+
+
+def _alike(x: Array) -> Array:
+    """The same numbers in every batch element, which a view can have with a stride of zero."""
+    return np.repeat(x[:1], len(x), axis=0)

@@ -1,0 +1,178 @@
+"""Section A. An implementation agrees with the definition, and with itself.
+
+These are the clauses that anybody is held to first. Everything that an
+implementation offers is compared, number by number, with what the definition
+says on the very same problem, and the error that is allowed is the one that
+correct rounding can make there and no more (`spec.rounding`). All kinds of
+problem are drawn: shapes at the edges of tiles, masks of every form, grouped
+heads, scales asked for and not, scores from zero to a hundred thousand.
+
+What is offered twice must also agree with itself: the weights times the values
+are the output, and exp(s - lse) are the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, rounding
+from spec.clause import at_least, at_most, clause, equal
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import ADDITIVE, problems
+from spec.rounding.formats import FORMATS
+
+
+def reduced(x: Array, shape: tuple[int, ...]) -> Array:
+    """The sum of x over the axes along which an array of this shape was broadcast to it."""
+    leading = tuple(range(x.ndim - len(shape)))
+    x = x.sum(axis=leading)
+    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+def of_reduced(problem: Problem, x: Array, budget: Array, shape: tuple[int, ...]) -> Array:
+    """The budget of that sum: its terms', an addition for each, a rounding for each axis summed.
+
+    Each of n additions in any order errs by u times the sum of |x| at most (Higham,
+    section 4.2), u the accumulator's; and each axis may be summed and stored by itself.
+    """
+    stored = FORMATS[problem.dtype]
+    accumulator = stored if stored.name == "float64" else FORMATS["float32"]
+    terms = x.size // max(1, int(np.prod(shape)))
+    size, within = reduced(np.abs(x).astype(float), shape), reduced(budget, shape)
+    axes = 4 if terms > 1 else 0
+    return within + (terms * accumulator.u + axes * stored.u) * (size + within)
+
+
+@clause("A1", over=problems(empty=True), catches=set(), effort=4)
+def the_output_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The output is the weighted mean of the values that the definition says.
+
+        o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
+
+    For a format of 16 bits and strict rounding it is one of the very few numbers that
+    rounding a result of the accumulator can give.
+    """
+    o = attention.forward(problem)
+
+    low, high = rounding.admissible(problem)
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    at_least(o, low, within=0)
+    at_most(o, high, within=0)
+
+
+@clause("A2", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+def the_gradient_of_the_queries_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the queries is the closed form.
+
+    dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+    """
+    dq = attention.backward(problem).q
+
+    equal(dq, rounding.reference(problem).gradients.q, within=rounding.of_gradients(problem).q)
+
+
+@clause("A3", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+def the_gradient_of_the_keys_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the keys is the closed form.
+
+        dk_j = scale sum_i ds_ij q_i
+
+    It adds up over the query heads that share a key head.
+    """
+    dk = attention.backward(problem).k
+
+    equal(dk, rounding.reference(problem).gradients.k, within=rounding.of_gradients(problem).k)
+
+
+@clause("A4", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+def the_gradient_of_the_values_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the values is the closed form.
+
+        dv_j = sum_i a_ij dout_i
+
+    It adds up over the query heads that share a key head.
+    """
+    dv = attention.backward(problem).v
+
+    equal(dv, rounding.reference(problem).gradients.v, within=rounding.of_gradients(problem).v)
+
+
+@clause(
+    "A5",
+    over=problems(masks=ADDITIVE),
+    needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
+    catches=set(),
+)
+def the_gradient_of_the_bias_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient by an additive mask is the gradient of the scores.
+
+        db_ij = ds_ij
+
+    It adds up over every axis along which the mask was broadcast.
+    """
+    db = attention.bias_gradient(problem)
+
+    want, budget = rounding.reference(problem).gradients.bias, rounding.of_gradients(problem).bias
+    assert want is not None
+    assert budget is not None
+    equal(db, reduced(want, db.shape), within=of_reduced(problem, want, budget, db.shape))
+
+
+@clause("A6", over=problems(), needs={Capability.WEIGHTS}, catches=set())
+def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The weights that are returned are the softmax of the scores.
+
+    a_ij = exp(s_ij) / sum_j exp(s_ij)
+    """
+    a = attention.weights(problem)
+
+    equal(a, rounding.reference(problem).weights, within=rounding.of_weights(problem))
+
+
+@clause("A7", over=problems(), needs={Capability.LSE}, catches=set())
+def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.
+
+        lse_i = log sum_j exp(s_ij)
+
+    It is -inf for an idle query.
+    """
+    lse = attention.lse(problem)
+
+    equal(lse, rounding.reference(problem).lse, within=rounding.of_lse(problem))
+
+
+@clause("A8", over=problems(), needs={Capability.WEIGHTS}, catches=set())
+def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:
+    """The weights that are returned are those that were used.
+
+    sum_j a_ij v_j = o_i
+    """
+    a, o = attention.weights(problem), attention.forward(problem)
+
+    v = definition.shared(problem.v, problem.H)
+    within = rounding.of_output(problem) + rounding.of_weights(problem) @ np.abs(v)
+    equal(o, a @ v, within=within)
+
+
+@clause("A9", over=problems(), needs={Capability.WEIGHTS, Capability.LSE}, catches=set())
+def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp that is returned is the one that normalises the weights.
+
+    exp(s_ij - lse_i) = a_ij
+    """
+    a, lse = attention.weights(problem), attention.lse(problem)
+
+    s = definition.scores(problem)
+    rebuilt = np.exp(s - np.where(problem.idle, 0, lse)[..., None])
+    error = rebuilt * np.expm1(rounding.of_lse(problem))[..., None]
+    equal(a, rebuilt, within=rounding.of_weights(problem) + error)

@@ -1,0 +1,204 @@
+"""Section B. Only inner products matter, in whatever basis they are written.
+
+Queries and keys meet in <q_i, k_j> and nowhere else. Any invertible A may
+therefore be put between them,
+
+    o(q A, k A^-T) = o(q, k)
+
+and with A = 1 + t X, differentiated in t at 0 for every X,
+
+    q^T dq = (k^T dk)^T
+
+whose trace says that <q, dq> = <k, dk>: stretching queries is the same as
+stretching keys, and the same as a larger scale. Where all scores are equal, the
+output is the plain mean of the values that may be seen.
+
+The scale is 1 / sqrt(D) unless another one is asked for, and zero is one that
+can be asked for (Vaswani et al. 2017, section 3.2.1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import clause, equal, same_bits
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import BOOLEAN, PLAIN, problems
+
+EXACT = problems(families=("lattice", "ties"))
+UNBIASED = (*PLAIN, *BOOLEAN)
+
+
+def mean_of_the_visible(problem: Problem) -> Array:
+    """The plain mean of the values that each query may see, or zero.   (B, H, N, E)"""
+    count = np.maximum(problem.allowed.sum(axis=-1, keepdims=True), 1)
+    v = definition.shared(problem.v, problem.H).astype(np.longdouble)
+    return problem.allowed.astype(np.longdouble) @ v / count
+
+
+@clause("B1", over=problems(), catches=set())
+def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
+    """The columns of queries and keys may be permuted together, and their signs changed.
+
+    o(q A, k A) = o(q, k)    for a signed permutation A
+    """
+    order = moves.permutation(problem, problem.D)
+    signs = np.resize([-1.0, 1.0], problem.D)
+    moved = problem.but(q=signs * problem.q[..., order], k=signs * problem.k[..., order])
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
+
+
+@clause("B2", over=EXACT, catches=set())
+def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
+    """What is added to one coordinate of the queries is taken from another one of the keys.
+
+    o(q A, k A^-T) = o(q, k)    for A = 1 + e_0 e_1^T
+    """
+    q, k = problem.q.copy(), problem.k.copy()
+    q[..., -1] += q[..., 0] if problem.D > 1 else 0
+    k[..., 0] -= k[..., -1] if problem.D > 1 else 0
+    moved = problem.but(q=q, k=k)
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
+
+
+@clause("B3", over=EXACT, catches=set())
+def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
+    """A factor may move from the queries to the keys.
+
+    o(2 q, k) = o(q, 2 k)
+    """
+    left, right = problem.but(q=2 * problem.q), problem.but(k=2 * problem.k)
+
+    o, p = attention.forward(left), attention.forward(right)
+
+    equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
+
+
+@clause("B4", over=problems(), catches=set())
+def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
+    """Queries and keys may both change sign, and not a bit of the output does.
+
+    o(-q, -k) = o(q, k)
+    """
+    moved = problem.but(q=-problem.q, k=-problem.k)
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    same_bits(after, before)
+
+
+@clause(
+    "B5",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches=set(),
+)
+def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
+    """What the queries gain along the keys' directions the keys gain along the queries'.
+
+        sum_h q_h^T dq_h = (k^T dk)^T    summed over the query heads h of a key head
+
+    The trace is <q, dq> = <k, dk>.
+    """
+    gradients, budget = attention.backward(problem), rounding.of_gradients(problem)
+
+    left = definition.gathered(problem.q.swapaxes(-1, -2) @ gradients.q, problem.G)
+    right = problem.k.swapaxes(-1, -2) @ gradients.k
+
+    of_left = definition.gathered(np.abs(problem.q).swapaxes(-1, -2) @ budget.q, problem.G)
+    of_right = np.abs(problem.k).swapaxes(-1, -2) @ budget.k
+    equal(left, right.swapaxes(-1, -2), within=of_left + of_right.swapaxes(-1, -2))
+
+
+@clause("B6", over=problems(), needs={Capability.SCALE}, catches=set())
+def empty_columns_change_nothing(attention: Implementation, problem: Problem) -> None:
+    """Columns of zeros may be added to queries, keys and values when the scale stays.
+
+    o([q, 0], [k, 0], [v, 0]; scale) = [o(q, k, v; scale), 0]
+    """
+    here = problem.but(scale=problem.sigma)
+    room = [(0, 0)] * 3 + [(0, 3)]
+    wider = here.but(
+        **{name: np.pad(getattr(here, name), room) for name in ("q", "k", "v", "dout")}
+    )
+
+    before, after = attention.forward(here), attention.forward(wider)
+
+    within = np.pad(rounding.of_output(here), room) + rounding.of_output(wider)
+    equal(after, np.pad(before, room), within=within)
+
+
+@clause("B7", over=EXACT, needs={Capability.SCALE}, catches=set())
+def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem) -> None:
+    """A scale is a factor of the queries.
+
+    o(q; scale 1/2) = o(q / 2; scale 1)
+    """
+    left, right = problem.but(scale=0.5), problem.but(q=problem.q / 2, scale=1.0)
+
+    o, p = attention.forward(left), attention.forward(right)
+
+    equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
+
+
+@clause("B8", over=problems(scales=("default",)), needs={Capability.SCALE}, catches=set())
+def the_scale_is_one_over_the_root_of_the_width(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Not asking for a scale is asking for one over the square root of the width.
+
+    o(scale not asked for) = o(scale = 1 / sqrt(D))
+    """
+    problem = problem.but(scale=None)
+    asked = problem.but(scale=problem.sigma)
+
+    o, p = attention.forward(problem), attention.forward(asked)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(asked))
+
+
+@clause("B9", over=problems(masks=UNBIASED), needs={Capability.SCALE}, catches=set())
+def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
+    """A scale of zero is a scale, and not the absence of one: all weights are equal.
+
+    o_i = mean of v_j over the keys allowed to i
+    """
+    flat = problem.but(scale=0.0)
+
+    o = attention.forward(flat)
+
+    equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
+
+
+@clause("B10", over=problems(masks=UNBIASED), catches=set())
+def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
+    """A query of zeros prefers no key.
+
+    q_i = 0  implies  o_i = mean of v_j over the keys allowed to i
+    """
+    flat = problem.but(q=np.zeros_like(problem.q))
+
+    o = attention.forward(flat)
+
+    equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
+
+
+@clause("B11", over=problems(masks=UNBIASED), catches=set())
+def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:
+    """If all keys agree, no query prefers one.
+
+    k_j = c  implies  o_i = mean of v_j over the keys allowed to i
+    """
+    flat = problem.but(k=problem.k[:, :, :1] + np.zeros_like(problem.k))
+
+    o = attention.forward(flat)
+
+    equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))

@@ -1,0 +1,144 @@
+"""Section X. Attention over parts merges into attention over the whole.
+
+Cut the keys into two parts and attend to each. The outputs merge by weights
+that only the two log-sum-exps decide:
+
+    o = w o' + (1 - w) o'',    w = exp(lse' - lse),    lse = log(e^lse' + e^lse'')
+
+(Milakov & Gimelshein 2018, section 3; Dao et al. 2022, section 3.1). The merge
+is commutative and associative, and attention to no keys, with output 0 and
+log-sum-exp -inf, is its identity. Every blockwise, online, split or cached
+implementation rests on it; so no tile size, no order of tiles and no empty tile
+may be seen from outside.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import at_least, clause, equal
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import PLAIN, problems
+
+CUT = problems(causal=False, least=(1, 1, 1, 2))
+
+
+def parts(problem: Problem) -> tuple[Problem, Problem]:
+    """The problem over the first keys, and over the others; the seed settles where it is cut."""
+    m = int(problem.chance().integers(1, problem.M))
+    return moves.of_keys(problem, slice(0, m)), moves.of_keys(problem, slice(m, None))
+
+
+def share(left: Array, right: Array) -> Array:
+    """The weight of the left part, exp(left) / (exp(left) + exp(right)); 0 if both are empty."""
+    top = np.maximum(left, right)
+    top = np.where(np.isneginf(top), 0, top)
+    a, b = np.exp(left - top), np.exp(right - top)
+    return a / np.where(a + b == 0, 1, a + b)
+
+
+@clause("X1", over=CUT, catches=set())
+def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
+    """The output over all keys is the merge of the outputs over two parts of them.
+
+        o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
+
+    The shares are the definition's, so that any attention function can be asked.
+    """
+    left, right = parts(problem)
+    w = share(*(definition.lse(definition.wide(x)) for x in (left, right)))[..., None]
+    rest = np.where(problem.idle[..., None], 0, 1 - w)
+
+    whole, o, p = (attention.forward(x) for x in (problem, left, right))
+
+    within = rounding.of_output(problem)
+    within = within + w * rounding.of_output(left) + rest * rounding.of_output(right)
+    equal(whole, w * o + rest * p, within=within)
+
+
+@clause("X2", over=CUT, needs={Capability.LSE}, catches=set())
+def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp over all keys is that of the log-sum-exps over two parts of them.
+
+    lse = log(exp(lse') + exp(lse''))
+    """
+    left, right = parts(problem)
+
+    whole, one, two = (attention.lse(x) for x in (problem, left, right))
+
+    within = sum(rounding.of_lse(x) for x in (problem, left, right))
+    equal(whole, np.logaddexp(one, two), within=within)
+
+
+@clause("X3", over=CUT, needs={Capability.LSE}, catches=set())
+def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Problem) -> None:
+    """Two parts merge by the log-sum-exps that the implementation itself returns.
+
+    o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
+    """
+    left, right = parts(problem)
+    lses = [attention.lse(x) for x in (left, right)]
+    w = share(*lses)[..., None]
+    rest = np.where(problem.idle[..., None], 0, 1 - w)
+
+    whole, o, p = (attention.forward(x) for x in (problem, left, right))
+
+    slip = sum(rounding.of_lse(x) for x in (left, right))
+    slip = np.expm1(slip)[..., None] * w * rest * np.abs(o - p)
+    within = w * rounding.of_output(left) + rest * rounding.of_output(right)
+    equal(whole, w * o + rest * p, within=rounding.of_output(problem) + within + slip)
+
+
+@clause("X4", over=problems(masks=PLAIN, causal=False), needs={Capability.MASK}, catches=set())
+def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -> None:
+    """A part of which no key is allowed adds nothing, wherever it stands.
+
+    o([k', k, k''], mask = [False, True, False]) = o(k)
+    """
+    more = moves.of_keys(problem, np.tile(np.arange(problem.M), 3))
+    middle = np.repeat([False, True, False], problem.M)[None, :]
+    surrounded = more.but(mask=np.broadcast_to(middle, (problem.N, 3 * problem.M)).copy())
+
+    o, p = attention.forward(problem), attention.forward(surrounded)
+
+    equal(p, o, within=rounding.of_output(problem) + rounding.of_output(surrounded))
+
+
+@clause("X5", over=problems(families=("ascending", "ahead", "sharp"), causal=False), catches=set())
+def a_late_maximum_rescales_what_came_before(attention: Implementation, problem: Problem) -> None:
+    """The largest score may come last, first or anywhere: keys in reverse give the same output.
+
+    o(k backwards, v backwards) = o(k, v) = sum_j a_ij v_j
+    """
+    backwards = moves.of_keys(problem, slice(None, None, -1))
+
+    o, p = attention.forward(problem), attention.forward(backwards)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    equal(p, o, within=rounding.of_output(problem) + rounding.of_output(backwards))
+
+
+@clause(
+    "X6",
+    over=problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
+    needs={Capability.LSE, Capability.WIDTHS},
+    catches=set(),
+)
+def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> None:
+    """The slope of the log-sum-exp is attention to the keys, and it lies above its tangents.
+
+    lse(q') >= lse(q) + scale <q' - q, attention(q, k, k)>
+    """
+    step = np.resize([1.0, -1.0, 2.0], problem.D)
+    moved = problem.but(q=problem.q + step)
+    mirror = moves.with_values(problem, problem.k)
+
+    here, there = attention.lse(problem), attention.lse(moved)
+    slope = attention.forward(mirror)
+
+    tangent = problem.sigma * (slope @ step)
+    within = rounding.of_lse(problem) + rounding.of_lse(moved)
+    within = within + abs(problem.sigma) * (rounding.of_output(mirror) @ np.abs(step))
+    at_least(there, here + tangent, within=within)

@@ -1,0 +1,149 @@
+"""Section T. The call is a function.
+
+An attention function reads its inputs and returns an output; that is all. It
+does not write into what it was given, does not hand it back, and remembers
+nothing: the same question gets the same answer, whatever was asked in between
+and however the numbers lie in memory. Sizes of one and of zero are sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import rounding
+from spec.clause import clause, equal, holds, same_bits
+from spec.implementation import Capability, Implementation
+from spec.notation import Memory, Problem
+from spec.problems import problems
+
+MEMORIES: tuple[Memory, ...] = ("transposed", "strided", "offset", "expanded")
+
+
+@clause("T1", over=problems(), needs={Capability.CALL}, catches=set())
+def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
+    """No input is changed by the call.
+
+    q, k, v, mask after = q, k, v, mask before, to the bit
+    """
+    changed = attention.call(problem).changed
+
+    holds(not changed, f"the call wrote into its input {', '.join(changed)}")
+
+
+@clause("T2", over=problems(), needs={Capability.CALL}, catches=set())
+def the_output_is_new(attention: Implementation, problem: Problem) -> None:
+    """The output shares no memory with an input, so writing to one leaves the other alone."""
+    aliased = attention.call(problem).aliased
+
+    holds(not aliased, f"the output shares memory with the input {', '.join(aliased)}")
+
+
+@clause("T3", over=problems(), catches=set())
+def the_same_question_has_the_same_answer(attention: Implementation, problem: Problem) -> None:
+    """Asked twice, an implementation answers the same, to the bit.
+
+    o(x) = o(x)
+    """
+    first, second = attention.forward(problem), attention.forward(problem)
+
+    same_bits(second, first)
+
+
+@clause("T4", over=problems(least=(1, 1, 1, 2)), catches=set(), effort=2)
+def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
+    """What was asked before does not change the answer: other values, another shape, then again.
+
+    o(x), o(y), o(z), o(x)    and the last is the first
+    """
+    other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
+    smaller = problem.but(
+        k=problem.k[:, :, 1:],
+        v=problem.v[:, :, 1:],
+        mask=None,
+    )
+
+    first = attention.forward(problem)
+    between = attention.forward(other)
+    attention.forward(smaller)
+
+    same_bits(attention.forward(problem), first)
+    equal(between, rounding.reference(other).o, within=rounding.of_output(other))
+
+
+@clause("T5", over=problems(), catches=set(), effort=2)
+def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
+    """Views, strides, offsets and strides of zero hold the same numbers, so give the same output.
+
+    o(x as a view) = o(x contiguous)
+    """
+    tidy = problem.but(memory="contiguous")
+    view = problem.but(memory=MEMORIES[problem.seed % len(MEMORIES)])
+
+    o, p = attention.forward(tidy), attention.forward(view)
+
+    equal(p, o, within=rounding.of_output(tidy) + rounding.of_output(view))
+
+
+@clause("T6", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
+    """Gradients do not depend on how inputs and cotangent lie in memory.
+
+    (dq, dk, dv) of views = (dq, dk, dv) of contiguous arrays
+    """
+    tidy = problem.but(memory="contiguous")
+    view = problem.but(memory=MEMORIES[problem.seed % len(MEMORIES)])
+
+    here, there = attention.backward(tidy), attention.backward(view)
+
+    budget = rounding.of_gradients(tidy)
+    equal(there.q, here.q, within=2 * budget.q)
+    equal(there.k, here.k, within=2 * budget.k)
+    equal(there.v, here.v, within=2 * budget.v)
+
+
+@clause(
+    "T7",
+    over=problems(),
+    needs={Capability.GRADIENTS, Capability.PARTIAL_GRADIENTS},
+    catches=set(),
+)
+def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Problem) -> None:
+    """Gradients of some inputs are the same whether or not the others are asked for.
+
+    dk asked for alone = dk asked for with dq and dv
+    """
+    whole = attention.backward(problem)
+    budget = rounding.of_gradients(problem)
+
+    for names in (("q",), ("k",), ("v",), ("q", "v")):
+        some = attention.partial(problem, names)
+        for name in names:
+            within = 2 * getattr(budget, name)
+            equal(some[name], getattr(whole, name), within=within)
+
+
+@clause("T8", over=problems(empty=True), needs={Capability.EMPTY}, catches=set())
+def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None:
+    """No keys give an output of zeros, no queries give none, and shapes stay what they are.
+
+    o = 0  of shape (B, H, N, E)    for M = 0
+    """
+    empty = problem.but(
+        k=problem.k[:, :, :0], v=problem.v[:, :, :0], mask=None, memory="contiguous"
+    )
+
+    o = attention.forward(empty)
+
+    equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
+
+
+@clause("T9", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+def a_backward_pass_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
+    """The output is the same before and after gradients were asked for, to the bit.
+
+    o(x), d(x), o(x)
+    """
+    before = attention.forward(problem)
+    attention.backward(problem)
+
+    same_bits(attention.forward(problem), before)

@@ -1,0 +1,225 @@
+"""Section C. Under causality the future does not exist.
+
+Causal attention hides key j from query i when j > i. What came first does not
+change when more follows; so a text can be read once, token by token, in chunks
+or at a stroke, and decoding with a cache is the same as decoding without.
+
+For N != M there are two corners to hang the diagonal in: top-left, j <= i, and
+bottom-right, j <= i + M - N, where the queries are the last N of M. Both are
+defined here, and they agree when N = M. An implementation has one of them; the
+problems that it is given say which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import clause, equal, same_bits
+from spec.implementation import Capability, Implementation
+from spec.notation import Problem
+from spec.problems import PLAIN, problems
+from spec.rounding.formats import rounded
+from spec.softmax import seen
+
+CAUSAL = problems(masks=PLAIN, causal=True)
+SQUARE = problems(masks=PLAIN, causal=True, square=True)
+SQUARE_OF_TWO = problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
+
+
+def prefix(problem: Problem, length: int) -> Problem:
+    """The problem as it stood after `length` tokens."""
+    return moves.of_keys(moves.of_queries(problem, slice(0, length)), slice(0, length))
+
+
+@clause("C1", over=SQUARE, catches=set())
+def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None:
+    """Attending over a prefix gives a prefix of the output.
+
+        o(x[:t])_i = o(x)_i    for i < t
+
+    This is what makes decoding with a cache the same as decoding without one.
+    """
+    start = prefix(problem, int(problem.chance().integers(1, problem.N + 1)))
+    t = start.N
+
+    whole, part = attention.forward(problem), attention.forward(start)
+
+    within = rounding.of_output(problem)[:, :, :t] + rounding.of_output(start)
+    equal(part, whole[:, :, :t], within=within)
+
+
+@clause("C2", over=SQUARE, catches=set())
+def the_first_token_sees_only_itself(attention: Implementation, problem: Problem) -> None:
+    """The first query attends to the first key and to nothing else.
+
+        o_0 = v_0
+
+    C1 alone would accept a mask that also hides the present.
+    """
+    o = attention.forward(problem)
+
+    v = definition.shared(problem.v, problem.H)
+    equal(o[:, :, 0], v[:, :, 0], within=rounding.of_output(problem)[:, :, 0])
+
+
+@clause("C3", over=problems(causal=True, square=True, least=(1, 1, 2, 2)), catches=set(), effort=2)
+def the_future_may_change(attention: Implementation, problem: Problem) -> None:
+    """What keys and values hold in the future of a query does not change a bit of its output.
+
+    o(k, v)_i = o(k', v')_i    where they differ only at j > i
+    """
+    t = int(problem.chance().integers(1, problem.N))
+    k, v = problem.k.copy(), problem.v.copy()
+    k[:, :, t:], v[:, :, t:] = -np.flip(k[:, :, t:], axis=2) + 1, 4 - v[:, :, t:]
+    k, v = np.clip(k, -64, 64), np.clip(v, -8, 8)
+    k[:, :, :t], v[:, :, :t] = problem.k[:, :, :t], problem.v[:, :, :t]
+    other = problem.but(k=rounded(k, problem.dtype), v=rounded(v, problem.dtype))
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    same_bits(after[:, :, :t], before[:, :, :t])
+
+
+@clause("C4", over=problems(masks=PLAIN, causal=True, modest=True), catches=set())
+def the_future_has_no_weight(attention: Implementation, problem: Problem) -> None:
+    """The weight of a key in the future of a query is exactly zero.
+
+    a_ij = 0    for j in the future of i
+    """
+    a, _ = seen(attention, problem)
+
+    equal(np.where(problem.future, a, 0), np.zeros(a.shape), within=0)
+
+
+@clause("C5", over=CAUSAL, needs={Capability.MASK}, catches=set())
+def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
+    """Asking for causality is asking for its mask, for any lengths.
+
+    o(causal) = o(mask = not future)
+    """
+    written = moves.written_out(problem)
+
+    o, p = attention.forward(problem), attention.forward(written)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
+
+
+@clause("C6", over=SQUARE, catches=set())
+def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
+    """The last query of a text attends to all of it.
+
+    o(causal)_(N-1) = o_(N-1)    for N = M
+    """
+    full = moves.of_queries(problem, [problem.N - 1]).but(causal=False)
+
+    o, p = attention.forward(problem), attention.forward(full)
+
+    within = rounding.of_output(problem)[:, :, -1:] + rounding.of_output(full)
+    equal(o[:, :, -1:], p, within=within)
+
+
+@clause("C7", over=SQUARE, needs={Capability.MASK}, catches=set())
+def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
+    """Read backwards, the past is the future.
+
+    o(x backwards; mask j >= i)_i = o(x; causal)_(N-1-i)
+    """
+    backwards = slice(None, None, -1)
+    reversed_in_time = moves.of_keys(moves.of_queries(problem, backwards), backwards)
+    mirrored = reversed_in_time.but(causal=False, mask=np.tri(problem.N, dtype=bool).T)
+
+    o, p = attention.forward(problem), attention.forward(mirrored)
+
+    within = rounding.of_output(problem)[:, :, ::-1] + rounding.of_output(mirrored)
+    equal(p, o[:, :, ::-1], within=within)
+
+
+@clause("C8", over=SQUARE, catches=set())
+def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
+    """Queries of zeros return the mean of all values so far.
+
+    o_i = (v_0 + ... + v_i) / (i + 1)    for q = 0
+    """
+    flat = problem.but(q=np.zeros_like(problem.q))
+    v = definition.shared(flat.v, flat.H).astype(np.longdouble)
+
+    o = attention.forward(flat)
+
+    mean = np.cumsum(v, axis=2) / np.arange(1, problem.N + 1)[:, None]
+    equal(o, mean, within=rounding.of_output(flat))
+
+
+@clause("C9", over=SQUARE_OF_TWO, needs={Capability.GRADIENTS}, catches=set())
+def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
+    """A loss that looks only at the first t outputs has no gradient beyond their keys.
+
+    dk_j = 0,  dv_j = 0,  dq_j = 0    for j >= t, if dout_i = 0 for i >= t
+    """
+    t = int(problem.chance().integers(1, problem.N))
+    early = problem.dout.copy()
+    early[:, :, t:] = 0
+
+    gradients = attention.backward(problem.but(dout=early))
+
+    for x in (gradients.q, gradients.k, gradients.v):
+        equal(x[:, :, t:], np.zeros(x[:, :, t:].shape), within=0)
+
+
+@clause("C10", over=SQUARE, needs={Capability.GRADIENTS}, catches=set())
+def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
+    """The first query sees one key, whatever it asks; so its gradient is zero.
+
+    dq_0 = 0
+    """
+    dq = attention.backward(problem).q
+
+    equal(dq[:, :, 0], 0 * problem.q[:, :, 0], within=rounding.of_gradients(problem).q[:, :, 0])
+
+
+@clause("C11", over=SQUARE, needs={Capability.GRADIENTS}, catches=set())
+def the_last_value_hears_only_the_last_query(attention: Implementation, problem: Problem) -> None:
+    """The gradient of the last value comes from the last query alone.
+
+    dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
+    """
+    a = definition.weights(definition.wide(problem))[:, :, -1, -1:]
+
+    dv = attention.backward(problem).v
+
+    want = definition.gathered(a * problem.dout[:, :, -1], problem.G)
+    equal(dv[:, :, -1], want, within=rounding.of_gradients(problem).v[:, :, -1])
+
+
+@clause("C12", over=SQUARE, catches=set())
+def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
+    """Decoding one token with all keys so far, and no mask, is a row of the whole.
+
+    o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
+    """
+    t = int(problem.chance().integers(problem.N))
+    step = moves.of_keys(moves.of_queries(problem, [t]), slice(0, t + 1)).but(causal=False)
+
+    whole, one = attention.forward(problem), attention.forward(step)
+
+    within = rounding.of_output(problem)[:, :, t : t + 1] + rounding.of_output(step)
+    equal(one, whole[:, :, t : t + 1], within=within)
+
+
+@clause("C13", over=SQUARE_OF_TWO, needs={Capability.MASK}, catches=set())
+def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
+    """A chunk of queries against all keys so far, the past in full, is a part of the whole.
+
+    o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
+    """
+    t, u = np.sort(problem.chance().integers(0, problem.N + 1, size=2))
+    u = max(u, t + 1) if t < problem.N else u
+    t = min(t, u - 1)
+    rows = np.arange(t, u)
+    chunk = moves.of_keys(moves.of_queries(problem, rows), slice(0, u))
+    chunk = chunk.but(causal=False, mask=np.arange(u)[None, :] <= rows[:, None])
+
+    whole, part = attention.forward(problem), attention.forward(chunk)
+
+    within = rounding.of_output(problem)[:, :, t:u] + rounding.of_output(chunk)
+    equal(part, whole[:, :, t:u], within=within)

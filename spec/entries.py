@@ -1,0 +1,191 @@
+"""What the entries of a problem can be: families of numbers, each with what it is good for.
+
+Every family fills float64 arrays from a seeded source; `entries` then rounds
+them to the format under test and keeps them in the *domain*, where nothing that
+a correct implementation computes can overflow. Nothing is drawn and thrown
+away: what would leave the domain is multiplied by a power of two that keeps it
+in, so its digits stay.
+
+The lattice is the family to move problems on: integers up to 64 over 16, of
+which sums of two and shifts by 4 are exact in every format, bfloat16 included
+(8 significant bits hold the integers up to 256).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from spec.notation import Array
+from spec.rounding.formats import FORMATS, rounded
+from spec.sizes import Shapes
+
+LATTICE = 16.0  # the lattice is the integers over this
+
+Chance = np.random.Generator
+Entries = tuple[Array, Array, Array, Array]
+
+# The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
+# ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
+LARGEST_SCORE: Mapping[str, float] = {
+    "float64": 2.0**18,
+    "float32": 2.0**18,
+    "bfloat16": 2.0**18,
+    "float16": 2.0**12,
+}
+LARGEST_ENTRY: Mapping[str, float] = {
+    "float64": 2.0**20,
+    "float32": 2.0**20,
+    "bfloat16": 2.0**20,
+    "float16": 2.0**3,
+}
+
+
+def _each(draw: Callable[[tuple[int, ...]], Array], shapes: Shapes) -> Entries:
+    q, k, v, dout = (draw(shape) for shape in shapes)
+    return q, k, v, dout
+
+
+def lattice(chance: Chance, shapes: Shapes) -> Entries:
+    """Multiples of 1/16 in [-4, 4]: sums and shifts are exact."""
+    return _each(lambda shape: chance.integers(-64, 65, shape) / LATTICE, shapes)
+
+
+def ties(chance: Chance, shapes: Shapes) -> Entries:
+    """Few numbers, so that many scores are equal and many entries are zero."""
+    return _each(lambda shape: chance.integers(-1, 2, shape).astype(float), shapes)
+
+
+def normal(chance: Chance, shapes: Shapes) -> Entries:
+    """Standard normal entries, as in most tests elsewhere."""
+    return _each(chance.standard_normal, shapes)
+
+
+def heavy(chance: Chance, shapes: Shapes) -> Entries:
+    """Heavy tails: a few entries far larger than all others, as trained networks have."""
+    return _each(lambda shape: chance.standard_t(2, shape), shapes)
+
+
+def sharp(chance: Chance, shapes: Shapes) -> Entries:
+    """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
+    q, k, v, dout = normal(chance, shapes)
+    return q * 10.0 ** chance.choice([2, 3, 5]) / max(1, shapes[0][-1]) ** 0.5, k, v, dout
+
+
+def low(chance: Chance, shapes: Shapes) -> Entries:
+    """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
+    q, k, v, dout = normal(chance, shapes)
+    reach = 10.0 ** chance.choice([2, 3, 5])
+    q[..., :1] = 4
+    k[..., :1] = -reach / 4
+    q[..., 1:] /= 4
+    return q, k, v, dout
+
+
+def ascending(chance: Chance, shapes: Shapes) -> Entries:
+    """Scores that rise (or fall) from key to key, so that an online maximum never rests."""
+    q, k, v, dout = normal(chance, shapes)
+    keys = shapes[1][-2]
+    k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
+    q[..., 0] = chance.choice([-2.0, 1.0, 2.0])
+    return q, k, v, dout
+
+
+def ahead(chance: Chance, shapes: Shapes) -> Entries:
+    """One key far ahead of the others: the weights are nearly one-hot."""
+    q, k, v, dout = normal(chance, shapes)
+    if shapes[1][-2]:
+        q[..., 0] = 8
+        k[..., chance.integers(shapes[1][-2]), 0] = chance.choice([4, 16, 64])
+    return q, k, v, dout
+
+
+def offset(chance: Chance, shapes: Shapes) -> Entries:
+    """A large common offset in every key and every value, which must cancel."""
+    q, k, v, dout = lattice(chance, shapes)
+    return q, k + chance.choice([-64, 64]), v + chance.choice([-128, 128]), dout
+
+
+def tiny(chance: Chance, shapes: Shapes) -> Entries:
+    """Entries of v and dout near 1e-3, scores near zero: small results are results."""
+    q, k, v, dout = normal(chance, shapes)
+    return q / 64, k / 64, v / 1024, dout / 1024
+
+
+def subnormal(chance: Chance, shapes: Shapes) -> Entries:
+    """Values near the end of float32, where results lose digits and must not lose more."""
+    q, k, v, dout = normal(chance, shapes)
+    return q, k, v * 2.0**-126, dout
+
+
+FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
+    "lattice": lattice,
+    "ties": ties,
+    "normal": normal,
+    "heavy": heavy,
+    "sharp": sharp,
+    "low": low,
+    "ascending": ascending,
+    "ahead": ahead,
+    "offset": offset,
+    "tiny": tiny,
+    "subnormal": subnormal,
+}
+# The formats of 16 bits leave subnormal inputs out: matrix units may read them as zero.
+EXACT = ("lattice", "ties")
+MILD = ("lattice", "ties", "normal")
+ALL_16_BIT = tuple(name for name in FAMILIES if name != "subnormal")
+ALL = tuple(FAMILIES)
+
+
+def entries(family: str, seed: int, shapes: Shapes, scale: float, dtype: str) -> Entries:
+    """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
+    q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
+    most = LARGEST_ENTRY[dtype]
+    q, k, v, dout = (_at_most(x, most) for x in (q, k, v, dout))
+    reach = _size(q) * _size(k) * max(1, q.shape[-1]) * max(1.0, abs(scale))
+    q = q * _power_of_two(LARGEST_SCORE[dtype] / reach) if reach > LARGEST_SCORE[dtype] else q
+    q, k, v, dout = (rounded(x, dtype) for x in (q, k, v, dout))
+    return q, k, v, dout
+
+
+def from_bytes(drawn: bytes, shapes: Shapes) -> Entries:
+    """q, k, v and dout with one entry for each byte drawn: zero bytes are zeros."""
+    numbers = BYTES[np.frombuffer(drawn, dtype=np.uint8)]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    q, k, v, dout = (
+        part.reshape(shape)
+        for part, shape in zip(np.split(numbers, ends[:-1]), shapes, strict=True)
+    )
+    return q, k, v, dout
+
+
+def smallest_normal(dtype: str) -> float:
+    """The smallest number of full precision in `dtype`."""
+    return FORMATS[dtype].tiny
+
+
+def _lattice_of_bytes() -> Array:
+    """Byte b as a lattice number, simpler numbers first: 0, 1, -1, 2, -2, ..., then fractions."""
+    simple = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 4.0, -4.0, 3.0, -3.0]
+    rest = sorted((i / LATTICE for i in range(-64, 65) if i / LATTICE not in simple), key=abs)
+    table = simple + rest
+    return np.array([table[b] if b < len(table) else table[b % 11] for b in range(256)])
+
+
+def _size(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _power_of_two(x: float) -> float:
+    """The largest power of two that is at most x."""
+    return 2.0 ** float(np.floor(np.log2(x)))
+
+
+def _at_most(x: Array, most: float) -> Array:
+    size = _size(x)
+    return x * _power_of_two(most / size) if size > most else x
+
+
+BYTES = _lattice_of_bytes()

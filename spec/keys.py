@@ -1,0 +1,123 @@
+"""Section K. Keys have no origin: only differences between keys matter.
+
+Softmax forgets a constant added to a row of scores. Adding one vector c to
+every key adds scale <q_i, c> to the whole of row i, so nothing but the
+log-sum-exp can depend on it:
+
+    o(q, k + c, v) = o(q, k, v)    for every c                        (K1)
+
+A layer's key bias is such a c: it does nothing and its gradient is zero.
+Differentiate K1 in c at c = 0. For every loss,
+
+    sum_j dk_j = 0                                                    (K2)
+
+Keys are shifted on the lattice, where the shift itself rounds nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, rounding
+from spec.clause import clause, equal
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import PLAIN, problems
+
+LATTICE = problems(families=("lattice", "ties"))
+SHIFTS = (3.0, -2.0, 4.0, 1.0)  # far from zero, different along D, and exact in every format
+
+
+def shift(problem: Problem) -> Array:
+    """The vector c that is added to every key.   (D,)"""
+    return np.resize(SHIFTS, problem.D)
+
+
+@clause("K1", over=LATTICE, catches=set())
+def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key leaves the output alone.
+
+        o(q, k + c, v) = o(q, k, v)
+
+    Forbidden keys move too, so the mask is free to be anything.
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
+
+
+@clause(
+    "K2",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches=set(),
+)
+def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """The gradients of the keys sum to zero, whatever the loss.
+
+        sum_j dk_j = 0
+
+    This is K1 differentiated in c, at c = 0.
+    """
+    dk = attention.backward(problem).k
+
+    want = np.zeros((problem.B, problem.G, problem.D))
+    equal(dk.sum(axis=-2), want, within=rounding.of_gradients(problem).k.sum(axis=-2))
+
+
+@clause("K3", over=LATTICE, needs={Capability.LSE}, catches=set())
+def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key adds its score to the log-sum-exp.
+
+    lse_i(k + c) = lse_i(k) + scale <q_i, c>
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.lse(problem), attention.lse(moved)
+
+    want = before + definition.scale(problem) * (problem.q @ shift(problem))
+    equal(after, want, within=rounding.of_lse(problem) + rounding.of_lse(moved))
+
+
+@clause("K4", over=LATTICE, needs={Capability.GRADIENTS}, catches=set())
+def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key leaves every gradient alone.
+
+        dq(k + c) = dq(k),    dk(k + c) = dk(k),    dv(k + c) = dv(k)
+
+    For dq this says once more that the score gradients of a query sum to zero.
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.backward(problem), attention.backward(moved)
+
+    here, there = rounding.of_gradients(problem), rounding.of_gradients(moved)
+    equal(after.q, before.q, within=here.q + there.q)
+    equal(after.k, before.k, within=here.k + there.k)
+    equal(after.v, before.v, within=here.v + there.v)
+
+
+@clause(
+    "K5",
+    over=problems(masks=PLAIN, causal=False, families=("lattice", "ties"), scales=("asked",)),
+    needs={Capability.BIAS},
+    catches=set(),
+)
+def a_query_shift_is_a_bias(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every query adds a bias to every key, before the scale.
+
+        o(q + c, k) = o(q, k; b_j = scale <c, k_j>)
+
+    With c the first unit vector and scale = 1/2 the bias is exact.
+    """
+    problem = problem.but(scale=0.5)
+    unit = np.eye(1, problem.D)[0]
+    first = definition.shared(problem.k, problem.H)[..., 0]
+    biased = problem.but(mask=problem.scale * first[:, :, None, :])
+    moved = problem.but(q=problem.q + unit)
+
+    o, p = attention.forward(moved), attention.forward(biased)
+
+    equal(o, p, within=rounding.of_output(moved) + rounding.of_output(biased))

@@ -1,0 +1,334 @@
+"""Section M. The forbidden does not exist.
+
+A mask does not weaken a key, it removes it: a problem with forbidden keys is the
+problem without them. Whatever a forbidden key or its value holds, nothing
+follows from it, to the bit; and it receives no gradient. There is one meaning
+and there are many forms: a boolean mask (True = may attend), an additive one
+with 0 and -inf, each along all axes or broadcast, and masks that combine by
+intersection, with causality too.
+
+A finite penalty such as -1e4 is not a mask. It is added to the scores after the
+scale, and scores that are large enough see through it.
+
+A query that may see nothing is idle. Its output is zero, it sends no gradient
+and gets none, and its neighbours do not notice, even if a whole tile is idle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import at_least, clause, equal, holds, same_bits
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import ADDITIVE, BOOLEAN, LIVE, PLAIN, problems
+
+MASKED = problems(masks=BOOLEAN)
+HOLES = problems(masks=(*BOOLEAN, "additive with holes", "additive idle"))
+HOLLOW = ("padding", "tiles")  # masks that hide some key from every query
+# What a forbidden key may hold: as large as can be while no product with it overflows.
+LARGE = {"float64": 2.0**300, "float32": 2.0**60, "bfloat16": 2.0**60, "float16": 2.0**5}
+BOTH = {Capability.MASK, Capability.BIAS}
+
+
+def unseen(problem: Problem) -> Array:
+    """True for a key that every query of every head that reads it is forbidden.   (B, G, M)"""
+    seen = problem.allowed.any(axis=2)
+    return np.logical_not(definition.gathered(seen.astype(int), problem.G).astype(bool))
+
+
+def poisoned(problem: Problem, k: float, v: float) -> Problem:
+    """The problem with unseen keys and their values replaced by these numbers."""
+    hidden = unseen(problem)[..., None]
+    return problem.but(k=np.where(hidden, k, problem.k), v=np.where(hidden, v, problem.v))
+
+
+@clause("M1", over=MASKED, needs=BOTH, catches=set())
+def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
+    """True and False are 0 and -inf.
+
+    o(mask) = o(bias = 0 where mask, -inf elsewhere)
+    """
+    assert problem.mask is not None
+    additive = problem.but(mask=np.where(problem.mask, 0.0, -np.inf))
+
+    o, p = attention.forward(problem), attention.forward(additive)
+
+    equal(p, o, within=rounding.of_output(problem) + rounding.of_output(additive))
+
+
+@clause("M2", over=problems(masks=HOLLOW, causal=False), catches=set())
+def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
+    """Hiding keys from all queries is the same as not having them.
+
+    o(q, k, v; mask) = o(q, k', v')    with k', v' the keys that are seen
+    """
+    first = moves.of_groups(moves.of_batch(problem, [0]), [0])
+    kept = np.flatnonzero(~unseen(first)[0, 0])
+    if not kept.size:  # all keys are hidden: the output is that of idle queries
+        kept = np.array([0])
+    deleted = moves.of_keys(first, kept)
+
+    whole, part = attention.forward(first), attention.forward(deleted)
+
+    equal(part, whole, within=rounding.of_output(first) + rounding.of_output(deleted))
+
+
+@clause("M3", over=problems(masks=("all true",)), catches=set())
+def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Problem) -> None:
+    """A mask of True everywhere may be left out.
+
+    o(mask = True) = o
+    """
+    bare = problem.but(mask=None)
+
+    o, p = attention.forward(problem), attention.forward(bare)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(bare))
+
+
+@clause("M4", over=problems(masks=(*BOOLEAN, *ADDITIVE)), catches=set())
+def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
+    """A mask of any broadcast form means what it means along all axes.
+
+    o(mask) = o(mask broadcast to (B, H, N, M))
+    """
+    assert problem.mask is not None
+    shape = (problem.B, problem.H, problem.N, problem.M)
+    full = problem.but(mask=np.broadcast_to(problem.mask, shape).copy(), memory="contiguous")
+
+    o, p = attention.forward(problem), attention.forward(full)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(full))
+
+
+@clause("M5", over=problems(masks=(*BOOLEAN, *ADDITIVE), causal=True), catches=set())
+def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) -> None:
+    """A mask and causality together allow what both allow.
+
+    o(mask, causal) = o(mask and not future)
+    """
+    written = moves.written_out(problem)
+
+    o, p = attention.forward(problem), attention.forward(written)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
+
+
+@clause("M6", over=HOLES, catches=set(), effort=2)
+def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
+    """A key that is hidden from all may hold any finite number, and its value too: not a bit
+    of the output changes.
+
+        o(k, v) = o(k', v')    where they differ at forbidden keys only
+    """
+    large = LARGE[problem.dtype]
+    loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
+
+    o, p = attention.forward(loud), attention.forward(other)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    same_bits(p, o)
+
+
+@clause("M7", over=HOLES, needs={Capability.GRADIENTS}, catches=set())
+def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """A key that is hidden from all gets a gradient of exactly zero, and so does its value.
+
+        dk_j = 0,    dv_j = 0    for j forbidden to every query
+
+    Whatever finite numbers they hold.
+    """
+    loud = poisoned(problem, LARGE[problem.dtype], -LARGE[problem.dtype])
+    hidden = unseen(loud)[..., None]
+
+    gradients = attention.backward(loud)
+
+    equal(np.where(hidden, gradients.k, 0), np.zeros(loud.k.shape), within=0)
+    equal(np.where(hidden, gradients.v, 0), np.zeros(loud.v.shape), within=0)
+
+
+@clause("M8", over=HOLES, catches=set(), force="should")
+def forbidden_content_may_be_infinite(attention: Implementation, problem: Problem) -> None:
+    """A key that is hidden from all may even hold NaN, and its value too.
+
+        o(k, v) = o(k', v')    where they differ at forbidden keys only
+
+    Zero times NaN is NaN; a forbidden value is not multiplied by zero but left out.
+    """
+    o = attention.forward(poisoned(problem, np.nan, np.nan))
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+IDLE = problems(masks=("idle", "additive idle"))
+
+
+@clause("M9", over=IDLE, catches=set())
+def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
+    """A query that may attend to no key returns zeros.
+
+    o_i = 0    if no key is allowed to i
+    """
+    o = attention.forward(problem)
+
+    idle = problem.idle[..., None]
+    equal(np.where(idle, o, 0), np.zeros(o.shape), within=0)
+
+
+@clause("M10", over=IDLE, catches=set())
+def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
+    """What the others return does not depend on which queries are idle.
+
+    o_i(mask) = o_i(mask')    where the masks agree in row i
+    """
+    written = moves.written_out(problem)
+    assert written.mask is not None
+    awake = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
+    everybody = written.but(mask=np.where(problem.idle[..., None], awake, written.mask))
+
+    o, p = attention.forward(written), attention.forward(everybody)
+
+    within = rounding.of_output(written) + rounding.of_output(everybody)
+    live = ~problem.idle[..., None]
+    equal(np.where(live, o, 0), np.where(live, p, 0), within=within)
+
+
+@clause("M11", over=IDLE, needs={Capability.GRADIENTS}, catches=set())
+def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """The cotangent of an idle query goes nowhere, and its own gradient is zero.
+
+    dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
+    """
+    idle = problem.idle[..., None]
+    silent = problem.but(dout=np.where(idle, 0, problem.dout))
+
+    loud, quiet = attention.backward(problem), attention.backward(silent)
+
+    equal(np.where(idle, loud.q, 0), np.zeros(problem.q.shape), within=0)
+    here, there = rounding.of_gradients(problem), rounding.of_gradients(silent)
+    equal(loud.k, quiet.k, within=here.k + there.k)
+    equal(loud.v, quiet.v, within=here.v + there.v)
+
+
+@clause("M12", over=IDLE, needs={Capability.LSE}, catches=set())
+def an_idle_query_has_the_log_sum_exp_of_nothing(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The logarithm of an empty sum is minus infinity.
+
+    lse_i = -inf    if no key is allowed to i, and only then
+    """
+    lse = attention.lse(problem)
+
+    equal(np.isneginf(lse).astype(float), problem.idle.astype(float), within=0)
+
+
+@clause("M13", over=problems(masks=LIVE), needs={Capability.LSE}, catches=set())
+def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """What a mask hides is missing from the sum.
+
+    lse(mask) <= lse(mask')    if mask' allows all that mask allows
+    """
+    freed = problem.but(mask=np.where(problem.allowed, problem.bias, 0.0), causal=False)
+    if problem.mask is not None and problem.mask.dtype == bool:
+        freed = problem.but(mask=None)
+
+    less, more = attention.lse(problem), attention.lse(freed)
+
+    at_least(more, less, within=rounding.of_lse(problem) + rounding.of_lse(freed))
+
+
+@clause(
+    "M14",
+    over=problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
+    needs={Capability.MASK},
+    catches=set(),
+)
+def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
+    """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
+
+    o([x, y]; block diagonal) = [o(x), o(y)]
+    """
+    n, m = (problem.N + 1) // 2, (problem.M + 1) // 2
+    blocks = (np.arange(problem.N) < n)[:, None] == (np.arange(problem.M) < m)[None, :]
+    packed = problem.but(mask=blocks)
+    first = moves.of_keys(moves.of_queries(problem, slice(0, n)), slice(0, m))
+    second = moves.of_keys(moves.of_queries(problem, slice(n, None)), slice(m, None))
+
+    o, parts = attention.forward(packed), [attention.forward(x) for x in (first, second)]
+
+    within = np.concatenate([rounding.of_output(x) for x in (first, second)], axis=2)
+    equal(o, np.concatenate(parts, axis=2), within=within + rounding.of_output(packed))
+
+
+@clause(
+    "M15",
+    over=problems(masks=PLAIN, causal=False, square=True),
+    needs={Capability.MASK},
+    catches=set(),
+)
+def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
+    """In a window of one, every query returns the value beside it.
+
+    o_i = v_i    if i may attend to i alone
+    """
+    window = problem.but(mask=np.eye(problem.N, dtype=bool))
+
+    o = attention.forward(window)
+
+    equal(o, definition.shared(window.v, window.H), within=rounding.of_output(window))
+
+
+@clause("M16", over=problems(masks=ADDITIVE), needs={Capability.SCALE}, catches=set())
+def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
+    """A bias is added after the scale, so the scale does not touch it.
+
+    o(q = 0; bias, scale) = o(q = 0; bias, scale')
+    """
+    here = problem.but(q=np.zeros_like(problem.q), scale=0.25)
+    there = here.but(scale=2.0)
+
+    o, p = attention.forward(here), attention.forward(there)
+
+    equal(o, p, within=rounding.of_output(here) + rounding.of_output(there))
+    equal(o, rounding.reference(here).o, within=rounding.of_output(here))
+
+
+@clause(
+    "M17",
+    over=problems(masks=ADDITIVE),
+    needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
+    catches=set(),
+)
+def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.
+
+    sum_j db_ij = 0
+    """
+    full = moves.written_out(problem)
+
+    db = attention.bias_gradient(full)
+
+    budget = rounding.of_gradients(full).bias
+    assert budget is not None
+    equal(db.sum(axis=-1), np.zeros(db.shape[:-1]), within=budget.sum(axis=-1))
+
+
+@clause("M18", over=problems(masks=PLAIN, causal=False), catches=set(), force="should")
+def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
+    """A NaN in a query that attends reaches its output, and no other query's.
+
+    q_i = NaN  implies  o_i = NaN
+    """
+    i = int(problem.chance().integers(problem.N))
+    q = problem.q.copy()
+    q[:, :, i] = np.nan
+    o = attention.forward(problem.but(q=q))
+
+    lost = ~np.isnan(o[:, :, i])
+    holds(not lost.any(), f"query {i} is NaN and its output is not")
+    others = np.arange(problem.N) != i
+    want, within = rounding.reference(problem).o, rounding.of_output(problem)
+    equal(o[:, :, others], want[:, :, others], within=within[:, :, others])

@@ -1,0 +1,111 @@
+"""Ways to move a problem: what a law changes, with everything that has to change along.
+
+Each returns a new problem. Selecting along an axis selects in the mask too,
+where the mask has that axis written out. A causal problem knows its keys and
+queries by their place, so a move that changes places first writes its mask out
+(`written_out`), and then the mask and not the flag says what is forbidden.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.notation import Array, Problem
+
+Index = Array | slice | list[int]
+
+
+def written_out(problem: Problem) -> Problem:
+    """The same problem with its mask as one array (B, H, N, M), and causal as part of it."""
+    if problem.mask is not None and problem.mask.dtype != bool:
+        mask: Array = np.where(problem.allowed, problem.bias, -np.inf)
+    else:
+        mask = problem.allowed
+    return problem.but(mask=mask, causal=False)
+
+
+def of_keys(problem: Problem, index: Index) -> Problem:
+    """The keys `index`, in that order, with their values and columns of the mask."""
+    return problem.but(
+        k=problem.k[:, :, index],
+        v=problem.v[:, :, index],
+        mask=_mask_along(problem, -1, problem.M, index),
+    )
+
+
+def of_queries(problem: Problem, index: Index) -> Problem:
+    """The queries `index`, in that order, with their cotangents and rows of the mask."""
+    return problem.but(
+        q=problem.q[:, :, index],
+        dout=problem.dout[:, :, index],
+        mask=_mask_along(problem, -2, problem.N, index),
+    )
+
+
+def of_batch(problem: Problem, index: Index) -> Problem:
+    """The batch elements `index`, in that order."""
+    return problem.but(
+        q=problem.q[index],
+        k=problem.k[index],
+        v=problem.v[index],
+        dout=problem.dout[index],
+        mask=_mask_along(problem, -4, problem.B, index),
+    )
+
+
+def of_groups(problem: Problem, index: Index) -> Problem:
+    """The key heads `index`, in that order, each with all the query heads that read it."""
+    heads = np.arange(problem.H).reshape(problem.G, -1)[index].reshape(-1)
+    return problem.but(
+        q=problem.q[:, heads],
+        k=problem.k[:, index],
+        v=problem.v[:, index],
+        dout=problem.dout[:, heads],
+        mask=_mask_along(problem, -3, problem.H, heads),
+    )
+
+
+def of_query_heads(problem: Problem, heads: Index) -> Problem:
+    """The query heads `heads`, in that order, over the key heads as they are."""
+    return problem.but(
+        q=problem.q[:, heads],
+        dout=problem.dout[:, heads],
+        mask=_mask_along(problem, -3, problem.H, heads),
+    )
+
+
+def of_one_key_head_each(problem: Problem) -> Problem:
+    """Every key head written out once for each query head that reads it: G = H."""
+    sharing = problem.H // problem.G
+    return problem.but(
+        k=np.repeat(problem.k, sharing, axis=1), v=np.repeat(problem.v, sharing, axis=1)
+    )
+
+
+def with_values(problem: Problem, v: Array) -> Problem:
+    """Other values, of any width; the cotangent becomes zero where it no longer fits."""
+    if v.shape[-1] == problem.E:
+        return problem.but(v=v)
+    return problem.but(v=v, dout=np.zeros((*problem.q.shape[:3], v.shape[-1])))
+
+
+def with_bias(problem: Problem, bias: Array) -> Problem:
+    """`bias`, broadcastable to (B, H, N, M), added to the scores instead of the mask there was.
+
+    What was forbidden stays so, by -inf.
+    """
+    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), causal=False)
+
+
+def permutation(problem: Problem, length: int) -> Array:
+    """A permutation of `length` places that the problem's seed settles; never the identity
+    where there is another one."""
+    order = problem.chance().permutation(length)
+    return np.roll(order, 1) if (order == np.arange(length)).all() else order
+
+
+def _mask_along(problem: Problem, axis: int, length: int, index: Index) -> Array | None:
+    mask = problem.mask
+    if mask is None or mask.ndim < -axis or (mask.shape[axis] == 1 != length):
+        return mask
+    return mask[(Ellipsis, index, *(slice(None),) * (-axis - 1))]

@@ -1,0 +1,141 @@
+"""How long the axes of a problem are.
+
+Faults hide at the lengths where code changes its way: one, two and three; the
+edges of tiles, one less and one more; widths that are no power of two; more
+queries than keys and fewer; groups of heads of every kind; and, now and then,
+something long. A long axis comes with short others, so that a problem stays
+cheap, and the faults that need two long axes are looked for at the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, TypeVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+Reach = Literal["quick", "standard", "deep"]
+Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+SMALL = (1, 2, 3, 4, 5)
+EDGES = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)  # where tiles of code end
+LONG = (257, 320, 513, 769, 1025, 1300)
+WIDTHS = (1, 2, 3, 4, 5, 8, 16)
+WIDE = (63, 64, 65, 72, 80, 128)
+SHARING = (1, 2, 3, 7)  # query heads to a key head
+MOST_SCORES = 2**15  # B H N M beyond the smallest of each: more are slow, and find little
+
+EXTENTS: Mapping[Reach, tuple[str, ...]] = {
+    "quick": ("small",) * 6 + ("edge",) * 3 + ("wide",),
+    "standard": ("small",) * 10 + ("edge",) * 6 + ("wide",) * 3 + ("long",),
+    "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
+}
+LENGTHS: Mapping[str, tuple[int, ...]] = {
+    "small": SMALL,
+    "wide": SMALL,
+    "modest": SMALL + EDGES[:9],
+    "edge": SMALL + EDGES,
+    "long": SMALL + LONG,
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The lengths of the axes of a problem."""
+
+    B: int
+    H: int
+    G: int
+    N: int
+    M: int
+    D: int
+    E: int
+
+    @property
+    def scores(self) -> tuple[int, int, int, int]:
+        """The shape of the scores."""
+        return self.B, self.H, self.N, self.M
+
+    @property
+    def shapes(self) -> Shapes:
+        """The shapes of q, k, v and dout."""
+        return (
+            (self.B, self.H, self.N, self.D),
+            (self.B, self.G, self.M, self.D),
+            (self.B, self.G, self.M, self.E),
+            (self.B, self.H, self.N, self.E),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many entries the problem has."""
+        return sum(int(np.prod(shape)) for shape in self.shapes)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What sizes may be drawn.
+
+    least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
+    grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
+    empty: B, N, M or E may be zero.
+    """
+
+    reach: Reach
+    least: tuple[int, int, int, int]
+    square: bool
+    modest: bool
+    grouped: bool | None
+    free_width: bool
+    empty: bool
+
+
+@cache
+def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
+    return st.sampled_from(values)
+
+
+def pick(draw: st.DrawFn, values: Sequence[T]) -> T:
+    """Draw one of `values`; the strategy is built once, for building costs more than drawing."""
+    return draw(_one_of(tuple(values)))
+
+
+def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
+    """Lengths of all axes; they shrink to the least."""
+    extent = pick(draw, EXTENTS[limits.reach])
+    lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
+    D = pick(draw, WIDE if extent == "wide" else WIDTHS)
+    E = pick(draw, (D, *WIDTHS)) if limits.free_width else D
+    N, M = _lengths(draw, limits, lengths)
+    room = max(1, MOST_SCORES // (N * M))
+    B = max(limits.least[0], min(pick(draw, (1, 2, 3)), room))
+    G, sharing = _heads(draw, limits, max(1, room // B))
+    drawn = Sizes(B, G * sharing, G, N, M, D, E)
+    if not limits.empty:
+        return drawn
+    without = (replace(drawn, **{axis: 0}) for axis in "BNME")
+    return pick(draw, (*(drawn,) * 12, *without))
+
+
+def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple[int, int]:
+    _, _, least_n, least_m = limits.least
+    if limits.square:
+        both = min(max(least_n, least_m, pick(draw, lengths)), LONG[0])
+        return both, both
+    N, M = max(least_n, pick(draw, lengths)), max(least_m, pick(draw, lengths))
+    return (max(least_n, MOST_SCORES // M), M) if N * M > MOST_SCORES else (N, M)
+
+
+def _heads(draw: st.DrawFn, limits: Limits, room: int) -> tuple[int, int]:
+    """G, and how many query heads share a key head."""
+    least = limits.least[1]
+    G = min(pick(draw, (1, 2, 3)), room)
+    if limits.grouped is False:
+        return max(G, least), 1
+    choices = SHARING[1:] if limits.grouped else (1, *SHARING)
+    sharing = pick(draw, [r for r in choices if r <= room] or choices[:1])
+    return max(G, -(-least // sharing)), sharing

@@ -1,0 +1,295 @@
+"""Section S. The weights are a softmax, whether or not anybody shows them.
+
+A softmax turns a row of scores into positive numbers that sum to one and keeps
+nothing of the scores but their differences:
+
+    a_j = exp(s_j) / sum_l exp(s_l)        a_j / a_l = exp(s_j - s_l)
+
+An attention function is a softmax seen through its values. With v = I the
+output is the row of weights itself; with v = 1 it is their sum; and with k = I,
+scale = 1 the queries are the scores. So each law of the softmax is asked of any
+attention function, and its Jacobian
+
+    da_j / ds_l = a_j (delta_jl - a_l),    that is  diag(a) - a a^T
+
+of any backward pass. Taking only the diagonal, a_j (1 - a_j), is the oldest
+mistake in this section; the row term is what makes each row of it sum to zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import at_least, at_most, clause, equal
+from spec.implementation import Capability, Implementation
+from spec.notation import Array, Problem
+from spec.problems import PLAIN, problems
+
+LARGE = ("sharp", "low", "offset", "ascending")
+SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
+
+
+def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
+    """The weights as v = I shows them, and their budget.   (B, H, N, M) each
+
+    Where values must be as wide as keys, they are shown D columns at a time.
+    """
+    eye = np.broadcast_to(np.eye(problem.M), (problem.B, problem.G, problem.M, problem.M))
+    width = problem.M if Capability.WIDTHS in attention.answers else problem.D
+    shown, budget = [], []
+    for first in range(0, problem.M, width):
+        columns = eye[..., first : first + width]
+        kept = columns.shape[-1]
+        padding = [(0, 0)] * 3 + [(0, width - kept)]
+        looked = moves.with_values(problem, np.pad(columns, padding))
+        shown.append(attention.forward(looked)[..., :kept])
+        budget.append(rounding.of_output(looked)[..., :kept])
+    return np.concatenate(shown, axis=-1), np.concatenate(budget, axis=-1)
+
+
+def as_softmax(problem: Problem) -> Problem:
+    """The problem whose output is the softmax of its queries: k = v = I, scale 1, D = E = M."""
+    B, H, N, M = problem.B, problem.H, problem.N, problem.M
+    eye = np.broadcast_to(np.eye(M), (B, problem.G, M, M)).copy()
+    q, dout = np.resize(problem.q, (B, H, N, M)), np.resize(problem.dout, (B, H, N, M))
+    return problem.but(q=q, k=eye, v=eye, dout=dout, scale=1.0)
+
+
+@clause("S1", over=problems(), catches=set())
+def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
+    """The weights of a query sum to one, and to zero if it is idle.
+
+        sum_j a_ij = 1
+
+    Seen through v = 1.
+    """
+    ones = problem.but(v=np.ones_like(problem.v))
+
+    total = attention.forward(ones)
+
+    equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
+
+
+@clause("S2", over=problems(modest=True), catches=set())
+def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
+    """No weight is negative, and none is more than one.
+
+    0 <= a_ij <= 1
+    """
+    a, budget = seen(attention, problem)
+
+    at_least(a, 0, within=0)
+    at_most(a, 1, within=budget)
+
+
+@clause("S3", over=problems(modest=True), catches=set())
+def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
+    """The order of the scores is the order of the weights, and ties stay ties.
+
+    s_ij <= s_il  implies  a_ij <= a_il
+    """
+    s = definition.scores(problem)
+    order = np.argsort(s, axis=-1, kind="stable")
+
+    a, budget = (np.take_along_axis(x, order, -1) for x in seen(attention, problem))
+    s = np.take_along_axis(s, order, -1)
+
+    at_least(a[..., 1:], a[..., :-1], within=budget[..., 1:] + budget[..., :-1])
+    tied = np.where(s[..., 1:] == s[..., :-1], budget[..., 1:] + budget[..., :-1], np.inf)
+    equal(a[..., 1:], a[..., :-1], within=tied)
+
+
+@clause("S4", over=problems(modest=True), catches=set())
+def ratios_of_weights_are_differences_of_scores(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The logarithm of the ratio of two weights is the difference of their scores.
+
+    a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
+    """
+    s = definition.scores(definition.wide(problem))
+    best = np.argmax(s, axis=-1)[..., None]
+    ratio = np.exp(s - definition.top(s))
+
+    a, budget = seen(attention, problem)
+
+    within = budget + np.take_along_axis(budget, best, -1) * ratio
+    equal(a, np.take_along_axis(a, best, -1) * ratio, within=within)
+
+
+@clause("S5", over=problems(masks=PLAIN), needs={Capability.BIAS}, catches=set())
+def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
+    """A constant added to all scores of a query changes nothing.
+
+        softmax(s_i + c_i) = softmax(s_i)
+
+    The constant is an additive mask (..., N, 1), different for each query.
+    """
+    shift = np.resize(SHIFTS, (1, 1, problem.N, 1)) + np.zeros((1, 1, 1, problem.M))
+    shifted = moves.with_bias(problem, shift)
+
+    before, after = attention.forward(problem), attention.forward(shifted)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(shifted))
+
+
+@clause("S6", over=problems(masks=PLAIN), needs={Capability.BIAS, Capability.LSE}, catches=set())
+def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
+    """A constant added to all scores of a query is added to its log-sum-exp.
+
+    lse(s_i + c_i) = lse(s_i) + c_i
+    """
+    constants = np.resize(SHIFTS, (1, 1, problem.N))
+    shifted = moves.with_bias(problem, constants[..., None] + np.zeros((1, 1, 1, problem.M)))
+
+    before, after = attention.lse(problem), attention.lse(shifted)
+
+    within = rounding.of_lse(problem) + rounding.of_lse(shifted)
+    equal(after, before + constants, within=within)
+
+
+@clause("S7", over=problems(), needs={Capability.LSE}, catches=set())
+def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp lies between the largest score and that plus the logarithm of their number.
+
+    max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys allowed
+    """
+    count = np.maximum(problem.allowed.sum(axis=-1), 1)
+    largest = definition.scores(problem).max(axis=-1, initial=-np.inf)
+
+    lse = attention.lse(problem)
+
+    at_least(lse, largest, within=rounding.of_lse(problem))
+    at_most(lse, largest + np.log(count), within=rounding.of_lse(problem))
+
+
+@clause("S8", over=problems(modest=True, causal=False, least=(1, 1, 1, 2)), catches=set())
+def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
+    """Fewer keys share what they had among themselves.
+
+    a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
+    """
+    kept = np.sort(moves.permutation(problem, problem.M)[: (problem.M + 1) // 2])
+    fewer = moves.of_keys(problem, kept)
+
+    whole, budget = seen(attention, problem)
+    part, part_budget = seen(attention, fewer)
+
+    share = whole[..., kept].sum(axis=-1, keepdims=True)
+    share_budget = budget[..., kept].sum(axis=-1, keepdims=True)
+    within = budget[..., kept] + part_budget * (share + share_budget) + part * share_budget
+    equal(whole[..., kept], part * share, within=within)
+
+
+@clause("S9", over=problems(families=("ahead", "sharp"), masks=PLAIN, modest=True), catches=set())
+def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None:
+    """A key far ahead of the others leaves nothing to them.
+
+        |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the key of the largest score
+
+    In the limit the weights are one-hot, and nothing is left over.
+    """
+    a = definition.weights(problem)
+    best = np.argmax(a, axis=-1)[..., None]
+    v = definition.shared(problem.v, problem.H)
+    winner = np.take_along_axis(v, best, axis=-2)
+
+    o = attention.forward(problem)
+
+    equal(o, winner, within=rounding.of_output(problem) + _left_over(a, v, winner))
+
+
+def _left_over(a: Array, v: Array, winner: Array) -> Array:
+    """sum_j a_ij |v_jc - winner_ic|.   (B, H, N, E)"""
+    rows = [
+        (a[..., i : i + 1, :] @ np.abs(v - winner[..., i : i + 1, :]))
+        for i in range(winner.shape[-2])
+    ]
+    return np.concatenate(rows, axis=-2)
+
+
+@clause("S10", over=problems(families=LARGE), catches=set(), effort=2)
+def large_scores_stay_finite(attention: Implementation, problem: Problem) -> None:
+    """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one.
+
+        sum_j a_ij = 1    and    o_i = sum_j a_ij v_j
+
+    exp(89) overflows float32 and exp(-104) vanishes in it; so the largest score
+    is subtracted first, and it is never a constant.
+    """
+    ones = problem.but(v=np.ones_like(problem.v))
+
+    total, o = attention.forward(ones), attention.forward(problem)
+
+    equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause("S11", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
+    """If all values agree, no score matters, and no gradient reaches queries and keys.
+
+        v_j = v  implies  dq = 0  and  dk = 0
+
+    The element-wise derivative a (1 - a) fails here: it forgets that weights sum to one.
+    """
+    constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
+
+    gradients, budget = attention.backward(constant), rounding.of_gradients(constant)
+
+    equal(gradients.q, 0 * problem.q, within=budget.q)
+    equal(gradients.k, 0 * problem.k, within=budget.k)
+
+
+SOFTMAX = problems(masks=PLAIN, causal=False, modest=True, families=("lattice", "normal", "ties"))
+SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
+
+
+@clause("S12", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
+    """The derivative of a softmax subtracts the mean from the cotangent.
+
+        ds_j = a_j (g_j - sum_l a_l g_l)
+
+    With k = v = I and scale = 1 the queries are the scores and dout is g.
+    """
+    x = as_softmax(problem)
+    a, g = definition.weights(definition.wide(x)), x.dout
+
+    ds = attention.backward(x).q
+
+    equal(ds, a * (g - (a * g).sum(-1, keepdims=True)), within=rounding.of_gradients(x).q)
+
+
+@clause("S13", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """The derivatives by the scores of one query sum to zero, whatever the loss.
+
+        sum_j ds_j = 0
+
+    This is the shift law, differentiated.
+    """
+    x = as_softmax(problem)
+
+    ds = attention.backward(x).q
+
+    equal(ds.sum(axis=-1), np.zeros(ds.shape[:-1]), within=rounding.of_gradients(x).q.sum(-1))
+
+
+@clause("S14", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
+    """The derivative of a softmax is a symmetric matrix, and no loss descends along itself.
+
+    <h, J g> = <g, J h>,    <g, J g> >= 0    with J = diag(a) - a a^T
+    """
+    x = as_softmax(problem)
+    g, h = x.dout, np.flip(x.dout, axis=-1)
+    y = x.but(dout=h)
+
+    Jg, Jh = attention.backward(x).q, attention.backward(y).q
+    of_g, of_h = rounding.of_gradients(x).q, rounding.of_gradients(y).q
+
+    within = (np.abs(h) * of_g + np.abs(g) * of_h).sum(axis=-1)
+    equal((h * Jg).sum(axis=-1), (g * Jh).sum(axis=-1), within=within)
+    at_least((g * Jg).sum(axis=-1), 0, within=(np.abs(g) * of_g).sum(axis=-1))

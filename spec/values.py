@@ -1,0 +1,176 @@
+"""Section V. The output is a weighted mean of the values, and only the values are averaged.
+
+The weights do not look at the values. So the output is linear in v, stays in
+the convex hull of the values that a query may see, treats every column of v
+alike, and
+
+    dv_j = sum_i a_ij dout_i
+
+is the transpose of the same map: <v, dv> = <o, dout> for every loss. As the
+weights of a query sum to one, the gradients of all values together are the
+cotangents of all queries that see anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition, moves, rounding
+from spec.clause import at_least, at_most, clause, equal
+from spec.implementation import Capability, Implementation
+from spec.notation import Problem
+from spec.problems import problems
+from spec.rounding.formats import FORMATS
+
+EXACT = ("lattice", "ties")
+
+
+def _full_precision(dtype: str) -> float:
+    """Results above this are not touched by the end of the format's range.
+
+    40 binary digits above the accumulator's smallest normal number, no term that
+    is large enough to count is subnormal; and the result must be normal in `dtype`.
+    """
+    accumulator = "float64" if dtype == "float64" else "float32"
+    return max(FORMATS[dtype].tiny, FORMATS[accumulator].tiny * 2.0**40)
+
+
+@clause("V1", over=problems(modest=True), catches=set())
+def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
+    """No output lies outside the values that the query may see, in any column.
+
+    min_j v_jc <= o_ic <= max_j v_jc    over the keys allowed to i
+    """
+    v = definition.shared(problem.v, problem.H)[:, :, None]
+    seen = problem.allowed[..., None]
+    low, high = np.where(seen, v, np.inf).min(axis=3), np.where(seen, v, -np.inf).max(axis=3)
+    idle = problem.idle[..., None]
+
+    o = attention.forward(problem)
+
+    at_least(o, np.where(idle, 0, low), within=rounding.of_output(problem))
+    at_most(o, np.where(idle, 0, high), within=rounding.of_output(problem))
+
+
+@clause("V2", over=problems(), catches=set())
+def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
+    """If all values agree, every query that sees one returns it.
+
+    v_j = c  implies  o_i = c
+    """
+    constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
+    c = definition.shared(constant.v, problem.H)[:, :, :1]
+
+    o = attention.forward(constant)
+
+    want = np.where(problem.idle[..., None], 0, c)
+    equal(o, want, within=rounding.of_output(constant))
+
+
+@clause("V3", over=problems(families=EXACT, least=(1, 1, 1, 2)), catches=set())
+def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
+    """The output is linear in the values: the output of a sum is the sum of the outputs.
+
+    o(v + w) = o(v) + o(w)
+    """
+    other = problem.but(v=np.roll(problem.v, 1, axis=2) / 2)
+    both = problem.but(v=problem.v + other.v)
+
+    o = [attention.forward(x) for x in (problem, other, both)]
+
+    within = sum(rounding.of_output(x) for x in (problem, other, both))
+    equal(o[2], o[0] + o[1], within=within)
+
+
+@clause("V4", over=problems(), catches=set())
+def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
+    """Each column of the output comes from the same column of the values.
+
+    o(v P) = o(v) P    for a permutation P of the columns
+    """
+    order = moves.permutation(problem, problem.E)
+    moved = problem.but(v=problem.v[..., order])
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    within = rounding.of_output(problem)[..., order] + rounding.of_output(moved)
+    equal(after, before[..., order], within=within)
+
+
+@clause("V5", over=problems(families=("lattice", "ties", "normal")), catches=set())
+def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
+    """A power of two passes through every rounding.
+
+        o(2 v) = 2 o(v)
+
+    Exactly so, but where a result is too small for a format's full precision.
+    """
+    doubled = problem.but(v=2 * problem.v)
+
+    before, after = attention.forward(problem), attention.forward(doubled)
+
+    small = np.abs(after) < _full_precision(problem.dtype)
+    within = 2 * rounding.of_output(problem) + rounding.of_output(doubled)
+    equal(after, 2 * before, within=np.where(small, within, 0))
+
+
+@clause(
+    "V6",
+    over=problems(families=("lattice", "normal", "ties")),
+    catches=set(),
+    needs={Capability.WIDTHS},
+)
+def values_of_any_width_are_averaged(attention: Implementation, problem: Problem) -> None:
+    """The width of the values is free: more columns leave the others as they were.
+
+    o([v, w]) = [o(v), o(w)]
+    """
+    wider = moves.with_values(problem, np.concatenate([problem.v, -problem.v, problem.v], axis=-1))
+
+    o, more = attention.forward(problem), attention.forward(wider)
+
+    within = np.tile(rounding.of_output(problem), 3) + rounding.of_output(wider)
+    equal(more, np.concatenate([o, -o, o], axis=-1), within=within)
+
+
+@clause(
+    "V7",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches=set(),
+)
+def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
+    """The gradient of the values is the transpose of the forward pass.
+
+        v^T dv = o^T dout,    so  <v, dv> = <o, dout>
+
+    One matrix (E, E) for each key head, summed over the query heads that read it.
+    """
+    o, dv = attention.forward(problem), attention.backward(problem).v
+    of_o, of_dv = rounding.of_output(problem), rounding.of_gradients(problem).v
+
+    left = problem.v.swapaxes(-1, -2) @ dv
+    right = definition.gathered(o.swapaxes(-1, -2) @ problem.dout, problem.G)
+
+    within = np.abs(problem.v).swapaxes(-1, -2) @ of_dv
+    within = within + definition.gathered(of_o.swapaxes(-1, -2) @ np.abs(problem.dout), problem.G)
+    equal(left, right, within=within)
+
+
+@clause(
+    "V8",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches=set(),
+)
+def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
+    """The gradients of all values together are the cotangents of all queries that are not idle.
+
+    sum_j dv_j = sum_i dout_i    over live queries
+    """
+    live = np.where(problem.idle[..., None], 0, problem.dout)
+
+    dv = attention.backward(problem).v
+
+    want = definition.gathered(live.sum(axis=-2), problem.G)
+    equal(dv.sum(axis=-2), want, within=rounding.of_gradients(problem).v.sum(axis=-2))
