@@ -1,0 +1,216 @@
+"""Tile by tile: neither scores nor weights ever exist as a whole.
+
+For a block of queries the keys pass by in blocks, and the output so far is rescaled
+when the largest score rises (Dao et al. 2022, algorithm 1; the recurrence is that of
+`implementations.online`, over blocks). Backward, the weights of a tile are computed
+again instead of stored. With the largest score m_i and the total t_i of the forward
+pass, and e_ij = exp(s_ij - m_i), the softmax needs no division inside a tile:
+
+    dv_j = sum_i e_ij (dout_i / t_i)
+    dk_j = scale sum_i z_ij (q_i / t_i)      z_ij = e_ij (<dout_i, v_j> - <dout_i, o_i>)
+    dq_i = scale / t_i sum_j z_ij k_j
+
+Flash kernels keep m + log t instead; kept apart they lose nothing when m is large.
+Tiles are (keys, queries): NumPy takes the maximum down a column fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from implementations.arguments import (
+    accumulator,
+    everywhere,
+    factor,
+    group,
+    mixed,
+    rounded,
+    visible,
+)
+from implementations.online import reference
+from spec.notation import Array
+
+QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
+Tile = tuple[slice, Array, Array | None]
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """o_i = sum_j a_ij v_j in memory that does not grow with N M.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    o, _, _ = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    return rounded(o, query.dtype)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    _, m, t = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    with np.errstate(divide="ignore"):
+        return reference(m) + np.log(t)
+
+
+def backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value."""
+    o, m, t = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
+    sigma = o.dtype.type(factor(scale, query.shape[-1]))
+    mask = everywhere(attn_mask, (*query.shape[:3], key.shape[2]))
+    for b, h, g, k, v in heads(query, key, value, enable_gqa):
+        for rows in blocks(query.shape[2], QUERIES):
+            at = (b, h, rows)
+            q, do = sigma * query[at].astype(o.dtype), dout[at].astype(o.dtype)
+            mean, share = (do * o[at]).sum(axis=-1), (1 / nonzero(t[at]))[:, None]
+            part = None if mask is None else mask[at]
+            for cols, e, seen in tiles(q, k, part, is_causal, rows):
+                exponentials(e, m[at])
+                z = weighted(e, do, v[cols], mean, seen)
+                dq[at] += product(z, k[cols], seen)
+                dk[b, g, cols] += z @ (q * share)
+                dv[b, g, cols] += e @ (do * share)
+            dq[at] *= sigma * share
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def passed(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Array, Array, Array]:
+    """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
+    (*shape, N, D), work = query.shape, accumulator(query.dtype)
+    o = np.zeros((*shape, N, value.shape[-1]), work)
+    m, t = np.full((*shape, N), -np.inf, work), np.zeros((*shape, N), work)
+    mask = everywhere(attn_mask, (*shape, N, key.shape[2]))
+    for b, h, _, k, v in heads(query, key, value, enable_gqa):
+        for rows in blocks(N, QUERIES):
+            at = (b, h, rows)
+            q = work.type(factor(scale, D)) * query[at].astype(work)
+            part = None if mask is None else mask[at]
+            for cols, s, seen in tiles(q, k, part, is_causal, rows):
+                absorb(s, v[cols], seen, o[at], m[at], t[at])
+            o[at] /= nonzero(t[at])[:, None]
+    return o, m, t
+
+
+def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array) -> None:
+    """Add the keys of one tile to the output o, the largest score m and the total t, in place.
+
+    s: (keys, n), overwritten    v: (keys, E)    o: (n, E)    m, t: (n,)
+    """
+    top = np.maximum(m, s.max(axis=0))
+    if (top != m).any():
+        fade = np.exp(m - reference(top))
+        o *= fade[:, None]
+        t *= fade
+        m[:] = top
+    exponentials(s, m)
+    t += s.sum(axis=0)
+    o += product(s, v, seen)
+
+
+def exponentials(s: Array, m: Array) -> None:
+    """exp(s_ij - m_i), in place.   s: (keys, n)    m: (n,)"""
+    np.subtract(s, reference(m), out=s)
+    np.exp(s, out=s)
+
+
+def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> Array:
+    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (keys, n)"""
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        z: Array = v @ do.T
+    if seen is not None:
+        np.copyto(z, 0, where=~seen.T)
+    z -= mean
+    z *= e
+    return z
+
+
+def product(e: Array, x: Array, seen: Array | None) -> Array:
+    """sum_j e_ij x_j over the keys of a tile.   e: (keys, n)    x: (keys, C)    result: (n, C)"""
+    return e.T @ x if seen is None else mixed(e.T, x, seen)
+
+
+def tiles(q: Array, k: Array, mask: Array | None, is_causal: bool, rows: slice) -> Iterator[Tile]:
+    """The tiles a block of queries sees something of: which keys, the scores, what is seen.
+
+    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (keys, n), in memory used again
+    by the next tile    seen: (n, keys), None for all
+    """
+    n, M = len(q), len(k)
+    memory = np.empty(KEYS * n, q.dtype)
+    turned = np.ascontiguousarray(q.T)
+    for cols in blocks(min(M, rows.stop) if is_causal else M, KEYS):
+        part = None if mask is None else mask[:, cols]
+        seen = None
+        if part is not None or (is_causal and cols.stop > rows.start + 1):
+            i, j = np.arange(rows.start, rows.stop), np.arange(cols.start, cols.stop)
+            seen = visible(part, is_causal, i[:, None], j)
+            if not seen.any():
+                continue
+        s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
+        with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+            np.matmul(k[cols], turned, out=s)
+            if part is not None and part.dtype != bool:
+                s += part.T
+        if seen is not None:
+            np.copyto(s, -np.inf, where=~seen.T)
+        yield cols, s, seen
+
+
+def heads(
+    query: Array, key: Array, value: Array, enable_gqa: bool
+) -> Iterator[tuple[int, int, int, Array, Array]]:
+    """Batch, query head and key head, with the key head's k (M, D) and v (M, E) to compute with."""
+    work = accumulator(query.dtype)
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    for b, h in np.ndindex(query.shape[:2]):
+        g = h // R
+        yield b, h, g, *(np.ascontiguousarray(x[b, g], dtype=work) for x in (key, value))
+
+
+def blocks(length: int, size: int) -> Iterator[slice]:
+    """0 … length in slices of `size`, the last one shorter."""
+    return (slice(i, min(i + size, length)) for i in range(0, length, size))
+
+
+def nonzero(t: Array) -> Array:
+    """What to divide by: the total, or 1 where nothing was attended to."""
+    return np.where(t == 0, 1, t)
+
+
+vars(attend).update(backward=backward, lse=lse)
