@@ -56,7 +56,9 @@ def implementation(
 ) -> Implementation:
     """The record of an ordinary attention function, its parameters matched by name.
 
-    backward, weights and lse default to attributes of the function.
+    backward(dout, query, key, value, **options) -> (dq, dk, dv) and weights and lse,
+    called like the function, default to its attributes of that name; so does
+    bias_gradient(dout, query, key, value, **options), shaped like the mask.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -100,17 +102,28 @@ def _extras(wrapped: Wrapped, given: Mapping[str, Callable[..., Any] | None]) ->
 
 def _gradients(wrapped: Wrapped, backward: Callable[..., Any] | None) -> dict[str, Any]:
     """The gradients: those that are given, else the library's own."""
-    if callable(backward):
-        signature = signature_of(backward, roles=("dout", "q", "k", "v"))
-        given = replace(wrapped, function=backward, signature=signature)
-        kinds = wrapped.signature.kinds & signature.kinds
-        return {"backward": given.given_gradients, "differentiates": kinds}
     kinds = wrapped.signature.kinds
-    if wrapped.library.differentiate is None:
-        return {"backward": not_offered, "differentiates": kinds}
-    return {
-        "backward": wrapped.gradients,
-        "partial": wrapped.partial,
-        "bias_gradient": wrapped.mask_gradient,
-        "differentiates": kinds,
+    if not callable(backward):
+        if wrapped.library.differentiate is None:
+            return {"backward": not_offered, "differentiates": kinds}
+        return {
+            "backward": wrapped.gradients,
+            "partial": wrapped.partial,
+            "bias_gradient": wrapped.mask_gradient,
+            "differentiates": kinds,
+        }
+    given = _given(wrapped, backward)
+    found = {
+        "backward": given.given_gradients,
+        "differentiates": kinds & given.signature.kinds,
     }
+    of_mask = getattr(wrapped.function, "bias_gradient", None)
+    if callable(of_mask):
+        found["bias_gradient"] = _given(wrapped, of_mask).given_mask_gradient
+    return found
+
+
+def _given(wrapped: Wrapped, function: Callable[..., Any]) -> Wrapped:
+    """A function of dout, query, key, value in place of the attention function."""
+    signature = signature_of(function, roles=("dout", "q", "k", "v"))
+    return replace(wrapped, function=function, signature=signature)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
 from spec.backends.signature import Signature
@@ -21,6 +23,10 @@ from spec.implementation import Refused
 from spec.notation import Array, Call, Gradients, Problem
 
 INPUTS = ("q", "k", "v")
+
+
+class WrongArray(Violation):
+    """A result that is no array of the library, or one of the wrong shape."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,14 @@ class Wrapped:
                 }
             )
 
+    def given_mask_gradient(self, problem: Problem) -> Array:
+        """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
+        with self._running(problem):
+            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
+            result = self._apply(problem, arrays)
+            wanted = _shape(problem, "mask")
+            return self._read(result, wanted, problem.dtype, "dmask", turned=False)
+
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
         shape = (problem.B, problem.H, problem.N, problem.M)
@@ -173,6 +187,8 @@ class Wrapped:
         self._check(result, self._native(shape) if turned else shape, dtype, what)
         with _refusing():
             numbers = self.library.get(result)
+        if self.library.dtype_of(result) == "float64":  # a clause's own arithmetic adds nothing
+            numbers = numbers.astype(np.longdouble)
         return self._turned(numbers) if turned else numbers
 
     def _check(
@@ -180,9 +196,9 @@ class Wrapped:
     ) -> None:
         got = self.library.dtype_of(result)
         if got is None:
-            raise Violation(f"{what} is {_words(result)}, want an array of {self.library.name}")
+            raise WrongArray(f"{what} is {_words(result)}, want an array of {self.library.name}")
         if tuple(result.shape) != shape:
-            raise Violation(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
+            raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
         if dtype == "float64" and got == "float32":
             raise Violation("float64 is computed in float32")
         if dtype is not None and got != dtype:

@@ -1,0 +1,201 @@
+"""One clause, one implementation, one dtype: examples are drawn until one breaks it.
+
+Hypothesis only draws here. Its database, deadlines, health checks and shrinking
+are off, and what is drawn depends on the seed, the clause and the dtype alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import hypothesis
+import numpy as np
+
+from spec.clause import Clause, Measure, Violation, measuring
+from spec.implementation import Capability, Implementation, Refused, kinds_of, not_offered
+from spec.notation import GRADES, Grade, Problem
+from spec.problems import Scope
+
+DIFFERENTIATES = frozenset(
+    {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
+)
+HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
+FUNCTIONS = ("forward", "backward", "bias_gradient", "partial", "weights", "lse", "call")
+
+
+@dataclass
+class Watch:
+    """Seconds spent in an implementation, and the problem that it last refused."""
+
+    seconds: float = 0.0
+    refused: Problem | None = None
+
+    def over(self, implementation: Implementation) -> Implementation:
+        """The same implementation, its functions watched."""
+        offered = {name: getattr(implementation, name) for name in FUNCTIONS}
+        return implementation.but(
+            **{n: self._watched(f) for n, f in offered.items() if f is not not_offered}
+        )
+
+    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(problem: Problem, *rest: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(problem, *rest)
+            except Refused:
+                self.refused = problem
+                raise
+            finally:
+                self.seconds += time.perf_counter() - start
+
+        return watched
+
+
+@dataclass
+class Finding:
+    """What running a clause has brought so far."""
+
+    examples: int = 0
+    refused: int = 0
+    refusal: str = ""
+    worst: float = 0.0
+    problem: Problem | None = None
+    violation: Violation | None = None
+    rounding: Grade = "strict"
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def judged(
+    clause: Clause, implementation: Implementation, scope: Scope, *, examples: int, seed: int
+) -> Finding:
+    """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
+
+    In a format of 16 bits the rounding grade is raised when that alone explains a violation.
+    """
+    finding = _run(clause, implementation, scope, examples, seed)
+    if scope.dtype not in HALF or finding.problem is None:
+        return finding
+    for grade in GRADES[GRADES.index(scope.rounding) + 1 :]:
+        if broken(clause, implementation, finding.problem.but(rounding=grade)) is None:
+            raised = replace(scope, rounding=grade)
+            again = judged(clause, implementation, raised, examples=examples, seed=seed)
+            return again if again.violation is None else finding
+    return finding
+
+
+def broken(clause: Clause, implementation: Implementation, problem: Problem) -> Violation | None:
+    """How `problem` breaks the clause, if it does; a refusal outside the core does not."""
+    watch = Watch()
+    try:
+        with np.errstate(all="ignore"):
+            clause.check(watch.over(implementation), problem)
+    except Violation as violation:
+        return violation
+    except Refused as refusal:
+        return _unless_allowed(refusal, watch)
+    return None
+
+
+def scope_for(
+    clause: Clause, implementation: Implementation, dtype: str, rounding: Grade, reach: Any
+) -> Scope:
+    """Where the problems for this clause are drawn from: what the implementation answers."""
+    backward = bool(clause.needs & DIFFERENTIATES)
+    answers = implementation.answers
+    return Scope(
+        dtype=dtype,
+        answers=answers & implementation.differentiates if backward else answers,
+        corner=implementation.chosen["causal"],  # type: ignore[arg-type]
+        rounding=rounding,
+        reach=reach,
+    )
+
+
+class _Enough(Exception):
+    """Ends a run: an example has broken the clause."""
+
+
+def _run(
+    clause: Clause, implementation: Implementation, scope: Scope, examples: int, seed: int
+) -> Finding:
+    finding, watch = Finding(rounding=scope.rounding), Watch()
+    watched = watch.over(implementation)
+    checking = 0.0
+
+    def examine(problem: Problem) -> None:
+        nonlocal checking
+        if finding.violation is None:
+            start = time.perf_counter()
+            _examine(clause, watched, watch, problem, finding)
+            checking += time.perf_counter() - start
+        if finding.violation is not None:
+            raise _Enough
+
+    start = time.perf_counter()
+    _draw(clause, scope, examples * clause.effort, seed, examine)
+    whole = time.perf_counter() - start
+    finding.seconds = {
+        "implementation": watch.seconds,
+        "specification": checking - watch.seconds,
+        "elsewhere": whole - checking,
+    }
+    return finding
+
+
+def _draw(
+    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Problem], None]
+) -> None:
+    """Put problems to `examine` until it has had enough of them."""
+    text = f"{seed} {clause.number} {scope.dtype}"
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    run = hypothesis.seed(number)(
+        hypothesis.settings(
+            max_examples=examples,
+            phases=(hypothesis.Phase.generate,),
+            database=None,
+            deadline=None,
+            suppress_health_check=list(hypothesis.HealthCheck),
+            verbosity=hypothesis.Verbosity.quiet,
+            report_multiple_bugs=False,
+            print_blob=False,
+        )(hypothesis.given(clause.over.within(scope))(examine))
+    )
+    try:
+        with np.errstate(all="ignore"):
+            run()
+    except _Enough:
+        pass
+
+
+def _examine(
+    clause: Clause, watched: Implementation, watch: Watch, problem: Problem, finding: Finding
+) -> None:
+    """Put one problem to the clause, and note what happened."""
+    try:
+        with measuring() as measure:
+            clause.check(watched, problem)
+    except Violation as violation:
+        finding.problem, finding.violation = problem, violation
+    except Refused as refusal:
+        finding.violation = _unless_allowed(refusal, watch)
+        finding.problem = None if finding.violation is None else problem
+        finding.refused += finding.violation is None
+        finding.refusal = str(refusal)
+        return
+    finding.examples += 1
+    _note(finding, measure)
+
+
+def _note(finding: Finding, measure: Measure) -> None:
+    finding.worst = max(finding.worst, measure.worst)
+
+
+def _unless_allowed(refusal: Refused, watch: Watch) -> Violation | None:
+    """A violation if the problem that was refused belongs to the core."""
+    if watch.refused is not None and kinds_of(watch.refused):
+        return None
+    return Violation(f"a problem of the core is refused: {refusal}")

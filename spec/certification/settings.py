@@ -1,0 +1,132 @@
+"""What is asked for: a request, as a person states it, and how thorough each profile is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spec.backends import LAYOUTS, NAMES, Unsuitable
+from spec.clause import Clause
+from spec.notation import CONVENTIONS, DTYPES
+from spec.problems import Reach
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How thorough a certification is.
+
+    examples: for a clause of effort 1, in one dtype. reduction: seconds for making
+    counterexamples smaller, all of them together. patience: seconds after which a
+    clause that has not come to an end counts as hanging.
+    """
+
+    name: Reach
+    examples: int
+    reduction: float
+    patience: float
+
+
+PROFILES: Mapping[str, Profile] = {
+    "quick": Profile("quick", examples=5, reduction=3.0, patience=30.0),
+    "standard": Profile("standard", examples=25, reduction=10.0, patience=120.0),
+    "deep": Profile("deep", examples=250, reduction=60.0, patience=900.0),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that settles a certification; the same request gives the same verdicts.
+
+    target: as a person names it. specification: `module:name` of the clauses by number.
+    patience: overrides that of the profile. The other fields are the options of design and command line.
+    """
+
+    target: str = ""
+    backend: str | None = None
+    layout: str = "bhld"
+    device: str = "cpu"
+    dtypes: tuple[str, ...] | None = None
+    profile: str = "standard"
+    seed: int = 0
+    clauses: tuple[str, ...] | None = None
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    fail_fast: bool = False
+    budget: float | None = None
+    jobs: int = 1
+    isolate: bool = False
+    patience: float | None = None
+    specification: str = "spec:CLAUSES"
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as JSON has it."""
+        return {**dataclasses.asdict(self), "conventions": dict(self.conventions)}
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Request:
+        """The request that `to_json` wrote."""
+        fields = dict(written)
+        for name in ("dtypes", "clauses"):
+            fields[name] = None if fields[name] is None else tuple(fields[name])
+        return Request(**fields)
+
+    @property
+    def thoroughness(self) -> Profile:
+        """The profile, with this request's patience."""
+        profile = PROFILES[self.profile]
+        return dataclasses.replace(profile, patience=self.patience or profile.patience)
+
+    def command(self) -> str:
+        """The command line that repeats it."""
+        words = ["python -m spec certify", self.target]
+        if self.backend:
+            words.append(f"--backend {self.backend}")
+        if self.layout != "bhld":
+            words.append(f"--layout {self.layout}")
+        if self.device != "cpu":
+            words.append(f"--device {self.device}")
+        if self.dtypes:
+            words.append(f"--dtype {','.join(self.dtypes)}")
+        if self.clauses:
+            words.append(f"--clause {','.join(self.clauses)}")
+        words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
+        return " ".join([*words, f"--profile {self.profile} --seed {self.seed}"])
+
+
+def checked(request: Request) -> Request:
+    """The request itself. Raises Unsuitable where an option has a value that there is not."""
+    _among("backend", request.backend, (None, *NAMES))
+    _among("layout", request.layout, LAYOUTS)
+    _among("profile", request.profile, tuple(PROFILES))
+    for dtype in request.dtypes or ():
+        _among("dtype", dtype, DTYPES)
+    for name, value in request.conventions.items():
+        _among("convention", name, tuple(CONVENTIONS))
+        _among(f"choice for the convention {name}", value, CONVENTIONS[name])
+    if request.jobs < 1:
+        raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
+    return request
+
+
+def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:
+    """The clauses that `wanted` names by number, name or section; None names all.
+
+    Raises Unsuitable for a name that fits none.
+    """
+    if wanted is None:
+        return tuple(clauses.values())
+    for word in wanted:
+        if not any(_fits(clause, word) for clause in clauses.values()):
+            raise Unsuitable(f"unknown clause {word!r}: `python -m spec clauses` lists them")
+    return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
+
+
+def _fits(clause: Clause, word: str) -> bool:
+    return word in (clause.number, clause.name, clause.section, clause.id)
+
+
+def _among(what: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value not in choices:
+        named = ", ".join(str(choice) for choice in choices if choice is not None)
+        raise Unsuitable(f"unknown {what} {value!r}: choose from {named}")

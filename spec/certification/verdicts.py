@@ -1,0 +1,160 @@
+"""What is found out about one clause in one dtype, and how it is written down.
+
+    holds         no example broke it
+    violated      an example broke it
+    deviates      it is broken, as the implementation declares that it is
+    not offered   the implementation lacks what the clause is about
+    refused       it has it, and would not answer
+    blocked       the clause was not run: the budget was spent, or an earlier failure ended the run
+    crashed       the process died or hung while the clause was run, or the clause itself failed
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from spec.clause import Clause, Place
+from spec.notation import Array, Problem
+
+Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
+OUTCOMES: tuple[Outcome, ...] = (
+    "holds",
+    "violated",
+    "deviates",
+    "not offered",
+    "refused",
+    "blocked",
+    "crashed",
+)
+ARRAYS = ("q", "k", "v", "dout", "mask")
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A problem that breaks a clause, and what there is to say about it.
+
+    looks_like: sentences on known mistakes that give the same wrong answer.
+    script: a program that repeats the failure. reduced: the search for a smaller one is over.
+    """
+
+    problem: Problem
+    message: str
+    place: Place | None = None
+    looks_like: tuple[str, ...] = ()
+    script: str = ""
+    reduced: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found out about one clause in one dtype.
+
+    examples: problems that were put and answered; refused: problems that were put and not answered.
+    worst: the largest error divided by its budget. message: why, where that needs saying.
+    """
+
+    clause: str
+    name: str
+    force: str
+    dtype: str
+    outcome: Outcome
+    examples: int = 0
+    worst: float = 0.0
+    counterexample: Counterexample | None = None
+    refused: int = 0
+    message: str = ""
+    rounding: str = "strict"
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def ran(self) -> bool:
+        """Whether at least one example was answered."""
+        return self.examples > 0 and self.outcome in ("holds", "violated", "deviates")
+
+
+def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict:
+    """The verdict on a clause that no example was put to."""
+    return Verdict(clause.number, clause.name, clause.force, dtype, outcome, message=message)
+
+
+def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON has it: numbers that JSON lacks are written as words."""
+    written = {name: getattr(verdict, name) for name in verdict.__dataclass_fields__}
+    written["worst"] = _number(verdict.worst)
+    written["seconds"] = dict(verdict.seconds or {})
+    example = verdict.counterexample
+    if example is not None:
+        place = asdict(example.place) if example.place else None
+        written["counterexample"] = {
+            "problem": problem_to_json(example.problem),
+            "message": example.message,
+            "place": {k: _number(v) for k, v in place.items()} if place else None,
+            "looks_like": list(example.looks_like),
+            "script": example.script,
+            "reduced": example.reduced,
+        }
+    return written
+
+
+def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
+    """The verdict that `verdict_to_json` wrote."""
+    fields = dict(written)
+    fields["worst"] = float(fields["worst"])
+    found = fields["counterexample"]
+    if found is not None:
+        place = found["place"]
+        fields["counterexample"] = Counterexample(
+            problem=problem_from_json(found["problem"]),
+            message=found["message"],
+            place=_place(place) if place else None,
+            looks_like=tuple(found["looks_like"]),
+            script=found["script"],
+            reduced=found["reduced"],
+        )
+    return Verdict(**fields)
+
+
+def problem_to_json(problem: Problem) -> dict[str, Any]:
+    """A problem as JSON has it."""
+    written = {n: getattr(problem, n) for n in problem.__dataclass_fields__ if n not in ARRAYS}
+    arrays = {name: _array_to_json(getattr(problem, name)) for name in ARRAYS}
+    return {**written, **arrays}
+
+
+def problem_from_json(written: Mapping[str, Any]) -> Problem:
+    """The problem that `problem_to_json` wrote."""
+    arrays = {name: _array_from_json(written[name]) for name in ARRAYS}
+    return Problem(**{**written, **arrays})
+
+
+def _array_to_json(x: Array | None) -> dict[str, Any] | None:
+    if x is None:
+        return None
+    numbers = x.reshape(-1).tolist()
+    numbers = numbers if x.dtype == bool else [_number(number) for number in numbers]
+    return {"shape": list(x.shape), "dtype": str(x.dtype), "numbers": numbers}
+
+
+def _array_from_json(written: Mapping[str, Any] | None) -> Array | None:
+    if written is None:
+        return None
+    convert = bool if written["dtype"] == "bool" else float
+    numbers = [convert(number) for number in written["numbers"]]
+    return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])
+
+
+def _number(x: Any) -> Any:
+    """A number, or the word for one that JSON has no number for."""
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    return list(x) if isinstance(x, tuple) else x
+
+
+def _place(written: Mapping[str, Any]) -> Place:
+    numbers = {name: float(written[name]) for name in ("got", "want", "budget")}
+    return Place(index=tuple(written["index"]), **numbers)
