@@ -17,7 +17,6 @@ from spec.mistakes.pipeline import Attend, Options
 from spec.mistakes.steps import default_scale
 from spec.notation import Array
 
-
 # Memory of the caller
 
 

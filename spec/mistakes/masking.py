@@ -111,15 +111,15 @@ def fills_with_minus_ten_thousand(s: Array, allowed: Array) -> Array:
     return softmax(forbid(s, allowed, -1e4))
 
 
-@wrong("weigh", incident="C01", citation="d2l-ai/d2l-en#2423")
-def fills_with_minus_a_million(s: Array, allowed: Array) -> Array:
-    """Forbids with -1e6, so that an idle query sees every forbidden value."""
-    return softmax(forbid(s, allowed, -1e6))
+@wrong("weigh", incident="C11")
+def adds_minus_a_billion(s: Array, allowed: Array) -> Array:
+    """Adds -1e9 to forbidden scores, which drowns them, so that an idle row is nearly flat."""
+    return softmax(s + np.where(allowed, 0, s.dtype.type(-1e9)))
 
 
 @wrong("weigh", incident="C11")
 def adds_minus_ten_thousand(s: Array, allowed: Array) -> Array:
-    """Adds -1e4 to forbidden scores instead of replacing them."""
+    """Adds -1e4 to forbidden scores, so that an idle query attends as if nothing were hidden."""
     return softmax(s + np.where(allowed, 0, s.dtype.type(-1e4)))
 
 
