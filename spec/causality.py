@@ -191,6 +191,20 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
     equal(dv[:, :, -1], want, within=rounding.of_gradients(problem).v[:, :, -1])
 
 
+@clause("C14", over=problems(causal=True, scales=("odd",)), catches=set())
+def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
+    """The future is forbidden whatever the scale, even if that is zero or negative.
+
+        o_i = sum_(j <= i) a_ij v_j    for scale <= 0 too
+
+    -inf times zero is NaN and -inf times a negative number is +inf: the mask belongs
+    after the scale.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
 @clause("C12", over=SQUARE, catches=set())
 def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """Decoding one token with all keys so far, and no mask, is a row of the whole.

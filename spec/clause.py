@@ -93,10 +93,12 @@ def at_least(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
 
 
 def same_bits(got: Array, want: Array) -> None:
-    """Raise `Violation` unless every number is the same, a signed zero and a NaN included."""
+    """Raise `Violation` unless every number is the same, NaN included.
+
+    The sign of a zero may differ: zero times a forbidden number has the number's sign.
+    """
     wanted = _spread(got, want)
-    same = (got == wanted) & (np.signbit(got) == np.signbit(wanted))
-    same |= np.isnan(got) & np.isnan(wanted)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     _judge(got, wanted, np.zeros(got.shape), np.where(same, 0.0, np.inf), relation="exactly ")
 
 

@@ -25,6 +25,7 @@ from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
 from spec.problems import PLAIN, problems
+from spec.rounding.linear import weighted
 
 LARGE = ("sharp", "low", "offset", "ascending")
 SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
@@ -290,6 +291,6 @@ def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: P
     Jg, Jh = attention.backward(x).q, attention.backward(y).q
     of_g, of_h = rounding.of_gradients(x).q, rounding.of_gradients(y).q
 
-    within = (np.abs(h) * of_g + np.abs(g) * of_h).sum(axis=-1)
+    within = (weighted(h, of_g) + weighted(g, of_h)).sum(axis=-1)
     equal((h * Jg).sum(axis=-1), (g * Jh).sum(axis=-1), within=within)
-    at_least((g * Jg).sum(axis=-1), 0, within=(np.abs(g) * of_g).sum(axis=-1))
+    at_least((g * Jg).sum(axis=-1), 0, within=weighted(g, of_g).sum(axis=-1))

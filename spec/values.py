@@ -21,6 +21,7 @@ from spec.implementation import Capability, Implementation
 from spec.notation import Problem
 from spec.problems import problems
 from spec.rounding.formats import FORMATS
+from spec.rounding.linear import through
 
 EXACT = ("lattice", "ties")
 
@@ -109,7 +110,7 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
 
     before, after = attention.forward(problem), attention.forward(doubled)
 
-    small = np.abs(after) < _full_precision(problem.dtype)
+    small = np.abs(before) < _full_precision(problem.dtype)
     within = 2 * rounding.of_output(problem) + rounding.of_output(doubled)
     equal(after, 2 * before, within=np.where(small, within, 0))
 
@@ -152,9 +153,9 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
     left = problem.v.swapaxes(-1, -2) @ dv
     right = definition.gathered(o.swapaxes(-1, -2) @ problem.dout, problem.G)
 
-    within = np.abs(problem.v).swapaxes(-1, -2) @ of_dv
-    within = within + definition.gathered(of_o.swapaxes(-1, -2) @ np.abs(problem.dout), problem.G)
-    equal(left, right, within=within)
+    of_left = through(problem.v.swapaxes(-1, -2), of_dv)
+    of_right = through(problem.dout.swapaxes(-1, -2), of_o).swapaxes(-1, -2)
+    equal(left, right, within=of_left + definition.gathered(of_right, problem.G))
 
 
 @clause(
