@@ -17,7 +17,7 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
     delta     : [ sum_j drift |Z| + sum_j heavy H + (drifts + shared room) |delta|
                   + sum(heavy |da|, delta) ] / room           from the weights
                 sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
-    zeta_ij   = H + 2 u (|da| + |delta|)                      Z but for delta
+    zeta_ij   = H + u (2 + (M - 1) / 2) (|da| + |delta|)      Z but for delta
     B_ds      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
     B_dv      = wrong^T |dout| + sum(most^T |dout|, dv)
     B_dk      = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk)
@@ -90,10 +90,11 @@ class Backward:
     def wrong(self) -> Array:
         """The error of a weight in the backward pass.   (B, H, N, M)
 
-        An exponential may flush to zero below the smallest normal number.
+        An exponential may flush to zero below the smallest normal number; an eager
+        one underflows as it is stored, and so do a quotient and a normaliser.
         """
         wrong = self.drift + self.forward.a * (self.shared / self.room)
-        return wrong + self.forward.where_visible(self.rules.unit.tiny)
+        return wrong + self.forward.where_visible(self.rules.unit.tiny + 3 * self.rules.w_each)
 
     @cached_property
     def most(self) -> Array:
@@ -148,9 +149,8 @@ class Backward:
     def of_delta(self) -> Array:
         """The error of delta, from the weights or from the output.   (B, H, N, 1)"""
         from_weights = self._delta_from_weights
-        return np.maximum(from_weights, self._delta_from_output) + self.rules.u_each * np.abs(
-            self.delta
-        )
+        stored = self.rules.u_each * np.abs(self.delta) + self.rules.w_each
+        return np.maximum(from_weights, self._delta_from_output) + stored
 
     @cached_property
     def _delta_from_weights(self) -> Array:
@@ -160,6 +160,7 @@ class Backward:
         moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
         shared = (f.drifts * self.speaks + self.shared) / self.room * np.abs(self.delta)
         lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
+        lost += r.w_each * f.count
         added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=f.count)
         return moved + shared + lost + added + 3 * r.u_each * size
 
@@ -173,10 +174,15 @@ class Backward:
 
     @cached_property
     def zeta(self) -> Array:
-        """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)"""
+        """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)
+
+        The subtraction and a product with each side; and where the Jacobian of
+        softmax is applied as a matrix, da meets the M - 1 additions of delta (Lemma 1).
+        """
         r = self.rules
-        zeta = self.H + (2 * r.u) * (self.da_size + np.abs(self.delta))
-        return zeta + r.u_each * (self.Z + 2 * self.H) if r.u_each else zeta
+        unit = r.u * (2 + 0.5 * max(self.problem.M - 1, 0))
+        zeta = self.H + unit * (self.da_size + np.abs(self.delta))
+        return zeta + r.u_each * (self.Z + 2 * self.H) + r.w_each if r.u_each else zeta
 
     @cached_property
     def B_ds(self) -> Array:
@@ -297,14 +303,18 @@ class Backward:
         return self._gathered(touched.astype(float)) > 0
 
     def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:
-        """`error`, and the storing of the result; eager stores it before its scaling as well.
+        """`error`, and the storing of the result.
+
+        Eager stores it before its scaling as well; and flash and eager may store it
+        for each query head, before the sum over those that share a key head.
 
         there: 0 where the result is exactly zero, else 1.
         silent: where nothing is claimed, and the budget is infinite.
         """
         r = self.rules
         cast = r.u_out + C_PRE * r.u_each
-        underflow = r.w_out + (1 + self.forward.sigma) * r.w_each
+        group = self.problem.H // max(self.problem.G, 1)
+        underflow = r.w_out + group * (1 + self.forward.sigma) * r.w_cast
         error = (1 + cast) * error + cast * exact + underflow
         budget = (self.forward.slack * error) * there
         return np.where(silent & (there > 0), np.inf, budget) if silent.any() else budget

@@ -331,7 +331,7 @@ class Forward:
 
         An exponential may flush to zero (relative to the largest), and does that to
         its term and to the normaliser; a cast weight is off by w_cast, as an
-        exponential (flash) or as a weight (eager); a product by w.
+        exponential (flash) or as a weight (eager); a product by w, a stored sum by w_each.
         """
         r = self.rules
         lost = r.unit.tiny + r.w_cast * (3.0 if r.u_each else self.top_weight)
@@ -339,7 +339,7 @@ class Forward:
             lost * self.over_visible(self.v_size)
             + self.problem.M * r.unit.tiny * np.abs(self.o)
             + (2 * r.w) * self.count
-            + r.flush
+            + (r.flush + r.w_each)
         )
 
     @cached_property
@@ -441,7 +441,8 @@ class Forward:
         and by no more than what keeps it between 0 and 1.
         """
         r = self.rules
-        spread = self.epsilon - 2.0 * self.drift + (self.drifts + self.normaliser)
+        spread = self.epsilon - 2.0 * (self.drift - self.a * self.y)
+        spread += self.drifts + self.normaliser
         room = 1.0 - np.minimum(self.kappa + self.normaliser, SILENT_ABOVE)
         error = self.a * spread / room
         if self.capped.any():
