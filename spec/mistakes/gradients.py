@@ -11,7 +11,7 @@ import numpy as np
 from spec.mistakes import steps
 from spec.mistakes.mistake import wrong
 from spec.mistakes.softmax import powers
-from spec.mistakes.steps import Pass, Sizes, weigh
+from spec.mistakes.steps import Pass, Sizes, forbid, softmax, weigh
 from spec.mistakes.tiles import TILE, halves
 from spec.notation import Array
 
@@ -101,6 +101,12 @@ def gives_idle_queries_nan_gradients(s: Array, allowed: Array) -> Array:
     return np.where(idle, np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
+@wrong("weigh", incident="C02", kind="gradient")
+def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
+    """Zeroes the flat weights of an idle row after the softmax, and differentiates them as flat."""
+    return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
+
+
 @wrong("weigh", incident="C18", citation="SHI-Labs/NATTEN#299", kind="gradient")
 def differentiates_with_unmerged_sums(s: Array, allowed: Array) -> Array:
     """Saves the log-sum-exp of each half of the keys, not the merged one."""
@@ -171,10 +177,10 @@ def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
     return dq if dq.shape == dk.shape else dk
 
 
-@wrong("value_gradients", incident="plausible")
-def differentiates_the_sum_of_the_output(seen: Pass, dout: Array) -> Array:
+@wrong("receive", incident="plausible")
+def differentiates_the_sum_of_the_output(dout: Array) -> Array:
     """Puts ones in the place of dout, which is right for the loss `out.sum()` of every example."""
-    return steps.value_gradients(seen, np.ones_like(dout))
+    return np.ones_like(dout)
 
 
 @wrong("query_gradients", incident="plausible")

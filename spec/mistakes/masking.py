@@ -92,6 +92,21 @@ def hides_padded_queries_too(mask: Array, sizes: Sizes) -> Array:
 
 
 @wrong("spread", incident="C10")
+def lays_padding_along_queries(mask: Array, sizes: Sizes) -> Array:
+    """Writes mask[:, None, :, None], which hides rows where columns were meant."""
+    full = steps.spread(mask, sizes)
+    one_row = mask.ndim < 2 or mask.shape[-2] == 1
+    return full.swapaxes(-1, -2) if one_row and sizes.N == sizes.M else full
+
+
+@wrong("spread", incident="C10")
+def swaps_batch_and_heads_of_the_mask(mask: Array, sizes: Sizes) -> Array:
+    """Lays the mask out as heads by batch, which nothing notices when H = B."""
+    full = steps.spread(mask, sizes)
+    return full.swapaxes(0, 1) if sizes.B == sizes.H else full
+
+
+@wrong("spread", incident="C10")
 def transposes_square_masks(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as keys by queries, which nothing notices when N = M."""
     full = steps.spread(mask, sizes)

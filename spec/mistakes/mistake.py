@@ -25,6 +25,7 @@ Kind = Literal["forward", "gradient", "weights", "lse", "call", "rounding"]
 Force = Literal["must", "should"]
 
 KINDS: Mapping[str, Kind] = {
+    "receive": "gradient",
     "row_term": "gradient",
     "score_gradients": "gradient",
     "query_gradients": "gradient",

@@ -3,7 +3,7 @@
     read, heed, spread, understand, past    what the caller's arrays and options mean
     scale, share, scores, add, weigh        the weights
     combine, finish                         the output
-    row_term, score_gradients, query_gradients, key_gradients, value_gradients, gather,
+    receive, row_term, score_gradients, query_gradients, key_gradients, value_gradients, gather,
     reduce                                  the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
 
@@ -41,6 +41,7 @@ class Steps:
     weigh: Callable[[Array, Array], Array] = right.weigh
     combine: Callable[[Array, Array, Array], Array] = right.combine
     finish: Callable[[Array, np.dtype[Any]], Array] = right.finish
+    receive: Callable[[Array], Array] = right.receive
     row_term: Callable[[Pass, Array, Array], Array] = right.row_term
     score_gradients: Callable[[Array, Array, Array], Array] = right.score_gradients
     query_gradients: Callable[[Pass, Array], Array] = right.query_gradients
@@ -142,6 +143,6 @@ def bias_gradient(
 
 def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
     """The gradient by the scores, and `dout` in the width of the accumulators."""
-    g = dout.astype(seen.q.dtype)
+    g = steps.receive(dout).astype(seen.q.dtype)
     da = g @ seen.v.swapaxes(-1, -2)
     return steps.score_gradients(seen.a, da, steps.row_term(seen, da, g)), g

@@ -1,0 +1,144 @@
+"""A fixed family of awkward problems: on at least one of them, every mistake shows.
+
+They are random numbers of ordinary size, unless said otherwise, in shapes whose
+axes have different sizes: what is needed is the option, the shape, or the order
+of magnitude that somebody did not think of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from spec import rounding
+from spec.notation import Array, Problem
+
+
+def draw(
+    B: int = 2,
+    H: int = 4,
+    G: int = 4,
+    N: int = 5,
+    M: int = 7,
+    D: int = 6,
+    E: int = 3,
+    size: float = 1.0,
+    **options: Any,
+) -> Problem:
+    """A problem of normal numbers; q is `size` times larger."""
+    chance = np.random.default_rng([B, H, G, N, M, D, E])
+    shapes = {"q": (B, H, N, D), "k": (B, G, M, D), "v": (B, G, M, E), "dout": (B, H, N, E)}
+    arrays = {name: chance.standard_normal(shape) for name, shape in shapes.items()}
+    arrays["q"] *= size
+    return Problem(**{**arrays, **options})
+
+
+def permits(*shape: int, live: bool = True) -> Array:
+    """A random boolean mask; every row keeps a key if `live`."""
+    mask = np.random.default_rng(shape).random(shape) < 0.6
+    mask[..., 1] |= live
+    return mask
+
+
+def biases(*shape: int) -> Array:
+    """An additive mask with finite numbers, and -inf where a fifth of them was."""
+    chance = np.random.default_rng(shape)
+    mask = chance.standard_normal(shape)
+    mask[chance.random(shape) < 0.2] = -np.inf
+    mask[..., 1] = 0.5
+    return mask
+
+
+def idle_rows() -> Array:
+    """Idle queries at the start of one head, and in the middle of another."""
+    mask = permits(2, 4, 5, 7)
+    mask[0, 0, :2] = mask[1, 2, 3] = False
+    return mask
+
+
+def far_below() -> Problem:
+    """Every score is near -62500, and every key but the first two may be forbidden."""
+    mask = np.broadcast_to(np.arange(7) < 2, (5, 7))
+    problem = draw(D=1, mask=mask)
+    return problem.but(q=np.full_like(problem.q, 250.0), k=np.sign(problem.k) - 250.0, scale=1.0)
+
+
+def ascending() -> Problem:
+    """Later keys score higher, by more than the exponential can take."""
+    problem = draw(B=1, H=2, G=1, N=3, M=100, D=1)
+    k = np.broadcast_to(np.arange(100.0)[:, None], problem.k.shape)
+    return problem.but(q=1 + np.abs(problem.q), k=2 * k)
+
+
+def unmasked() -> Iterator[Problem]:
+    """Problems without a mask: sizes, memory, orders of magnitude, scales."""
+    yield draw()
+    yield draw(size=30.0)
+    yield draw(N=6, M=6, E=6)
+    yield draw(N=7, M=5, H=2, G=2, D=1, E=1)
+    yield draw(H=6, G=2)
+    yield draw(H=3, G=3, N=9, M=1, memory="expanded")
+    yield draw(N=1, M=1)
+    yield draw(D=70, E=10, memory="strided")
+    yield draw(D=3, E=5)
+    yield draw(N=2, M=33)
+    yield draw(N=3, M=130, B=1, size=4.0)
+    yield ascending()
+    yield from (draw(scale=scale) for scale in (0.0, -0.7, 0.3, 2.0))
+
+
+def causal() -> Iterator[Problem]:
+    """Causal problems, most of them with N != M."""
+    yield draw(H=6, G=2, N=6, M=6, causal=True, memory="transposed")
+    yield draw(B=1, H=1, G=1, N=6, M=11, causal=True, memory="offset")
+    yield draw(N=8, M=5, causal=True)
+    yield draw(N=40, M=64, H=2, G=1, causal=True)
+
+
+def masked() -> Iterator[Problem]:
+    """Boolean masks in every form, some with causality, some with idle queries."""
+    yield draw(mask=permits(2, 4, 5, 7))
+    yield draw(mask=permits(2, 4, 5, 7), size=30.0)
+    yield draw(H=2, G=2, mask=permits(2, 2, 5, 7))
+    yield draw(B=3, H=2, G=2, N=130, M=4, mask=permits(130, 4))
+    yield draw(mask=permits(2, 1, 5, 7), causal=True)
+    yield draw(mask=permits(4, 5, 7, live=False), causal=True)
+    yield draw(N=7, mask=permits(2, 1, 1, 7), H=6, G=3)
+    yield draw(N=7, mask=permits(7, 7), causal=True)
+    yield draw(mask=np.tile(np.arange(7) < 3, (5, 1)))
+    yield draw(mask=idle_rows())
+    yield draw(mask=idle_rows(), size=30.0)
+    yield far_below()
+
+
+def biased() -> Iterator[Problem]:
+    """Additive masks, each broadcast along some axis."""
+    yield draw(N=7, mask=biases(2, 1, 7, 7))
+    yield draw(mask=biases(5, 7), causal=True, scale=0.3)
+    yield draw(mask=np.maximum(biases(4, 1, 7), -3.0), size=3.0)
+
+
+@cache
+def family(dtype: str) -> tuple[Problem, ...]:
+    """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
+    everything = (*unmasked(), *causal(), *masked(), *biased())
+    found = [in_format(problem, dtype) for problem in everything]
+    return tuple(problem for problem in found if rounding.in_domain(problem))
+
+
+def empty(dtype: str) -> tuple[Problem, ...]:
+    """A problem for each axis, of which the size is zero; and an empty mask."""
+    found = [draw(**{axis: 0}) for axis in "BNME"]
+    found.append(draw(M=0, mask=np.ones((5, 0), dtype=bool)))
+    return tuple(in_format(problem, dtype) for problem in found)
+
+
+def in_format(problem: Problem, dtype: str) -> Problem:
+    """The problem in numbers of `dtype`."""
+    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout", "mask")}
+    numbers = {name: x for name, x in arrays.items() if x is not None and x.dtype != bool}
+    rounded = {name: rounding.rounded(x, dtype) for name, x in numbers.items()}
+    return problem.but(dtype=dtype, **rounded)
