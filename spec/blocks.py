@@ -31,12 +31,16 @@ def parts(problem: Problem) -> tuple[Problem, Problem]:
     return moves.of_keys(problem, slice(0, m)), moves.of_keys(problem, slice(m, None))
 
 
-def share(left: Array, right: Array) -> Array:
-    """The weight of the left part, exp(left) / (exp(left) + exp(right)); 0 if both are empty."""
+def shares(left: Array, right: Array) -> tuple[Array, Array]:
+    """What two log-sum-exps weigh, exp(x) / (exp(left) + exp(right)) for each; 0 if both are empty.
+
+    Each by its own exponential: 1 - w would lose the digits of a small share.
+    """
     top = np.maximum(left, right)
     top = np.where(np.isneginf(top), 0, top)
     a, b = np.exp(left - top), np.exp(right - top)
-    return a / np.where(a + b == 0, 1, a + b)
+    total = np.where(a + b == 0, 1, a + b)
+    return (a / total)[..., None], (b / total)[..., None]
 
 
 @clause("X1", over=CUT, catches=set())
@@ -48,8 +52,7 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
     The shares are the definition's, so that any attention function can be asked.
     """
     left, right = parts(problem)
-    w = share(*(definition.lse(definition.wide(x)) for x in (left, right)))[..., None]
-    rest = np.where(problem.idle[..., None], 0, 1 - w)
+    w, rest = shares(*(definition.lse(definition.wide(x)) for x in (left, right)))
 
     whole, o, p = (attention.forward(x) for x in (problem, left, right))
 
@@ -79,9 +82,7 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
     o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
     """
     left, right = parts(problem)
-    lses = [attention.lse(x) for x in (left, right)]
-    w = share(*lses)[..., None]
-    rest = np.where(problem.idle[..., None], 0, 1 - w)
+    w, rest = shares(attention.lse(left), attention.lse(right))
 
     whole, o, p = (attention.forward(x) for x in (problem, left, right))
 
