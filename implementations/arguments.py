@@ -20,9 +20,9 @@ def accumulator(dtype: np.dtype) -> np.dtype:
 
 
 def rounded(x: Array, dtype: np.dtype) -> Array:
-    """A copy of x in `dtype`; what is too large for it becomes infinite."""
+    """x in `dtype`; what is too large for it becomes infinite."""
     with np.errstate(over="ignore"):
-        return x.astype(dtype)
+        return x.astype(dtype, copy=False)
 
 
 def factor(scale: float | None, D: int) -> float:

@@ -1,0 +1,248 @@
+"""Tile by tile in torch, with a backward pass of its own.
+
+`implementations.fused` in another language: blocks of queries and keys, the output
+rescaled when the largest score rises, the weights of a tile computed again in the
+backward pass (Dao et al. 2022, algorithm 1). Scores are kept in bits, that is times
+log2 e, because torch takes powers of 2 faster than powers of e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, log
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from implementations.arguments import factor, group
+from implementations.arguments_torch import accumulator, mixed, visible
+
+QUERIES, KEYS = 256, 1024
+BITS = 1 / log(2)  # log2 e
+Tile = tuple[slice, Tensor, Tensor | None]
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """o_i = sum_j a_ij v_j in memory that does not grow with N M.
+
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
+    float that is added to the scores and gets a gradient. is_causal also forbids j > i.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    """
+    sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
+    return Fused.apply(query, key, value, attn_mask, is_causal, sigma, R)  # type: ignore[no-untyped-call]
+
+
+def lse(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)
+
+    A constant to autograd.
+    """
+    sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
+    with torch.no_grad():
+        _, m, t = passed(query, key, value, attn_mask, is_causal, sigma, R)
+        return log(2) * (reference(m) + t.log2())
+
+
+class Fused(torch.autograd.Function):
+    """Attention whose backward pass computes the weights again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *how: Any
+    ) -> Tensor:
+        """o (B, H, N, E) in the dtype of q; `how` is is_causal, the scale and H / G."""
+        o, m, t = passed(q, k, v, mask, *how)
+        ctx.how = how
+        ctx.save_for_backward(q, k, v, mask, o, m, t)
+        return o.to(q.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, dout: Tensor) -> tuple[Tensor | None, ...]:
+        """The derivatives of <dout, o> by q, k, v and, where it is asked for, the mask."""
+        (q, k, v, mask, *forward), of_mask = ctx.saved_tensors, ctx.needs_input_grad[3]
+        found = gradients(dout, q, k, v, mask, forward, of_mask, *ctx.how)
+        return *found, None, None, None
+
+
+def passed(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    sigma: float,
+    R: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Output (B, H, N, E), largest score m in bits and total t (B, H, N), all as accumulated."""
+    (B, H, N, _), M = query.shape, key.shape[2]
+    o = query.new_zeros(B, H, N, value.shape[3], dtype=accumulator(query.dtype))
+    m, t = o.new_full((B, H, N, 1), -inf), o.new_zeros(B, H, N, 1)
+    mask = None if attn_mask is None else attn_mask.expand(B, H, N, M)
+    for at, g, rows in blocks_of_queries(query, R):
+        k, v = key[g].to(o.dtype), value[g].to(o.dtype)
+        q = (sigma * BITS) * query[at].to(o.dtype)
+        part = None if mask is None else mask[at]
+        for cols, s, seen in tiles(q, k, part, is_causal, rows):
+            absorb(s, v[cols], seen, o[at], m[at], t[at])
+        o[at].div_(nonzero(t[at]))
+    return o, m[..., 0], t[..., 0]
+
+
+def gradients(
+    dout: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    forward: Sequence[Tensor],
+    of_mask: bool,
+    is_causal: bool,
+    sigma: float,
+    R: int,
+) -> tuple[Tensor | None, ...]:
+    """The derivatives by query, key, value and (`of_mask`) the mask, shaped like them.
+
+    forward: what `passed` returned.
+    """
+    o, m, t = forward
+    dq, dk, dv = (torch.zeros_like(x, dtype=o.dtype) for x in (query, key, value))
+    mask = None if attn_mask is None else attn_mask.expand(*query.shape[:3], key.shape[2])
+    dmask = (
+        torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None
+    )
+    for at, g, rows in blocks_of_queries(query, R):
+        k, v = key[g].to(o.dtype), value[g].to(o.dtype)
+        q, do = query[at].to(o.dtype), dout[at].to(o.dtype)
+        mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
+        part = None if mask is None else mask[at]
+        for cols, e, seen in tiles((sigma * BITS) * q, k, part, is_causal, rows):
+            e.sub_(reference(m[at])[:, None]).exp2_()
+            z = weighted(e, do, v[cols], mean, seen)
+            dq[at] += product(z, k[cols], seen)
+            dk[g][cols].addmm_(z.T, q * (sigma * share))
+            dv[g][cols].addmm_(e.T, do * share)
+            if dmask is not None:
+                add_to_mask(dmask, z * share, at, cols)
+        dq[at] *= sigma * share
+    pairs = ((dq, query), (dk, key), (dv, value), (dmask, attn_mask))
+    return tuple(None if dx is None or x is None else dx.to(x.dtype) for dx, x in pairs)
+
+
+def absorb(s: Tensor, v: Tensor, seen: Tensor | None, o: Tensor, m: Tensor, t: Tensor) -> None:
+    """Add the keys of one tile to the output o, the largest score m and the total t, in place.
+
+    s: (n, keys), overwritten    v: (keys, E)    o: (n, E)    m, t: (n, 1)
+    """
+    top = torch.maximum(m, s.amax(dim=-1, keepdim=True))
+    if not torch.equal(top, m):
+        fade = (m - reference(top)).exp2_()
+        o *= fade
+        t *= fade
+        m.copy_(top)
+    s.sub_(reference(m)).exp2_()
+    t += s.sum(dim=-1, keepdim=True)
+    o += product(s, v, seen)
+
+
+def weighted(e: Tensor, do: Tensor, v: Tensor, mean: Tensor, seen: Tensor | None) -> Tensor:
+    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (n, keys)"""
+    z = do @ v.T
+    if seen is not None:
+        z.masked_fill_(~seen, 0)
+    return z.sub_(mean).mul_(e)
+
+
+def product(e: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
+    """sum_j e_ij x_j over the keys of a tile.   e: (n, keys)    x: (keys, C)    result: (n, C)"""
+    return e @ x if seen is None else mixed(e, x, seen)
+
+
+def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: slice) -> None:
+    """Add the gradient of one tile's scores where the mask has them, summed where it is broadcast.
+
+    dmask: any form broadcastable to (B, H, N, M)    ds: (n, keys)
+    """
+    b, h, rows = at
+    whole = dmask.view((1,) * (4 - dmask.ndim) + tuple(dmask.shape))
+    places = (slice(b, b + 1), slice(h, h + 1), rows, cols)
+    once = slice(0, 1)
+    part = whole[tuple(once if n == 1 else x for n, x in zip(whole.shape, places, strict=True))]
+    part += ds[None, None].sum_to_size(part.shape)
+
+
+def tiles(
+    q: Tensor, k: Tensor, mask: Tensor | None, is_causal: bool, rows: slice
+) -> Iterator[Tile]:
+    """The tiles a block of queries sees something of: which keys, the scores, what is seen.
+
+    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (n, keys), in memory used again
+    by the next tile    seen: (n, keys), None for all
+    """
+    n, M = len(q), len(k)
+    memory = q.new_empty(n * KEYS)
+    for cols in blocks(min(M, rows.stop) if is_causal else M, KEYS):
+        part = None if mask is None else mask[:, cols]
+        seen = None
+        if part is not None or (is_causal and cols.stop > rows.start + 1):
+            i = torch.arange(rows.start, rows.stop, device=q.device)
+            j = torch.arange(cols.start, cols.stop, device=q.device)
+            seen = visible(part, is_causal, i[:, None], j)
+            if not seen.any():
+                continue
+        s = memory[: n * (cols.stop - cols.start)].view(n, -1)
+        torch.mm(q, k[cols].T, out=s)
+        if part is not None and part.dtype != torch.bool:
+            s += BITS * part.to(s.dtype)
+        if seen is not None:
+            s.masked_fill_(~seen, -inf)
+        yield cols, s, seen
+
+
+def blocks_of_queries(
+    query: Tensor, R: int
+) -> Iterator[tuple[tuple[int, int, slice], tuple[int, int], slice]]:
+    """Where each block of queries lies, which key head it reads, and which queries it holds."""
+    B, H, N, _ = query.shape
+    for b in range(B):
+        for h in range(H):
+            for rows in blocks(N, QUERIES):
+                yield (b, h, rows), (b, h // R), rows
+
+
+def blocks(length: int, size: int) -> Iterator[slice]:
+    """0 … length in slices of `size`, the last one shorter."""
+    return (slice(i, min(i + size, length)) for i in range(0, length, size))
+
+
+def reference(top: Tensor) -> Tensor:
+    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    return top.masked_fill(top.isneginf(), 0)
+
+
+def nonzero(t: Tensor) -> Tensor:
+    """What to divide by: the total, or 1 where nothing was attended to."""
+    return t.masked_fill(t == 0, 1)
+
+
+vars(attend).update(lse=lse)
