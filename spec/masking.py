@@ -9,9 +9,6 @@ intersection, with causality too.
 
 A finite penalty such as -1e4 is not a mask. It is added to the scores after the
 scale, and scores that are large enough see through it.
-
-A query that may see nothing is idle. Its output is zero, it sends no gradient
-and gets none, and its neighbours do not notice, even if a whole tile is idle.
 """
 
 from __future__ import annotations
@@ -160,69 +157,6 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     o = attention.forward(poisoned(problem, np.nan, np.nan))
 
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
-
-
-IDLE = problems(masks=("idle", "additive idle"))
-
-
-@clause("M9", over=IDLE, catches=set())
-def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
-    """A query that may attend to no key returns zeros.
-
-    o_i = 0    if no key is allowed to i
-    """
-    o = attention.forward(problem)
-
-    idle = problem.idle[..., None]
-    equal(np.where(idle, o, 0), np.zeros(o.shape), within=0)
-
-
-@clause("M10", over=IDLE, catches=set())
-def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
-    """What the others return does not depend on which queries are idle.
-
-    o_i(mask) = o_i(mask')    where the masks agree in row i
-    """
-    written = moves.written_out(problem)
-    assert written.mask is not None
-    awake = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
-    everybody = written.but(mask=np.where(problem.idle[..., None], awake, written.mask))
-
-    o, p = attention.forward(written), attention.forward(everybody)
-
-    within = rounding.of_output(written) + rounding.of_output(everybody)
-    live = ~problem.idle[..., None]
-    equal(np.where(live, o, 0), np.where(live, p, 0), within=within)
-
-
-@clause("M11", over=IDLE, needs={Capability.GRADIENTS}, catches=set())
-def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """The cotangent of an idle query goes nowhere, and its own gradient is zero.
-
-    dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
-    """
-    idle = problem.idle[..., None]
-    silent = problem.but(dout=np.where(idle, 0, problem.dout))
-
-    loud, quiet = attention.backward(problem), attention.backward(silent)
-
-    equal(np.where(idle, loud.q, 0), np.zeros(problem.q.shape), within=0)
-    here, there = rounding.of_gradients(problem), rounding.of_gradients(silent)
-    equal(loud.k, quiet.k, within=here.k + there.k)
-    equal(loud.v, quiet.v, within=here.v + there.v)
-
-
-@clause("M12", over=IDLE, needs={Capability.LSE}, catches=set())
-def an_idle_query_has_the_log_sum_exp_of_nothing(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The logarithm of an empty sum is minus infinity.
-
-    lse_i = -inf    if no key is allowed to i, and only then
-    """
-    lse = attention.lse(problem)
-
-    equal(np.isneginf(lse).astype(float), problem.idle.astype(float), within=0)
 
 
 @clause("M13", over=problems(masks=LIVE), needs={Capability.LSE}, catches=set())
