@@ -11,6 +11,7 @@ import numpy as np
 from spec.mistakes import steps
 from spec.mistakes.mistake import wrong
 from spec.mistakes.steps import Sizes
+from spec.mistakes.tiles import TILE
 from spec.notation import Array
 
 Heeded = tuple[Array | None, bool]
@@ -64,7 +65,7 @@ def hides_the_past(sizes: Sizes) -> Array:
 @wrong("past", incident="C04", citation="bledden/triton-msl#7")
 def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     """Folds the causal bound into the check for a ragged tile, which a whole one lacks."""
-    return steps.past(sizes) | (sizes.M % 32 == 0)
+    return steps.past(sizes) | (sizes.M % TILE == 0)
 
 
 @wrong("past", incident="C19", citation="Dao-AILab/flash-attention#2528")

@@ -124,7 +124,8 @@ def returns_no_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
 def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
     """Takes the first slice along a broadcast axis, where it should add up all."""
     padded = (1,) * (ds.ndim - len(shape)) + shape
-    return ds[tuple(slice(size) for size in padded)].reshape(shape)
+    first = ds[tuple(slice(size) for size in padded)]
+    return first.reshape(shape) if ds.size else steps.reduce(ds, shape)
 
 
 # Groups of heads
@@ -145,7 +146,8 @@ def averages_over_each_group(x: Array, key_heads: int) -> Array:
 @wrong("gather", incident="C20", citation="XunhaoLai/native-sparse-attention-triton#27")
 def gathers_interleaved_heads(x: Array, key_heads: int) -> Array:
     """Finds the key head of a query head with % where the forward pass used //."""
-    return x.reshape(x.shape[0], -1, max(key_heads, 1), *x.shape[2:]).sum(axis=1)
+    group = x.shape[1] // max(key_heads, 1)
+    return x.reshape(x.shape[0], group, key_heads, *x.shape[2:]).sum(axis=1)
 
 
 # What is left out, or taken from the wrong place

@@ -46,6 +46,12 @@ def gives_idle_queries_the_first_value(s: Array, allowed: Array) -> Array:
 
 
 @wrong("weigh", incident="C01")
+def lets_idle_queries_see_themselves(s: Array, allowed: Array) -> Array:
+    """Unmasks the diagonal of an idle row, so that there is something to divide by."""
+    return weigh(s, allowed | (idle(allowed) & (np.eye(*s.shape[-2:]) > 0)))
+
+
+@wrong("weigh", incident="C01")
 def stumbles_over_leading_idle_queries(s: Array, allowed: Array) -> Array:
     """Skips the idle rows that open a block, and never initialises their results."""
     leading = np.logical_and.accumulate(idle(allowed), axis=-2)

@@ -114,9 +114,9 @@ def transposes_square_masks(mask: Array, sizes: Sizes) -> Array:
 
 
 @wrong("spread", incident="C27", citation="pytorch/pytorch#187227")
-def wraps_mask_rows_at_128(mask: Array, sizes: Sizes) -> Array:
-    """Lets the offset of a row overflow: here in 7 bits, where it happened in 32."""
-    rows = np.arange(sizes.N) % 128
+def wraps_mask_rows_at_64(mask: Array, sizes: Sizes) -> Array:
+    """Lets the offset of a row overflow: here in 6 bits, where it happened in 32."""
+    rows = np.arange(sizes.N) % 64
     return steps.spread(mask, sizes)[:, :, rows]
 
 

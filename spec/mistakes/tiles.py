@@ -1,6 +1,6 @@
 """Keys taken a tile at a time, and what goes wrong at the seams.
 
-A tile is 32 keys here. Nothing shows with one whole tile; most show only when a
+A tile is 16 keys here. Nothing shows with one whole tile; most show only when a
 tail is left over, or when a later tile holds a larger score than an earlier one.
 """
 
@@ -13,7 +13,7 @@ from spec.mistakes.softmax import normalised, powers
 from spec.mistakes.steps import divided, forbid, softmax, top, weigh
 from spec.notation import Array
 
-TILE = 32
+TILE = 16
 
 
 def position(s: Array) -> Array:
