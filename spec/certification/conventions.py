@@ -1,4 +1,4 @@
-"""Declared conventions: an implementation that chooses otherwise, seen as one of the default choice.
+"""Declared conventions: an implementation that chooses otherwise, as one that does not.
 
 The clauses know one choice of each convention only. `under` turns problems and
 results around, so that another choice, once declared, is held to the very same
@@ -35,7 +35,9 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     return adapted
 
 
-def _asked(implementation: Implementation, translate: Callable[[Problem], Problem]) -> Implementation:
+def _asked(
+    implementation: Implementation, translate: Callable[[Problem], Problem]
+) -> Implementation:
     """Every problem is translated before it is put."""
 
     def translated(function: Callable[..., Any]) -> Callable[..., Any]:

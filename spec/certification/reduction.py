@@ -96,9 +96,9 @@ def _taken(problem: Problem, names: str, axis: int, index: Array, mask_axis: int
     for name in names.split():
         changes[name] = getattr(problem, name).take(index, axis=axis)
     mask = problem.mask
-    if mask is not None and mask_axis is not None and mask.ndim >= -mask_axis:
-        if mask.shape[mask_axis] > 1:
-            changes["mask"] = mask.take(index, axis=mask_axis)
+    present = mask is not None and mask_axis is not None and mask.ndim >= -mask_axis
+    if present and mask.shape[mask_axis] > 1:
+        changes["mask"] = mask.take(index, axis=mask_axis)
     return problem.but(**changes)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import hypothesis
 import numpy as np
 
-from spec.clause import Clause, Measure, Violation, measuring
+from spec import rounding
+from spec.clause import Clause, Violation, measuring
 from spec.implementation import Capability, Implementation, Refused, kinds_of, not_offered
 from spec.notation import GRADES, Grade, Problem
 from spec.problems import Scope
@@ -66,6 +67,7 @@ class Finding:
     problem: Problem | None = None
     violation: Violation | None = None
     rounding: Grade = "strict"
+    coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -115,8 +117,8 @@ def scope_for(
     )
 
 
-class _Enough(Exception):
-    """Ends a run: an example has broken the clause."""
+class _Enough(BaseException):
+    """Ends a run: an example has broken the clause. No Exception, which Hypothesis would replay."""
 
 
 def _run(
@@ -187,11 +189,17 @@ def _examine(
         finding.refusal = str(refusal)
         return
     finding.examples += 1
-    _note(finding, measure)
-
-
-def _note(finding: Finding, measure: Measure) -> None:
     finding.worst = max(finding.worst, measure.worst)
+    if _covers(clause, watched):
+        seen = rounding.coverage(problem)
+        rows, capped, silent = finding.coverage
+        finding.coverage = (rows + seen.rows, capped + seen.capped, silent + seen.silent)
+
+
+def _covers(clause: Clause, implementation: Implementation) -> bool:
+    """Whether the problems of this clause are those whose coverage is reported."""
+    differentiated = Capability.GRADIENTS in implementation.offers
+    return clause.section == "A" and (Capability.GRADIENTS in clause.needs) == differentiated
 
 
 def _unless_allowed(refusal: Refused, watch: Watch) -> Violation | None:

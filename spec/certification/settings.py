@@ -40,7 +40,7 @@ class Request:
     """Everything that settles a certification; the same request gives the same verdicts.
 
     target: as a person names it. specification: `module:name` of the clauses by number.
-    patience: overrides that of the profile. The other fields are the options of design and command line.
+    patience: overrides that of the profile. The other fields are the options of the command line.
     """
 
     target: str = ""

@@ -1,12 +1,12 @@
 """What is found out about one clause in one dtype, and how it is written down.
 
-    holds         no example broke it
-    violated      an example broke it
-    deviates      it is broken, as the implementation declares that it is
-    not offered   the implementation lacks what the clause is about
-    refused       it has it, and would not answer
-    blocked       the clause was not run: the budget was spent, or an earlier failure ended the run
-    crashed       the process died or hung while the clause was run, or the clause itself failed
+holds         no example broke it
+violated      an example broke it
+deviates      it is broken, as the implementation declares that it is
+not offered   the implementation lacks what the clause is about
+refused       it has it, and would not answer
+blocked       the clause was not run: the budget was spent, or an earlier failure ended the run
+crashed       the process died or hung while the clause was run, or the clause itself failed
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ ARRAYS = ("q", "k", "v", "dout", "mask")
 class Counterexample:
     """A problem that breaks a clause, and what there is to say about it.
 
-    looks_like: sentences on known mistakes that give the same wrong answer.
+    sentence, formula: what the clause says. looks_like: known mistakes that give the same answer.
     script: a program that repeats the failure. reduced: the search for a smaller one is over.
     """
 
     problem: Problem
     message: str
+    sentence: str = ""
+    formula: str = ""
     place: Place | None = None
     looks_like: tuple[str, ...] = ()
     script: str = ""
@@ -56,6 +58,8 @@ class Verdict:
 
     examples: problems that were put and answered; refused: problems that were put and not answered.
     worst: the largest error divided by its budget. message: why, where that needs saying.
+    coverage: rows that see a key; of these, those held to the hull only; and those about
+    whose gradients nothing is claimed.
     """
 
     clause: str
@@ -69,6 +73,7 @@ class Verdict:
     refused: int = 0
     message: str = ""
     rounding: str = "strict"
+    coverage: tuple[int, int, int] = (0, 0, 0)
     seconds: Mapping[str, float] | None = None
 
     @property
@@ -93,6 +98,8 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         written["counterexample"] = {
             "problem": problem_to_json(example.problem),
             "message": example.message,
+            "sentence": example.sentence,
+            "formula": example.formula,
             "place": {k: _number(v) for k, v in place.items()} if place else None,
             "looks_like": list(example.looks_like),
             "script": example.script,
@@ -105,12 +112,15 @@ def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     """The verdict that `verdict_to_json` wrote."""
     fields = dict(written)
     fields["worst"] = float(fields["worst"])
+    fields["coverage"] = tuple(fields["coverage"])
     found = fields["counterexample"]
     if found is not None:
         place = found["place"]
         fields["counterexample"] = Counterexample(
             problem=problem_from_json(found["problem"]),
             message=found["message"],
+            sentence=found["sentence"],
+            formula=found["formula"],
             place=_place(place) if place else None,
             looks_like=tuple(found["looks_like"]),
             script=found["script"],

@@ -1,0 +1,195 @@
+"""The result: a ledger of verdicts that adds up, and all that is needed to repeat it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from spec.certification.examining import Survey
+from spec.certification.probing import Refusal
+from spec.certification.settings import Request
+from spec.certification.verdicts import (
+    OUTCOMES,
+    Verdict,
+    verdict_from_json,
+    verdict_to_json,
+)
+from spec.notation import GRADES
+
+DEFINITION = "A1"  # without it nothing is certified
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was found out about one implementation.
+
+    conventions: every choice, the rounding grade of each 16-bit dtype among them.
+    coverage: for each dtype the rows examined, and the shares of them that were held to the
+    hull of the values only, or about whose gradients nothing is claimed.
+    timings: seconds, in the implementation, in the specification (definition, budgets and
+    comparisons), and elsewhere. advice: conventions recognised and not declared.
+    command: what repeats it.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    conventions: Mapping[str, str]
+    coverage: Mapping[str, Mapping[str, float]]
+    timings: Mapping[str, float]
+    versions: Mapping[str, str]
+    seed: int
+    profile: str
+    command: str
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every `must` that binds holds, and the definition clause was run."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 1 a `must` is violated, 3 incomplete."""
+        musts = [v for v in self.verdicts if v.force == "must"]
+        if any(v.outcome == "violated" for v in musts):
+            return 1
+        stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts)
+        compared = any(v.clause == DEFINITION and v.ran for v in self.verdicts)
+        return 3 if stopped or not compared else 0
+
+    @property
+    def ledger(self) -> Mapping[str, int]:
+        """How many verdicts there are of each outcome."""
+        counted = Counter(verdict.outcome for verdict in self.verdicts)
+        return {outcome: counted[outcome] for outcome in OUTCOMES}
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes that were planned, in the order of the verdicts."""
+        return tuple(dict.fromkeys(verdict.dtype for verdict in self.verdicts))
+
+    @property
+    def worst(self) -> float:
+        """The largest error, divided by its budget, of what holds."""
+        return max((v.worst for v in self.verdicts if v.outcome == "holds"), default=0.0)
+
+    @property
+    def failures(self) -> tuple[Verdict, ...]:
+        """What is violated, the musts first."""
+        violated = [v for v in self.verdicts if v.outcome == "violated"]
+        return tuple(sorted(violated, key=lambda v: v.force != "must"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        written(Path(path), json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
+
+    def to_json(self) -> dict[str, Any]:
+        """The certificate as JSON has it, `passed` and the ledger included."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields["verdicts"] = [verdict_to_json(verdict) for verdict in self.verdicts]
+        fields["refusals"] = [vars(refusal) for refusal in self.refusals]
+        return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
+
+    def __str__(self) -> str:
+        from spec.certification.report import report
+
+        return report(self)
+
+
+def loaded(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate that was saved at `path`."""
+    fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    del fields["passed"], fields["ledger"]
+    fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
+    fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
+    return Certificate(
+        **{**fields, "notes": tuple(fields["notes"]), "advice": tuple(fields["advice"])}
+    )
+
+
+def certificate(
+    request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
+) -> Certificate:
+    """The certificate of a request, its verdicts in the order of the plan."""
+    verdicts = _deviating(survey, [*survey.settled, *run])
+    return Certificate(
+        name=survey.name,
+        verdicts=tuple(verdicts),
+        conventions={**survey.conventions, **_grades(verdicts)},
+        coverage=_coverage(verdicts),
+        timings=_timings(verdicts, seconds),
+        versions=survey.versions,
+        seed=request.seed,
+        profile=request.profile,
+        command=request.command(),
+        refusals=survey.refusals,
+        notes=survey.notes,
+        advice=survey.advice if any(v.outcome == "violated" for v in verdicts) else (),
+    )
+
+
+def _deviating(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:
+    """Known violations as deviations; a deviation that no dtype shows any more is violated."""
+    shown = {v.clause for v in verdicts if v.outcome == "violated"}
+    open_ = {v.clause for v in verdicts if v.outcome in ("blocked", "crashed")}
+    changed = []
+    for verdict in verdicts:
+        reason = survey.deviations.get(verdict.clause)
+        if reason is not None and verdict.outcome == "violated":
+            verdict = replace(verdict, outcome="deviates", message=reason)
+        elif reason is not None and verdict.ran and verdict.clause not in shown | open_:
+            message = f"no longer deviates: take it off the list ({reason})"
+            verdict = replace(verdict, outcome="violated", message=message)
+        changed.append(verdict)
+    return changed
+
+
+def _grades(verdicts: Iterable[Verdict]) -> Mapping[str, str]:
+    """The rounding grade that each dtype of 16 bits needed."""
+    grades: dict[str, str] = {}
+    for verdict in verdicts:
+        if verdict.dtype in ("float16", "bfloat16") and verdict.ran:
+            name = f"rounding {verdict.dtype}"
+            grades[name] = max(grades.get(name, "strict"), verdict.rounding, key=_rank)
+    return grades
+
+
+def _rank(grade: str) -> int:
+    return [str(known) for known in GRADES].index(grade)
+
+
+def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
+    totals: dict[str, list[int]] = {}
+    for verdict in verdicts:
+        total = totals.setdefault(verdict.dtype, [0, 0, 0])
+        totals[verdict.dtype] = [a + b for a, b in zip(total, verdict.coverage, strict=True)]
+    return {
+        dtype: {"rows": rows, "capped": capped / rows, "silent": silent / rows}
+        for dtype, (rows, capped, silent) in totals.items()
+        if rows
+    }
+
+
+def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]:
+    parts = {"implementation": 0.0, "specification": 0.0, "elsewhere": 0.0}
+    for verdict in verdicts:
+        for name, spent in (verdict.seconds or {}).items():
+            parts[name] += spent
+    return {"total": seconds, **parts}
+
+
+def written(path: Path, text: str) -> None:
+    """Put `text` at `path` in one step, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(name, path)

@@ -1,0 +1,200 @@
+"""The ways in from Python: a certificate, a test for each clause, one assertion.
+
+certificate = certify("torch.nn.functional:scaled_dot_product_attention")
+
+@parametrize_with_clauses(my_attention)
+def test_clause(run): run()
+
+assert_attention(out, q, k, v, mask=mask)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec import rounding
+from spec.backends import Unsuitable, library
+from spec.certification.certificate import Certificate, certificate
+from spec.certification.conventions import under
+from spec.certification.examining import Examiner, Survey, explained
+from spec.certification.loading import Target, load, resolved
+from spec.certification.running import broken
+from spec.certification.settings import Request, checked
+from spec.certification.supervision import Report, Supervisor
+from spec.certification.verdicts import Verdict, unrun
+from spec.clause import Clause, equal
+from spec.notation import Array, Problem
+
+
+def certify(target: Target, **options: Any) -> Certificate:
+    """The certificate of `target`: a string, a function or an `Implementation`.
+
+    options: backend, layout, device, dtypes, profile ("quick", "standard", "deep"), seed,
+    clauses, conventions, fail_fast, budget in seconds; and, for a target that is named by
+    a string, jobs and isolate, which judge it in processes of its own.
+    Raises Unsuitable where the target or an option is no good.
+    """
+    request = requested(target, options)
+    if request.jobs > 1 or request.isolate:
+        if not isinstance(target, str):
+            raise Unsuitable("jobs and isolate need a target that is named by a string")
+        return supervised(request)
+    start = time.perf_counter()
+    examiner = Examiner.of(target, request, _specification(request))
+    survey = examiner.survey()
+    verdicts = _in_process(examiner, survey, start)
+    return certificate(request, survey, verdicts, time.perf_counter() - start)
+
+
+def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
+    """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
+    start = time.perf_counter()
+    survey, verdicts = Supervisor(request, _specification(request), report).run()
+    return certificate(request, survey, verdicts, time.perf_counter() - start)
+
+
+def requested(target: Target, options: Mapping[str, Any]) -> Request:
+    """The options as a request. Raises Unsuitable for a value that there is not."""
+    fields = {name: value for name, value in options.items() if value is not None}
+    for name in ("dtypes", "clauses"):
+        if isinstance(fields.get(name), str):
+            fields[name] = fields[name].split(",")
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    return checked(Request(target=name, **fields))
+
+
+def _specification(request: Request) -> Mapping[str, Clause]:
+    found: Mapping[str, Clause] = resolved(request.specification)
+    return found
+
+
+def _in_process(examiner: Examiner, survey: Survey, start: float) -> list[Verdict]:
+    """Every item of the survey, one after the other, as long as there is reason and time."""
+    request = examiner.request
+    verdicts, grades, stopped = [], dict.fromkeys(examiner.raw.dtypes, "strict"), ""
+    for number, dtype in survey.items:
+        if request.budget is not None and time.perf_counter() - start > request.budget:
+            stopped = stopped or f"the budget of {request.budget:g} s was spent"
+        if stopped:
+            verdicts.append(unrun(examiner.clauses[number], dtype, "blocked", stopped))
+            continue
+        verdict, problem = examiner.verdict(number, dtype, grades[dtype])  # type: ignore[arg-type]
+        if problem is not None:
+            verdict = explained(examiner, verdict, problem)
+        grades[dtype] = verdict.rounding if verdict.ran else grades[dtype]
+        if request.fail_fast and verdict.outcome == "violated" and verdict.force == "must":
+            stopped = f"{number} was violated and the run was to fail fast"
+        verdicts.append(verdict)
+    return verdicts
+
+
+def rerun(number: str, target: Target, problem: Problem, **options: Any) -> int:
+    """Run one clause on one problem, print how it is broken, and return 1 if it is."""
+    request = requested(target, options)
+    implementation = under(load(target, request), request.conventions)
+    violation = broken(_specification(request)[number], implementation, problem)
+    print(f"{number} holds here" if violation is None else f"{number} is violated: {violation}")
+    return 0 if violation is None else 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One clause in one dtype as a test: calling it raises AssertionError where it is broken."""
+
+    examiner: Examiner
+    number: str
+    dtype: str
+
+    @property
+    def id(self) -> str:
+        """As `K2-key_gradients_sum_to_zero-float32`."""
+        return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
+
+    def __call__(self) -> None:
+        verdict, problem = self.examiner.verdict(self.number, self.dtype, "strict")
+        if problem is not None:
+            verdict = explained(self.examiner, verdict, problem)
+        known = verdict.clause in self.examiner.raw.deviations
+        if verdict.outcome in ("violated", "crashed") and not known:
+            raise AssertionError(_told(verdict))
+
+
+def _told(verdict: Verdict) -> str:
+    example = verdict.counterexample
+    lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
+    if example is not None:
+        lines += [example.message, *example.looks_like, example.script]
+    return "\n".join(lines)
+
+
+def runs(target: Target, **options: Any) -> tuple[Run, ...]:
+    """A test for every clause and dtype that binds the target. Raises Unsuitable."""
+    request = requested(target, options)
+    examiner = Examiner.of(target, request, _specification(request))
+    return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
+
+
+def parametrize_with_clauses(
+    target: Target, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Turn a test with the parameter `run` into one test for each clause and dtype.
+
+    options: as those of `certify`.
+    """
+    import pytest
+
+    found = runs(target, **options)
+    return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
+
+
+def assert_attention(
+    out: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    *,
+    rounding_grade: Any = None,
+    causal_corner: Any = "top-left",
+) -> None:
+    """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
+
+    Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
+    `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
+    """
+    dtype, got = _numbers(out)
+    grade = rounding_grade or ("strict" if dtype in ("float64", "float32") else "eager")
+    given = {name: _numbers(x)[1] for name, x in (("q", q), ("k", k), ("v", v))}
+    problem = Problem(
+        **given,
+        dout=np.zeros(given["q"].shape[:3] + given["v"].shape[3:]),
+        mask=None if mask is None else _numbers(mask)[1],
+        causal=is_causal,
+        scale=scale,
+        dtype=dtype,
+        rounding=grade,
+        corner=causal_corner,
+    )
+    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+def _numbers(x: Any) -> tuple[str, Array]:
+    """The dtype of an array of any library, and its numbers as float64, or bool."""
+    module = type(x).__module__.partition(".")[0]
+    name = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(module, "numpy")
+    arrays = library(name)
+    dtype = arrays.dtype_of(x)
+    if dtype is None:
+        raise TypeError(f"an array of NumPy, torch or JAX is wanted, not {type(x).__name__}")
+    if "bool" in dtype:
+        return dtype, arrays.get(x).astype(bool)
+    return dtype, arrays.get(x)

@@ -1,0 +1,212 @@
+"""An implementation under examination: surveyed once, then asked clause by clause."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from spec.backends import Unsuitable
+from spec.certification.conventions import under
+from spec.certification.explanation import looks_like
+from spec.certification.loading import Target, load
+from spec.certification.probing import Probed, Refusal, probed
+from spec.certification.recognition import advice, recognised
+from spec.certification.reduction import reduced
+from spec.certification.reproduction import script
+from spec.certification.running import DIFFERENTIATES, Finding, broken, judged, scope_for
+from spec.certification.settings import Request, selected
+from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
+from spec.certification.verdicts import verdict_to_json as as_json
+from spec.clause import Clause
+from spec.implementation import KINDS, Implementation
+from spec.notation import Grade, Problem
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known before anything is run.
+
+    items: (number of a clause, dtype) of all that is to be run. settled: the verdicts
+    that need no run. advice: what conventions were recognised, and how to declare them.
+    """
+
+    name: str
+    origin: str
+    conventions: Mapping[str, str]
+    deviations: Mapping[str, str]
+    items: tuple[tuple[str, str], ...]
+    settled: tuple[Verdict, ...]
+    refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    advice: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The survey as JSON has it."""
+        written = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        written["settled"] = [as_json(verdict) for verdict in self.settled]
+        written["refusals"] = [vars(refusal) for refusal in self.refusals]
+        return {n: dict(x) if isinstance(x, Mapping) else x for n, x in written.items()}
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Survey:
+        """The survey that `to_json` wrote."""
+        fields = dict(written)
+        fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
+        fields["settled"] = tuple(verdict_from_json(v) for v in fields["settled"])
+        fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
+        for name in ("notes", "advice"):
+            fields[name] = tuple(fields[name])
+        return Survey(**fields)
+
+
+@dataclass
+class Examiner:
+    """An implementation, what probing left of it, and the clauses it is held to.
+
+    patience: seconds left for making counterexamples smaller.
+    """
+
+    request: Request
+    raw: Implementation
+    probed: Probed
+    clauses: Mapping[str, Clause]
+    patience: float
+
+    @staticmethod
+    def of(target: Target, request: Request, clauses: Mapping[str, Clause]) -> Examiner:
+        """Load the target and probe it. Raises Unsuitable."""
+        chosen = {clause.number: clause for clause in selected(clauses, request.clauses)}
+        raw = load(target, request)
+        found = probed(under(raw, request.conventions))
+        if not found.by_dtype:
+            raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
+        return Examiner(request, raw, found, chosen, request.thoroughness.reduction)
+
+    def survey(self) -> Survey:
+        """What is to be run, and what is settled without."""
+        items, settled = [], []
+        for dtype in self.raw.dtypes:
+            for clause in self.clauses.values():
+                verdict = self._unbound(clause, dtype)
+                if verdict is None:
+                    items.append((clause.number, dtype))
+                else:
+                    settled.append(verdict)
+        return Survey(
+            name=self.raw.name,
+            origin=self.raw.origin,
+            conventions={**self.raw.chosen, **self.request.conventions},
+            deviations=self.raw.deviations,
+            items=tuple(items),
+            settled=tuple(settled),
+            refusals=self.probed.refusals,
+            notes=self.probed.notes,
+            advice=self._advice(),
+            versions=versions(),
+        )
+
+    def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Problem | None]:
+        """Run one clause in one dtype; with the problem that breaks it, if any does."""
+        clause, implementation = self.clauses[number], self.probed.by_dtype[dtype]
+        profile = self.request.thoroughness
+        scope = scope_for(clause, implementation, dtype, grade, profile.name)
+        try:
+            finding = judged(
+                clause, implementation, scope, examples=profile.examples, seed=self.request.seed
+            )
+        except Exception as error:
+            reason = f"the clause itself failed: {type(error).__name__}: {error}"
+            return unrun(clause, dtype, "crashed", reason), None
+        return self._written(clause, dtype, finding), finding.problem
+
+    def counterexample(self, verdict: Verdict, problem: Problem) -> Counterexample:
+        """The smallest problem found in the time that is left, and what it looks like."""
+        clause = self.clauses[verdict.clause]
+        implementation = self.probed.by_dtype[verdict.dtype]
+        problem = problem.but(rounding=verdict.rounding)
+        scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
+        start = time.monotonic()
+        least = min(0.2, self.request.thoroughness.reduction)
+        seconds = max(least, self.patience / 2)
+        smaller, done = reduced(clause, implementation, problem, scope.answers, seconds)
+        self.patience -= time.monotonic() - start
+        violation = broken(clause, implementation, smaller)
+        return Counterexample(
+            problem=smaller,
+            message=str(violation),
+            sentence=clause.sentence,
+            formula=clause.formula,
+            place=violation.place if violation else None,
+            looks_like=looks_like(implementation, smaller) if self.patience > 0 else (),
+            script=script(clause, self.raw, self.request, smaller, str(violation)),
+            reduced=done,
+        )
+
+    def _unbound(self, clause: Clause, dtype: str) -> Verdict | None:
+        """The verdict on a clause that does not bind here, or None."""
+        missing = clause.needs - self.raw.offers
+        if missing:
+            return unrun(clause, dtype, "not offered", _listed(missing))
+        if dtype not in self.probed.by_dtype:
+            message = next(r.message for r in self.probed.refusals if r.dtype == dtype)
+            return unrun(clause, dtype, "refused", f"{dtype}: {message}")
+        implementation = self.probed.by_dtype[dtype]
+        lost = clause.needs - implementation.offers
+        if clause.needs & DIFFERENTIATES:
+            lost |= (clause.needs & KINDS) - implementation.differentiates
+        return unrun(clause, dtype, "refused", _listed(lost)) if lost else None
+
+    def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
+        outcome = "holds" if finding.violation is None else "violated"
+        message = str(finding.violation) if finding.violation else ""
+        if finding.violation and dtype == "float64" and self.probed.notes:
+            message = f"{self.probed.notes[0]}: {message}"
+        if not finding.examples and finding.violation is None:
+            outcome, message = "refused", finding.refusal
+        return Verdict(
+            clause=clause.number,
+            name=clause.name,
+            force=clause.force,
+            dtype=dtype,
+            outcome=outcome,  # type: ignore[arg-type]
+            examples=finding.examples,
+            worst=finding.worst,
+            refused=finding.refused,
+            message=message,
+            rounding=finding.rounding,
+            coverage=finding.coverage,
+            seconds=finding.seconds,
+        )
+
+    def _advice(self) -> tuple[str, ...]:
+        """What conventions the implementation seems to follow, told from its most exact dtype."""
+        dtype = next(iter(self.probed.by_dtype))
+        narrowed = self.raw.but(answers=self.probed.by_dtype[dtype].answers)
+        found = recognised(narrowed, dtype, self.request.conventions)
+        return tuple(advice(name, choice) for name, choice in found.items())
+
+
+def explained(examiner: Examiner, verdict: Verdict, problem: Problem) -> Verdict:
+    """The verdict with its counterexample."""
+    return replace(verdict, counterexample=examiner.counterexample(verdict, problem))
+
+
+def versions() -> Mapping[str, str]:
+    """What this was run with."""
+    found = {"python": platform.python_version(), "numpy": np.__version__}
+    for name in ("hypothesis", "torch", "jax"):
+        if name in sys.modules:
+            found[name] = metadata.version(name)
+    return {**found, "platform": f"{platform.system()} {platform.machine()}"}
+
+
+def _listed(capabilities: frozenset[Any]) -> str:
+    return ", ".join(sorted(capability.value for capability in capabilities))

@@ -1,0 +1,70 @@
+"""Conventions recognised: a wrong answer that another, undeclared choice would make right.
+
+Each choice other than the declared one is tried on a small problem that tells
+the choices apart. The line that comes of it says what to declare, if it is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec import rounding
+from spec.certification.conventions import under
+from spec.certification.probing import core, lattice
+from spec.clause import Violation
+from spec.implementation import Implementation, Refused, kinds_of
+from spec.notation import CONVENTIONS, Problem
+
+
+def recognised(raw: Implementation, dtype: str, declared: Mapping[str, str]) -> Mapping[str, str]:
+    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
+    chosen = {**raw.chosen, **declared}
+    found = {}
+    for name, problems in telling(dtype).items():
+        for problem in problems:
+            if not kinds_of(problem) <= raw.answers or _right(under(raw, chosen), problem, chosen):
+                continue
+            for choice in CONVENTIONS[name]:
+                other = {**chosen, name: choice}
+                if choice != chosen[name] and _right(under(raw, other), problem, other):
+                    found[name] = choice
+    return found
+
+
+def advice(name: str, choice: str) -> str:
+    """What to say of a convention that was recognised."""
+    word = f"{name}={choice}"
+    option = f'"{word}"' if " " in word else word
+    return f"looks like the convention {word}: declare it with --convention {option} if it is meant"
+
+
+def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """For each convention, problems on which its choices differ, and no others'."""
+    plain = core(dtype)
+    half = np.tri(4, 5, k=2, dtype=bool)
+    half[:, 0], half[0, 1] = False, True  # no row and no opposite of a row is empty
+    idle = np.tri(4, 5, k=1, dtype=bool)
+    idle[2] = False
+    return {
+        "mask means": (plain.but(mask=half),),
+        "grouping": (core(dtype, H=6, G=2),),
+        "causal": (core(dtype, N=3).but(causal=True),),
+        "idle": (
+            plain.but(mask=idle),
+            plain.but(mask=np.where(idle, lattice(4, 5), -np.inf)),
+        ),
+    }
+
+
+def _right(implementation: Implementation, problem: Problem, chosen: Mapping[str, str]) -> bool:
+    """Whether the output is the definition's."""
+    problem = problem.but(corner=chosen["causal"])
+    try:
+        with np.errstate(all="ignore"):
+            out = implementation.forward(problem)
+    except (Refused, Violation):
+        return False
+    error = np.abs(out - rounding.reference(problem).o)
+    return bool((error <= rounding.of_output(problem)).all())

@@ -1,0 +1,224 @@
+"""A certificate as text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from spec.certification.certificate import Certificate, written
+from spec.certification.verdicts import Counterexample, Verdict
+from spec.notation import DEFAULT_CONVENTIONS, Array
+
+WIDTH = 100
+SHOWN = 3  # counterexamples printed in full
+WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+MARKS = {
+    "holds": "·",
+    "violated": "✗",
+    "deviates": "≠",
+    "not offered": " ",
+    "refused": "-",
+    "blocked": "?",
+    "crashed": "!",
+}
+
+
+def report(certificate: Certificate) -> str:
+    """The whole certificate: verdict, table, what needs saying, counterexamples, ledger."""
+    parts = [
+        _head(certificate),
+        _table(certificate),
+        _remarks(certificate),
+        *_counterexamples(certificate),
+        _foot(certificate),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def save_report(certificate: Certificate, folder: Path) -> None:
+    """certificate.txt, certificate.json, and a script for each violation that has one."""
+    written(folder / "certificate.txt", report(certificate))
+    certificate.save(folder / "certificate.json")
+    for verdict in certificate.verdicts:
+        example = verdict.counterexample
+        if example is not None and example.script:
+            written(folder / f"{verdict.clause}-{verdict.dtype}.py", example.script)
+
+
+def _head(certificate: Certificate) -> str:
+    title = f"{certificate.name}: {WORDS[certificate.exit_code]}"
+    choices = {
+        name: value
+        for name, value in certificate.conventions.items()
+        if DEFAULT_CONVENTIONS.get(name, "strict") != value
+    }
+    lines = [title, "=" * len(title), ""]
+    named = ", ".join(f"{name}={value}" for name, value in choices.items())
+    lines.append(f"conventions   {named or 'all default'}")
+    versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
+    lines.append(f"with          {versions}")
+    lines.append(f"profile       {certificate.profile}, seed {certificate.seed}")
+    for note in certificate.notes:
+        lines.append(f"note          {note}")
+    return "\n".join(lines)
+
+
+def _table(certificate: Certificate) -> str:
+    """A line for each section, its verdicts by dtype; one for each clause with something to say."""
+    dtypes = certificate.dtypes
+    lines = ["section  " + "".join(f"{dtype:<22}" for dtype in dtypes)]
+    sections = dict.fromkeys(_section(v) for v in _by_clause(certificate))
+    for section in sections:
+        cells = [
+            _cell([v for v in certificate.verdicts if _section(v) == section and v.dtype == dtype])
+            for dtype in dtypes
+        ]
+        lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
+    return "\n".join(lines)
+
+
+def _cell(verdicts: list[Verdict]) -> str:
+    """How many of a section's clauses hold, and what is the matter with the others."""
+    ran = [v for v in verdicts if v.outcome != "not offered"]
+    if not ran:
+        return "not offered"
+    held = sum(v.outcome == "holds" for v in ran)
+    others = [v.outcome for v in ran if v.outcome != "holds"]
+    counted = [f"{others.count(o)}{MARKS[o]}" for o in MARKS if o in others]
+    worst = max(v.worst for v in ran)
+    words = " ".join([f"{held}/{len(ran)}", *counted])
+    return f"{words}  {worst:.2f}" if held == len(ran) else words
+
+
+def _remarks(certificate: Certificate) -> str:
+    """A line for whatever is not a plain `holds`, those of several dtypes in one."""
+    grouped: dict[tuple[str, str, str, str], list[str]] = {}
+    for v in _by_clause(certificate):
+        if v.outcome != "holds":
+            key = (v.outcome, f"{v.clause} {v.name}", v.force, v.message)
+            grouped.setdefault(key, []).append(v.dtype)
+    lines: list[str] = []
+    lines += _broken(grouped)
+    lines += _left_out(certificate)
+    lines += [f"{line}" for line in certificate.advice]
+    return "\n".join(lines)
+
+
+def _broken(grouped: Mapping[tuple[str, str, str, str], list[str]]) -> Iterator[str]:
+    blocked = 0
+    for (outcome, clause, force, message), dtypes in grouped.items():
+        if outcome in ("violated", "deviates", "crashed"):
+            soft = " (should)" if force == "should" else ""
+            yield f"{outcome}{soft}: {clause} [{', '.join(dtypes)}]"
+            yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+        blocked += len(dtypes) * (outcome == "blocked")
+    if blocked:
+        reason = next(m for (o, _, _, m) in grouped if o == "blocked")
+        yield f"blocked: {blocked} not run, {reason}"
+
+
+def _left_out(certificate: Certificate) -> Iterator[str]:
+    """What is refused, with the message, and what is not offered."""
+    refused: dict[tuple[str, str, str], list[str]] = {}
+    for r in certificate.refusals:
+        refused.setdefault((r.what, r.direction, r.message), []).append(r.dtype)
+    for (what, direction, message), dtypes in refused.items():
+        way = ", backward" if direction == "backward" else ""
+        yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
+    missing: dict[str, set[str]] = {}
+    for verdict in certificate.verdicts:
+        if verdict.outcome == "not offered":
+            missing.setdefault(verdict.message, set()).add(verdict.clause)
+    for what, numbers in missing.items():
+        yield f"not offered: {what} ({len(numbers)} clauses)"
+
+
+def _counterexamples(certificate: Certificate) -> Iterator[str]:
+    """The first failures in full: one for each clause, the smallest."""
+    chosen: dict[str, Verdict] = {}
+    for verdict in certificate.failures:
+        example = verdict.counterexample
+        if example is None:
+            continue
+        held = chosen.get(verdict.clause)
+        if held is None or _size(example) < _size(held.counterexample):
+            chosen[verdict.clause] = verdict
+    verdicts = list(chosen.values())
+    for verdict in verdicts[:SHOWN]:
+        yield _counterexample(verdict)
+    if len(verdicts) > SHOWN:
+        others = ", ".join(verdict.clause for verdict in verdicts[SHOWN:])
+        yield f"There are counterexamples for {others} as well: --json FILE or --report FOLDER."
+
+
+def _size(example: Counterexample | None) -> float:
+    if example is None:
+        return np.inf
+    return sum(getattr(example.problem, name).size for name in ("q", "k", "v", "dout"))
+
+
+def _counterexample(verdict: Verdict) -> str:
+    example = verdict.counterexample
+    assert example is not None
+    title = f"{verdict.clause} {verdict.name}, {verdict.dtype}"
+    lines = [title, "-" * len(title)]
+    lines.append(textwrap.fill(example.sentence, WIDTH))
+    if example.formula:
+        lines += ["", textwrap.indent(example.formula, "    ")]
+    lines += ["", example.message, "", *_problem(example)]
+    if not example.reduced:
+        lines.append("(there was no time to look for a smaller one)")
+    lines += [f"looks like {line}" for line in example.looks_like]
+    if example.script:
+        lines += ["", "This repeats it:", "", textwrap.indent(example.script.rstrip(), "    ")]
+    return "\n".join(lines)
+
+
+def _problem(example: Counterexample) -> Iterator[str]:
+    p = example.problem
+    yield f"B={p.B} H={p.H} G={p.G} N={p.N} M={p.M} D={p.D} E={p.E}, {p.dtype}, {p.memory} memory"
+    asked = {"causal": p.causal or None, "scale": p.scale, "seed": p.seed or None}
+    options = [f"{name}={value}" for name, value in asked.items() if value is not None]
+    if options:
+        yield ", ".join(options)
+    for name in ("q", "k", "v", "dout", "mask"):
+        x = getattr(p, name)
+        if x is not None:
+            yield f"{name:>4} = {_array(x)}"
+
+
+def _array(x: Array) -> str:
+    text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
+    return textwrap.indent(text, " " * 7).strip()
+
+
+def _foot(certificate: Certificate) -> str:
+    """Coverage, time, the ledger that adds up, and what to run to see it again."""
+    lines = []
+    for dtype, shares in certificate.coverage.items():
+        lines.append(
+            f"coverage {dtype:<9} {shares['rows']:.0f} rows, {shares['capped']:.1%} held to the "
+            f"hull only, {shares['silent']:.1%} without a claim on gradients"
+        )
+    t = certificate.timings
+    lines.append(
+        f"time     {t['total']:.1f} s: implementation {t['implementation']:.1f}, definition and "
+        f"budgets {t['specification']:.1f}, elsewhere {t['elsewhere']:.1f}"
+    )
+    counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
+    lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
+    lines.append(f"worst    {certificate.worst:.3f} of a budget, where clauses hold")
+    lines.append(f"repeat   {certificate.command}")
+    return "\n".join(lines)
+
+
+def _by_clause(certificate: Certificate) -> list[Verdict]:
+    order = list(dict.fromkeys(v.clause for v in certificate.verdicts))
+    return sorted(certificate.verdicts, key=lambda v: order.index(v.clause))
+
+
+def _section(verdict: Verdict) -> str:
+    return verdict.clause.rstrip("0123456789")
