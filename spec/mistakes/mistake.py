@@ -87,9 +87,12 @@ class Mistake:
     convention: tuple[str, str] | None = None
     force: Force = "must"
 
-    def __str__(self) -> str:
-        source = f", e.g. {self.citation}" if self.citation else ""
-        return f"{self.name} (incident class {self.incident}{source})"
+    @property
+    def source(self) -> str:
+        """Where it comes from, in words."""
+        known = {"S": "published system", "C": "incident class"}.get(self.incident[0])
+        words = f"{known} {self.incident}" if known else self.incident
+        return f"{words}, e.g. {self.citation}" if self.citation else words
 
 
 Decorator = Callable[[Callable[..., Any]], Attention]
