@@ -22,15 +22,20 @@ from spec.notation import Array, Gradients, Problem
 from spec.rounding.arithmetic import allowed
 from spec.rounding.backward import Backward
 from spec.rounding.formats import FORMATS, Format, rounded
-from spec.rounding.forward import Forward, Reference
+from spec.rounding.forward import Forward
+from spec.rounding.reference import Reference
+from spec.rounding.scores import Scores
 from spec.rounding.sums import of_any_order
+from spec.rounding.weights import Weights
 
 __all__ = [
     "FORMATS",
+    "Bounds",
     "Coverage",
     "Format",
     "Reference",
     "admissible",
+    "bounds",
     "coverage",
     "in_domain",
     "of_gradients",
@@ -44,20 +49,24 @@ __all__ = [
 ]
 
 
-class _Analysis:
+class Bounds:
     """The bounds of one problem; those of the gradients only when they are asked for."""
 
     def __init__(self, problem: Problem) -> None:
-        self.forward = Forward(problem)
+        self.scores = Scores(problem)
+        self.weights = Weights(self.scores)
+        self.forward = Forward(self.weights)
 
     @cached_property
     def backward(self) -> Backward:
+        """Those of the gradients."""
         return Backward(self.forward)
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
-def _analysis(problem: Problem) -> _Analysis:
-    return _Analysis(problem)
+def bounds(problem: Problem) -> Bounds:
+    """All that is known of the rounding errors of `problem`; kept for the last few problems."""
+    return Bounds(problem)
 
 
 def reference(problem: Problem) -> Reference:
@@ -66,12 +75,12 @@ def reference(problem: Problem) -> Reference:
     In float64; in long double for a float64 problem, unless it is large
     (`arithmetic.WIDE_UP_TO`). The budgets include the reference's own error.
     """
-    return _analysis(problem).forward.reference
+    return bounds(problem).scores.reference
 
 
 def of_output(problem: Problem) -> Array:
     """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
-    return _analysis(problem).forward.output
+    return bounds(problem).forward.output
 
 
 def admissible(problem: Problem) -> tuple[Array, Array]:
@@ -84,8 +93,8 @@ def admissible(problem: Problem) -> tuple[Array, Array]:
     as rounding to nearest is monotone. Most elements have one admissible value.
     Elsewhere, o - of_output and o + of_output.
     """
-    forward = _analysis(problem).forward
-    o = forward.reference.o
+    forward = bounds(problem).forward
+    o = forward.scores.reference.o
     if not forward.rules.u_out or forward.rules.u_cast:
         return o - forward.output, o + forward.output
     low, high = o - forward.accumulated, o + forward.accumulated
@@ -94,12 +103,12 @@ def admissible(problem: Problem) -> tuple[Array, Array]:
 
 def of_weights(problem: Problem) -> Array:
     """The budget of the weights as an array of the dtype; 0 at forbidden keys.   (B, H, N, M)"""
-    return _analysis(problem).forward.weights
+    return bounds(problem).weights.stored
 
 
 def of_row_sum(problem: Problem) -> Array:
     """The budget of the sum of a row of stored weights, less one; 0 if idle.   (B, H, N)"""
-    return _analysis(problem).forward.row_sum
+    return bounds(problem).weights.row_sum
 
 
 def of_lse(problem: Problem, stored: str | None = None) -> Array:
@@ -107,12 +116,12 @@ def of_lse(problem: Problem, stored: str | None = None) -> Array:
 
     stored: the format that it came in; that of the problem unless told otherwise.
     """
-    return _analysis(problem).forward.log_sum(stored or problem.dtype)
+    return bounds(problem).weights.log_sum(stored or problem.dtype)
 
 
 def of_gradients(problem: Problem) -> Gradients:
     """The budgets of dq, dk, dv and, as the gradient of the scores, of db."""
-    backward = _analysis(problem).backward
+    backward = bounds(problem).backward
     return Gradients(q=backward.q, k=backward.k, v=backward.v, bias=backward.bias)
 
 
@@ -159,8 +168,8 @@ class Coverage:
 
 def coverage(problem: Problem) -> Coverage:
     """How much the budgets of `problem` say, so that a pass is not a pass of nothing."""
-    analysis = _analysis(problem)
-    counts = (~problem.idle, analysis.forward.capped, analysis.backward.silent)
+    known = bounds(problem)
+    counts = (~problem.idle, known.weights.capped, known.backward.silent)
     return Coverage(*(int(np.count_nonzero(x)) for x in counts))
 
 
@@ -175,23 +184,24 @@ def in_domain(problem: Problem, room: float = 4.0) -> bool:
     widest = (rules.stored if rules.u_each else rules.unit).max / room
     cast = (rules.stored if rules.u_cast else rules.unit).max / room
     with np.errstate(over="ignore", invalid="ignore"):
-        everywhere, of_ds, results = _largest(_analysis(problem))
+        everywhere, of_ds, results = _largest(bounds(problem))
     return everywhere < widest and of_ds < cast and results < rules.stored.max / room
 
 
-def _largest(analysis: _Analysis) -> tuple[float, float, float]:
+def _largest(known: Bounds) -> tuple[float, float, float]:
     """The largest intermediate result before a mask; of ds; and of what is stored."""
-    f, b, p = analysis.forward, analysis.backward, analysis.forward.problem
-    scale = max(1.0, f.sigma)
-    products = (np.abs(p.q) @ np.abs(f.k).swapaxes(-1, -2), b.g @ f.v_size.swapaxes(-1, -2))
+    s, b, p = known.scores, known.backward, known.scores.problem
+    v = known.forward.v_size
+    scale = max(1.0, s.sigma)
+    products = (np.abs(p.q) @ np.abs(s.k).swapaxes(-1, -2), b.g @ v.swapaxes(-1, -2))
     bias = _most(np.abs(p.bias))
     everywhere = max(scale * _most(products[0]) + bias, 2 * _most(products[1]), p.M)
-    everywhere = max(everywhere, scale * _most(np.abs(p.q)), scale * _most(np.abs(f.k)))
-    da = 2 * f.where_visible(products[1]).max(axis=-1, keepdims=True, initial=0.0)
-    values = _most(f.over_visible(f.v_size))
-    keys = scale * da * f.over_visible(np.abs(f.k))
-    queries = f.visible.swapaxes(-1, -2) @ (scale * da * np.abs(p.q))
-    couts = f.visible.swapaxes(-1, -2) @ b.g
+    everywhere = max(everywhere, scale * _most(np.abs(p.q)), scale * _most(np.abs(s.k)))
+    da = 2 * s.where_visible(products[1]).max(axis=-1, keepdims=True, initial=0.0)
+    values = _most(s.over_visible(v))
+    keys = scale * da * s.over_visible(np.abs(s.k))
+    queries = s.visible.swapaxes(-1, -2) @ (scale * da * np.abs(p.q))
+    couts = s.visible.swapaxes(-1, -2) @ b.g
     results = (values, _most(keys), p.H * _most(queries), p.H * _most(couts))
     return float(everywhere), scale * _most(da), float(max(results))
 

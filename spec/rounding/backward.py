@@ -39,7 +39,9 @@ from spec import definition
 from spec.notation import Array, Gradients
 from spec.rounding import sums
 from spec.rounding.arithmetic import C_DIV, C_DS, C_PRE, C_SCALE
-from spec.rounding.forward import SILENT_ABOVE, Forward, in_float64
+from spec.rounding.forward import Forward
+from spec.rounding.reference import in_float64
+from spec.rounding.weights import SILENT_ABOVE
 
 
 class Backward:
@@ -49,26 +51,25 @@ class Backward:
     """
 
     def __init__(self, forward: Forward) -> None:
-        self.forward = forward
-        self.problem = forward.problem
-        self.rules = forward.rules
+        self.forward, self.weights, self.scores = forward, forward.weights, forward.scores
+        self.problem, self.rules = forward.problem, forward.rules
 
     # The weights, once more
 
     @cached_property
     def shared(self) -> Array:
         """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
-        return np.where(self.silent, 0.0, self.forward.drifts + self.forward.normaliser)
+        return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
 
     @cached_property
     def silent(self) -> Array:
         """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
-        return np.greater(self.forward.kappa + self.forward.normaliser, SILENT_ABOVE)
+        return np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
 
     @cached_property
     def room(self) -> Array:
         """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
-        trust = 1.0 - self.forward.kappa - self.forward.normaliser
+        trust = 1.0 - self.weights.kappa - self.weights.normaliser
         return np.where(self.silent, 1.0, trust)
 
     @cached_property
@@ -79,12 +80,12 @@ class Backward:
     @cached_property
     def drift(self) -> Array:
         """drift_ij / room_i.   (B, H, N, M)"""
-        return self.forward.drift * (self.speaks / self.room)
+        return self.weights.drift * (self.speaks / self.room)
 
     @cached_property
     def heavy(self) -> Array:
         """heavy_ij / room_i.   (B, H, N, M)"""
-        return self.forward.heavy * (self.speaks / self.room)
+        return self.weights.heavy * (self.speaks / self.room)
 
     @cached_property
     def wrong(self) -> Array:
@@ -93,13 +94,13 @@ class Backward:
         An exponential may flush to zero below the smallest normal number; an eager
         one underflows as it is stored, and so do a quotient and a normaliser.
         """
-        wrong = self.drift + self.forward.a * (self.shared / self.room)
-        return wrong + self.forward.where_visible(self.rules.unit.tiny + 3 * self.rules.w_each)
+        wrong = self.drift + self.weights.a * (self.shared / self.room)
+        return wrong + self.scores.where_visible(self.rules.unit.tiny + 3 * self.rules.w_each)
 
     @cached_property
     def most(self) -> Array:
         """The largest that a weight may be.   (B, H, N, M)"""
-        return self.forward.a + self.wrong
+        return self.weights.a + self.wrong
 
     # The gradients of the weights and of the scores
 
@@ -111,7 +112,7 @@ class Backward:
     @cached_property
     def da(self) -> Array:
         """da_ij = <dout_i, v_j>.   (B, H, N, M)"""
-        return self.forward.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
+        return self.scores.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
 
     @cached_property
     def da_size(self) -> Array:
@@ -121,29 +122,31 @@ class Backward:
     @cached_property
     def H(self) -> Array:
         """The error of da; an eager one is stored.   (B, H, N, M)"""
-        f, r, E = self.forward, self.rules, self.problem.E
-        size = f.where_visible(self.g @ f.v_size.swapaxes(-1, -2))
+        s, r, E = self.scores, self.rules, self.problem.E
+        size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
         H = sums.of_any_order(size, self.da, E, u=r.u, w=r.w, count=E)
         H += r.u_each * self.da_size + r.w_each
         if r.flush:
-            sizes = self.g.sum(axis=-1)[..., :, None] + f.v_size.sum(axis=-1)[..., None, :]
-            H += r.flush * f.where_visible(sizes)
+            sizes = (
+                self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
+            )
+            H += r.flush * s.where_visible(sizes)
         return H
 
     @cached_property
     def delta(self) -> Array:
         """delta_i = sum_j a_ij da_ij.   (B, H, N, 1)"""
-        return (self.forward.a * self.da).sum(axis=-1, keepdims=True)
+        return (self.weights.a * self.da).sum(axis=-1, keepdims=True)
 
     @cached_property
     def Z(self) -> Array:
         """|da - delta|.   (B, H, N, M)"""
-        return self.forward.where_visible(np.abs(self.da - self.delta))
+        return self.scores.where_visible(np.abs(self.da - self.delta))
 
     @cached_property
     def ds(self) -> Array:
         """|ds_ij| = a_ij |Z_ij|.   (B, H, N, M)"""
-        return self.forward.a * self.Z
+        return self.weights.a * self.Z
 
     @cached_property
     def of_delta(self) -> Array:
@@ -155,13 +158,13 @@ class Backward:
     @cached_property
     def _delta_from_weights(self) -> Array:
         """Eager weights are stored twice, and the products once.   (B, H, N, 1)"""
-        f, r, M = self.forward, self.rules, self.problem.M
+        s, r, M = self.scores, self.rules, self.problem.M
         size = (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
         moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
-        shared = (f.drifts * self.speaks + self.shared) / self.room * np.abs(self.delta)
+        shared = (self.weights.drifts * self.speaks + self.shared) / self.room * np.abs(self.delta)
         lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
-        lost += r.w_each * f.count
-        added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=f.count)
+        lost += r.w_each * s.count
+        added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
         return moved + shared + lost + added + 3 * r.u_each * size
 
     @cached_property
@@ -204,37 +207,37 @@ class Backward:
     def ds_lost(self) -> float:
         """What ds loses by underflow, scaled before or after: w, and the cast.   scalar"""
         r = self.rules
-        return max(1.0, self.forward.sigma) * (3 * r.w + 3 * r.w_cast)
+        return max(1.0, self.scores.sigma) * (3 * r.w + 3 * r.w_cast)
 
     # The gradients
 
     @cached_property
     def exact(self) -> Gradients:
         """The gradients themselves."""
-        return self.forward.reference.gradients
+        return self.scores.reference.gradients
 
     @cached_property
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
-        f, r, M = self.forward, self.rules, self.problem.M
-        k, dq = np.abs(f.k), np.abs(in_float64(self.exact.q))
+        s, r, M = self.scores, self.rules, self.problem.M
+        k, dq = np.abs(s.k), np.abs(in_float64(self.exact.q))
         own = self.drift * self.Z + self.most * self.zeta + (C_DS * r.u) * self.ds + self.cast
-        mean = np.abs(f.a @ f.k) + self.wrong @ k
-        size = f.sigma * ((self.ds + self.B_ds) @ k)
-        error = f.sigma * (own @ k + self.of_delta * mean)
+        mean = np.abs(self.weights.a @ s.k) + self.wrong @ k
+        size = s.sigma * ((self.ds + self.B_ds) @ k)
+        error = s.sigma * (own @ k + self.of_delta * mean)
         error += (self.shared / self.room + C_SCALE * r.u) * dq
-        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=f.count, products=C_DIV)
-        error += self.ds_lost * f.over_visible(k) + r.flush * f.sigma * self._ds_sums(-1)
-        return self._stored(error, dq, f.live, self.silent)
+        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_DIV)
+        error += self.ds_lost * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
+        return self._stored(error, dq, s.live, self.silent)
 
     @cached_property
     def k(self) -> Array:
         """B_dk.   (B, G, M, D)"""
-        f, r = self.forward, self.rules
+        s, r = self.scores, self.rules
         q, dk = np.abs(self.problem.q), np.abs(in_float64(self.exact.k))
-        moved = f.sigma * ((self.B_ds + self.cast).swapaxes(-1, -2) @ q)
-        size = f.sigma * ((self.ds + self.B_ds).swapaxes(-1, -2) @ q)
-        error = self._gathered(moved + r.flush * f.sigma * self._ds_sums(-2))
+        moved = s.sigma * ((self.B_ds + self.cast).swapaxes(-1, -2) @ q)
+        size = s.sigma * ((self.ds + self.B_ds).swapaxes(-1, -2) @ q)
+        error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
         error += (C_SCALE * r.u) * dk + self.ds_lost * self._over_queries(q)
         size = self._gathered(size)
         error += sums.of_any_order(
@@ -248,7 +251,7 @@ class Backward:
         """B_dv.   (B, G, M, E)"""
         r = self.rules
         cast = r.u_cast + 2 * r.u_each
-        wrong = (self.wrong + cast * self.forward.a).swapaxes(-1, -2) @ self.g
+        wrong = (self.wrong + cast * self.weights.a).swapaxes(-1, -2) @ self.g
         size = self._gathered(self.most.swapaxes(-1, -2) @ self.g)
         dv = np.abs(in_float64(self.exact.v))
         error = self._gathered(wrong) + 3 * r.w_cast * self._over_queries(self.g)
@@ -261,7 +264,7 @@ class Backward:
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
         error = self.B_ds + self.cast + (3 * self.rules.w + 3 * self.rules.w_cast)
-        return self._stored(error, self.ds, self.forward.visible, self.silent)
+        return self._stored(error, self.ds, self.scores.visible, self.silent)
 
     # Sums over the queries that share a key
 
@@ -271,9 +274,9 @@ class Backward:
 
     def _over_queries(self, x: Array) -> Array:
         """sum_i x_ic over the queries that see a key.   (B, G, M or 1, columns)"""
-        if self.forward.full:
+        if self.scores.full:
             return self._gathered(x.sum(axis=-2, keepdims=True))
-        return self._gathered(self.forward.visible.swapaxes(-1, -2) @ x)
+        return self._gathered(self.scores.visible.swapaxes(-1, -2) @ x)
 
     def _ds_sums(self, axis: int) -> Array:
         """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
@@ -287,7 +290,7 @@ class Backward:
     @cached_property
     def seen_by(self) -> Array:
         """How many queries see a key.   (B, G, M, 1)"""
-        return self._gathered(self.forward.visible.sum(axis=-2)[..., None])
+        return self._gathered(self.scores.visible.sum(axis=-2)[..., None])
 
     @cached_property
     def seen(self) -> Array:
@@ -299,8 +302,8 @@ class Backward:
         """Keys that some silent row sees.   (B, G, M, 1)"""
         if not self.silent.any():
             return np.zeros((1, 1, 1, 1), dtype=bool)
-        touched = np.logical_and(self.silent, self.problem.allowed).any(axis=-2)[..., None]
-        return self._gathered(touched.astype(float)) > 0
+        touched = np.logical_and(self.silent, self.problem.allowed).sum(axis=-2)
+        return np.greater(self._gathered(touched[..., None]), 0)
 
     def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:
         """`error`, and the storing of the result.
@@ -314,7 +317,7 @@ class Backward:
         r = self.rules
         cast = r.u_out + C_PRE * r.u_each
         group = self.problem.H // max(self.problem.G, 1)
-        underflow = r.w_out + group * (1 + self.forward.sigma) * r.w_cast
+        underflow = r.w_out + group * (1 + self.scores.sigma) * r.w_cast
         error = (1 + cast) * error + cast * exact + underflow
-        budget = (self.forward.slack * error) * there
+        budget = (self.scores.slack * error) * there
         return np.where(silent & (there > 0), np.inf, budget) if silent.any() else budget

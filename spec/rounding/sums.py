@@ -86,14 +86,13 @@ def _rank(s: Array, margin: Array) -> Array:
     """
     M = s.shape[-1]
     order = np.argsort(s, axis=-1)
-    climbing = np.take_along_axis(s, order, axis=-1)
+    places = (order + np.arange(0, s.size, M).reshape(*s.shape[:-1], 1)).ravel()
+    climbing = s.ravel()[places].reshape(s.shape)
     opens = np.zeros(s.shape, dtype=np.intp)  # where the chain of each place began
-    apart = climbing[..., 1:] >= climbing[..., :-1] + margin
-    opens[..., 1:] = np.where(apart, np.arange(1, M), 0)
-    rank = np.empty(s.shape)
-    others = (M - 1) - np.maximum.accumulate(opens, axis=-1)
-    np.put_along_axis(rank, order, others.astype(float), axis=-1)
-    return rank
+    opens[..., 1:] = np.arange(1, M) * (climbing[..., 1:] >= climbing[..., :-1] + margin)
+    rank = np.empty(s.size)
+    rank[places] = ((M - 1) - np.maximum.accumulate(opens, axis=-1)).ravel()
+    return rank.reshape(s.shape)
 
 
 def _rises(s: Array, margin: Array) -> Array:
