@@ -1,1 +1,38 @@
-"""Right implementations of attention."""
+"""Right implementations of attention, each a plain function in torch's spelling.
+
+    loops           index by index, as the formulas are written
+    heads           a list of heads, each attended alone
+    dense           the whole matrix of weights at once
+    einsum          index notation; shared key heads are one more letter
+    online          one pass over the keys, none of which is kept
+    fused           tiles, and weights that are computed again in the backward pass
+    einsum_torch    index notation, gradients by autograd
+    fused_torch     tiles in torch, with a backward pass of its own
+    adapters        other people's functions
+
+`arguments` and `arguments_torch` settle what mask, causality and shared heads mean.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Target(NamedTuple):
+    """What to certify, as a person would name it on the command line."""
+
+    name: str
+    backend: str
+    layout: str = "bhld"
+
+
+TARGETS: tuple[Target, ...] = (
+    Target("implementations.loops:attend", "numpy"),
+    Target("implementations.heads:attend", "numpy"),
+    Target("implementations.dense:attend", "numpy"),
+    Target("implementations.einsum:attend", "numpy"),
+    Target("implementations.online:attend", "numpy"),
+    Target("implementations.fused:attend", "numpy"),
+    Target("implementations.einsum_torch:attend", "torch"),
+    Target("implementations.fused_torch:attend", "torch"),
+)
