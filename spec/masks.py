@@ -79,7 +79,7 @@ def tiles(chance: Chance, form: str, shape: Shape) -> Array:
     first, last = (
         sorted(chance.integers(0, M + 1, size=2)) if chance.random() < 0.5 else (0, M - M // 8 - 1)
     )
-    allowed[..., first:last] = False
+    allowed[..., first : min(last, first + M - 1)] = False  # one key is left
     return allowed
 
 

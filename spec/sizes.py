@@ -117,7 +117,7 @@ def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
     if not limits.empty:
         return drawn
-    without = (replace(drawn, **{axis: 0}) for axis in "BNME")
+    without = (replace(drawn, **{axis: 0}) for axis in ("BNME" if limits.free_width else "BNM"))
     return pick(draw, (*(drawn,) * 12, *without))
 
 

@@ -1,0 +1,183 @@
+"""The domains: what is drawn lies in the formats, in range, and covers the space it should."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+from spec import moves, rounding
+from spec.entries import FAMILIES
+from spec.implementation import KINDS, Capability, kinds_of
+from spec.masks import FORMS
+from spec.notation import DTYPES, GRADES, Memory, Problem
+from spec.problems import BOOLEAN, LIVE, Problems, Scope, problems
+from spec.rounding.formats import rounded
+from spec.sizes import EDGES, LONG
+
+QUIET = settings(
+    max_examples=200,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def drawn(domain: Problems, scope: Scope, count: int) -> list[Problem]:
+    """The first problems of a domain, always the same ones."""
+    seen: list[Problem] = []
+
+    @settings(QUIET, max_examples=count)
+    @given(domain.within(scope))
+    def collect(problem: Problem) -> None:
+        seen.append(problem)
+
+    collect()
+    return seen
+
+
+def arrays(problem: Problem) -> Iterator[np.ndarray]:
+    yield from (problem.q, problem.k, problem.v, problem.dout)
+    if problem.mask is not None and problem.mask.dtype != bool:
+        yield problem.mask
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
+    for problem in drawn(problems(empty=True), Scope(dtype), 150):
+        for array in arrays(problem):
+            assert (rounded(array, dtype) == array).all()
+
+
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_nothing_that_a_correct_implementation_computes_overflows(dtype: str, grade: str) -> None:
+    scope = Scope(dtype, rounding=grade)  # type: ignore[arg-type]
+    outside = [p for p in drawn(problems(empty=True), scope, 200) if not rounding.in_domain(p)]
+    assert not outside
+
+
+def test_lattice_problems_move_without_rounding() -> None:
+    for dtype in DTYPES:
+        for problem in drawn(problems(families=("lattice", "ties")), Scope(dtype), 60):
+            for x in (problem.q + 4, problem.k - 4, 2 * problem.v, problem.v + problem.v[:, :, :1]):
+                assert (rounded(x, dtype) == x).all()
+
+
+def test_every_kind_of_problem_occurs() -> None:
+    seen: Counter[object] = Counter()
+    for problem in drawn(problems(empty=True), Scope("float32"), 600):
+        seen.update(kinds_of(problem))
+        seen.update([problem.memory])
+        seen["idle"] += bool(problem.idle.any())
+        seen["more keys"] += problem.N < problem.M
+        seen["more queries"] += problem.N > problem.M
+        seen["as many"] += problem.N == problem.M
+        seen["zero scale"] += problem.scale == 0
+        seen["negative scale"] += problem.scale is not None and problem.scale < 0
+        seen["groups of 3"] += problem.H == 3 * problem.G
+        seen["groups of 7"] += problem.H == 7 * problem.G
+        seen["one key head"] += problem.H > problem.G == 1
+        seen["width of one"] += problem.D == 1
+        seen["batch is not heads"] += problem.B != problem.H
+    wanted = [*KINDS, "idle", "more keys", "more queries", "as many", "zero scale"]
+    wanted += ["negative scale", "groups of 3", "groups of 7", "one key head", "width of one"]
+    wanted += ["batch is not heads", *get_args(Memory)]
+    missing = [name for name in wanted if seen[name] < 5]
+    assert not missing
+
+
+def test_the_edges_of_tiles_and_long_axes_occur() -> None:
+    lengths = Counter(p.M for p in drawn(problems(), Scope("float32"), 1500))
+    assert not [edge for edge in EDGES if not lengths[edge]]
+    assert any(lengths[length] for length in LONG)
+
+
+def test_every_broadcast_form_occurs() -> None:
+    domain = problems(masks=BOOLEAN, least=(2, 2, 2, 2))
+    shapes = {
+        tuple(int(n) > 1 for n in p.mask.shape)
+        for p in drawn(domain, Scope("float32"), 500)
+        if p.mask is not None
+    }
+    assert len(shapes) == len(FORMS)
+
+
+def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
+    sizes = [
+        float(np.abs(p.sigma * p.q @ np.repeat(p.k, p.H // p.G, 1).swapaxes(-1, -2)).max(initial=0))
+        for p in drawn(problems(), Scope("float32"), 400)
+    ]
+    assert min(sizes) == 0
+    assert sum(1e2 < s < 1e3 for s in sizes) >= 5
+    assert max(sizes) > 5e4
+
+
+def test_live_masks_leave_no_query_idle() -> None:
+    for problem in drawn(problems(masks=LIVE, causal=False), Scope("float32"), 150):
+        assert not problem.idle.any() or problem.M == 0
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS, key=lambda kind: kind.name))
+def test_what_is_not_answered_is_not_drawn(kind: Capability) -> None:
+    scope = Scope("float32", answers=KINDS - {kind})
+    assert not [p for p in drawn(problems(empty=True), scope, 150) if kind in kinds_of(p)]
+
+
+def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:
+    scope = Scope("float32", answers=frozenset())
+    assert not [p for p in drawn(problems(empty=True), scope, 150) if kinds_of(p)]
+
+
+def test_the_same_problems_are_drawn_every_time() -> None:
+    first, second = (drawn(problems(), Scope("float32"), 30) for _ in range(2))
+    for one, two in zip(first, second, strict=True):
+        for x, y in zip(arrays(one), arrays(two), strict=True):
+            assert x.shape == y.shape
+            assert (x == y).all()
+
+
+def test_problems_shrink_to_one_key_and_zeros() -> None:
+    smallest = find(
+        problems().within(Scope("float32")),
+        lambda problem: problem.N > 0,
+        settings=settings(QUIET, phases=tuple(Phase)),
+    )
+    assert (smallest.B, smallest.H, smallest.N, smallest.M) == (1, 1, 1, 1)
+    assert smallest.mask is None
+    assert not smallest.causal
+    assert not smallest.q.any()
+    assert not smallest.v.any()
+
+
+@given(st.sampled_from(sorted(FAMILIES)))
+@QUIET
+def test_a_family_draws_what_its_shapes_say(family: str) -> None:
+    from spec.entries import entries
+
+    shapes = ((2, 3, 5, 7), (2, 1, 11, 7), (2, 1, 11, 13), (2, 3, 5, 13))
+    assert tuple(x.shape for x in entries(family, 0, shapes, 1.0, "float32")) == shapes
+
+
+def test_moves_carry_the_mask_along() -> None:
+    for problem in drawn(problems(causal=False, least=(2, 2, 2, 2)), Scope("float32"), 150):
+        keys, queries = ([1, 0] for _ in range(2))
+        assert (moves.of_keys(problem, keys).allowed == problem.allowed[..., keys]).all()
+        assert (moves.of_queries(problem, queries).allowed == problem.allowed[:, :, queries]).all()
+        assert (moves.of_batch(problem, [1]).allowed == problem.allowed[[1]]).all()
+        assert (moves.written_out(problem).allowed == problem.allowed).all()
+
+
+def test_a_permutation_moves_something() -> None:
+    for seed in range(50):
+        (problem,) = drawn(problems(), Scope("float32"), 1)
+        order = moves.permutation(problem.but(seed=seed), 3)
+        assert sorted(order) == [0, 1, 2]
+        assert list(order) != [0, 1, 2]
