@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from spec import definition, rounding
-from spec.notation import GRADES, Array, Problem
+from spec.notation import GRADES, Array, Grade, Problem
 from spec.rounding import rounded
 
-DTYPES_AND_GRADES = [
+DTYPES_AND_GRADES: list[tuple[str, Grade]] = [
     ("float64", "strict"),
     ("float32", "strict"),
     *((dtype, grade) for dtype in ("float16", "bfloat16") for grade in GRADES),
@@ -59,16 +59,17 @@ def entries(chance: np.random.Generator, regime: str, shape: tuple[int, ...]) ->
     return x
 
 
-REGIMES = (
-    "normal lattice constant heavy tiny subnormal offset cancelling sharp huge ties rows columns"
-).split()
+REGIMES = """
+    normal lattice constant heavy tiny subnormal offset cancelling sharp huge ties rows columns
+"""
 
 
-def mask_of(chance: np.random.Generator, B: int, H: int, N: int, M: int, dtype: str) -> Array | None:
+def mask_of(chance: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array | None:
+    """A mask for (B, H, N, M), or none; some hide everything from a query."""
+    B, H, N, M = shape
     kind = chance.choice(["none", "none", "bool", "bool", "idle", "bias"])
     seen = chance.random((B, 1, N, M)) < 0.7
-    if M:
-        seen[..., 0] = True
+    seen[..., 0] = True
     match kind:
         case "bool":
             return seen
@@ -76,17 +77,19 @@ def mask_of(chance: np.random.Generator, B: int, H: int, N: int, M: int, dtype: 
             return seen & (chance.random((B, 1, N, 1)) < 0.7)
         case "bias":
             slope = 3.0 * 10.0 ** float(chance.integers(0, 4))
-            return np.where(seen, rounded(slope * chance.standard_normal((B, H, N, M)), dtype), -np.inf)
+            return np.where(
+                seen, rounded(slope * chance.standard_normal((B, H, N, M)), dtype), -np.inf
+            )
     return None
 
 
-def problem_of(seed: int, dtype: str, rounding_grade: str = "strict", largest: int = 12) -> Problem:
+def problem_of(seed: int, dtype: str, grade: Grade = "strict", largest: int = 12) -> Problem:
     """A problem in the domain of its dtype; the same for the same seed."""
     chance = np.random.default_rng([seed, rounding.FORMATS[dtype].p])
     while True:
         B, G, group = (int(chance.integers(1, 3)) for _ in range(3))
         N, M, D, E = (int(chance.integers(1, largest + 1)) for _ in range(4))
-        regime = str(chance.choice(REGIMES))
+        regime = str(chance.choice(REGIMES.split()))
         shapes = ((B, G * group, N, D), (B, G, M, D), (B, G, M, E), (B, G * group, N, E))
         q, k, v, dout = (
             rounded(entries(chance, regime if chance.random() < 0.8 else "normal", shape), dtype)
@@ -94,10 +97,18 @@ def problem_of(seed: int, dtype: str, rounding_grade: str = "strict", largest: i
         )
         if chance.random() < 0.1:
             k = np.sort(k, axis=-2)
-        mask = mask_of(chance, B, G * group, N, M, dtype)
+        mask = mask_of(chance, (B, G * group, N, M), dtype)
         scale = [None, None, -0.7, 2.0, 1.0, 0.0][int(chance.integers(6))]
         problem = Problem(
-            q, k, v, dout, mask, bool(chance.random() < 0.3), scale, dtype, rounding_grade  # type: ignore[arg-type]
+            q,
+            k,
+            v,
+            dout,
+            mask,
+            bool(chance.random() < 0.3),
+            scale,
+            dtype,
+            grade,
         )
         if rounding.in_domain(problem.but(rounding="eager")):
             return problem
@@ -157,7 +168,11 @@ class Machine:
         return x if fault is None else np.asarray(fault(x)).astype(x.dtype)
 
     def out(self, x: Array) -> Array:
-        return rounded(x.astype(np.float64), self.problem.dtype) if self.narrow else x.astype(np.float64)
+        return (
+            rounded(x.astype(np.float64), self.problem.dtype)
+            if self.narrow
+            else x.astype(np.float64)
+        )
 
     def cast(self, x: Array) -> Array:
         return self.out(x).astype(self.f) if self.problem.rounding != "strict" else x
@@ -235,8 +250,9 @@ class Machine:
         return self.product(e, np.ones((*e.shape[:-2], e.shape[-1], 1), self.f))
 
     def online(self, s: Array) -> tuple[Array, Array]:
-        edges = np.linspace(0, self.problem.M, min(self.style.parts, self.problem.M) + 1).astype(int)
-        parts = [self.part(s[..., x:y], self.v[..., x:y, :]) for x, y in zip(edges, edges[1:])]
+        M = self.problem.M
+        edges = np.linspace(0, M, min(self.style.parts, M) + 1).astype(int)
+        parts = [self.part(s[..., x:y], self.v[..., x:y, :]) for x, y in pairwise(edges)]
         if len(parts) == 1:
             return parts[0]
         os, lses = np.stack([o for o, _ in parts]), np.stack([lse for _, lse in parts])
@@ -256,7 +272,9 @@ class Machine:
             safe = np.where(np.isneginf(higher), self.f(0), higher)
             e, again = np.exp(tile - safe), np.exp(m - safe)
             total = total * again + e.sum(-1, keepdims=True)
-            o = self.at("tile", o * again + self.at("p", self.cast(e)) @ v[..., j : j + self.style.tile, :])
+            o = self.at(
+                "tile", o * again + self.at("p", self.cast(e)) @ v[..., j : j + self.style.tile, :]
+            )
             m = higher
         total = self.at("L", total)
         with np.errstate(divide="ignore"):
@@ -272,7 +290,8 @@ class Machine:
         da = self.each(self.product(self.dout, self.v.swapaxes(-1, -2)))
         da = self.at("da", np.where(self.problem.allowed, da, self.f(0)))
         if self.style.backward == "lse":
-            delta = self.product(self.dout[..., None, :], self.o.astype(self.f)[..., :, None])[..., 0]
+            o = self.o.astype(self.f)[..., :, None]
+            delta = self.product(self.dout[..., None, :], o)[..., 0]
         else:
             delta = self.sum(self.each(a * da))
         delta = self.at("delta", self.each(delta))
@@ -289,7 +308,9 @@ class Machine:
         scale, G = self.scale, self.problem.G
         grouped = definition.gathered
         dq = self.each(self.product(cast_ds, self.k)) * scale
-        dk = grouped(self.each(self.product(cast_ds.swapaxes(-1, -2), self.q)), G) * self.at("dk", scale)
+        dk = grouped(self.each(self.product(cast_ds.swapaxes(-1, -2), self.q)), G) * self.at(
+            "dk", scale
+        )
         dv = grouped(self.product(a.swapaxes(-1, -2), self.dout), G)
         return {"q": self.out(dq), "k": self.out(dk), "v": self.out(dv), "bias": self.out(ds)}
 
@@ -318,7 +339,14 @@ def of_forward(problem: Problem, got: Mapping[str, Array]) -> Iterator[tuple[str
         sums = got["weights"].sum(-1)
         yield "row sum", ratio(sums, np.where(problem.idle, 0.0, 1.0), rounding.of_row_sum(problem))
     if "lse" in got:
-        yield "lse", ratio(got["lse"], exact.lse, rounding.of_lse(problem, "float32" if problem.dtype != "float64" else None))
+        yield (
+            "lse",
+            ratio(
+                got["lse"],
+                exact.lse,
+                rounding.of_lse(problem, "float32" if problem.dtype != "float64" else None),
+            ),
+        )
 
 
 def of_backward(problem: Problem, got: Mapping[str, Array]) -> Iterator[tuple[str, float]]:
@@ -333,6 +361,263 @@ def worst(problem: Problem, machine: Machine) -> dict[str, float]:
     return dict(of_forward(problem, got)) | dict(of_backward(problem, grads))
 
 
+# Formats
+
+
+def bits_of_bfloat16(x: Array) -> Array:
+    """Rounding to bfloat16 on the bits of a float32, to nearest even."""
+    bits = x.astype(np.float32).view(np.uint32).astype(np.int64)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def many_numbers() -> Array:
+    """float32 numbers of every size: ties between neighbours, subnormals, the largest, zeros."""
+    chance = np.random.default_rng(0)
+    bits = chance.integers(0, 2**32, 20_000, dtype=np.uint64).astype(np.uint32)
+    bits = np.concatenate([bits, bits & np.uint32(0xFFFF8000), bits & np.uint32(0x807FFFFF)])
+    floats = bits.view(np.float32)
+    x = floats[np.isfinite(floats)].astype(np.float64)
+    return np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, 65519.9, 65520.0, 2.0**-25]])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_rounding_is_that_of_numpy(dtype: str) -> None:
+    x = many_numbers() * np.float64(1 + 2.0**-13)
+    with np.errstate(over="ignore"):
+        want = x.astype(dtype).astype(np.float64)
+    np.testing.assert_array_equal(rounded(x, dtype), want)
+
+
+def test_rounding_to_bfloat16_is_that_of_its_bits() -> None:
+    x = many_numbers()
+    np.testing.assert_array_equal(rounded(x, "bfloat16"), bits_of_bfloat16(x))
+
+
+def test_rounding_long_doubles_rounds_once() -> None:
+    halfway = np.longdouble(1) + np.longdouble(2) ** -24
+    above = halfway + np.longdouble(2) ** -60
+    if above == halfway:
+        pytest.skip("long double is float64 here")
+    assert rounded(np.array([above]), "float32")[0] == 1 + 2.0**-23
+    assert rounded(np.array([halfway]), "float32")[0] == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_formats_are_those_of_numpy(dtype: str) -> None:
+    form, info = rounding.FORMATS[dtype], np.finfo(dtype)
+    assert (form.u, form.tiny) == (float(info.eps) / 2, float(info.tiny))
+    assert (form.sub, form.max) == (float(info.smallest_subnormal), float(info.max))
+
+
+# Right computations
+
+
+@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
+def test_right_computations_stay_within_their_budgets(dtype: str, grade: Grade) -> None:
+    for seed in range(24):
+        problem = problem_of(seed, dtype, grade)
+        for name, style in STYLES.items():
+            for what, share in worst(problem, Machine(problem, style)).items():
+                assert share <= 1, (seed, name, what, share)
+
+
+def test_many_keys_stay_within_their_budgets() -> None:
+    chance = np.random.default_rng(0)
+    for climbing in (False, True):
+        shapes = ((1, 1, 2, 3), (1, 1, 300, 3), (1, 1, 300, 2), (1, 1, 2, 2))
+        q, k, v, dout = (rounded(chance.standard_normal(shape), "float32") for shape in shapes)
+        k = np.sort(k, axis=-2) if climbing else k
+        problem = Problem(q, k, v, dout, dtype="float32")
+        for style in ("textbook", "forwards", "key by key", "tiles of 16", "two parts"):
+            shares = worst(problem, Machine(problem, STYLES[style]))
+            assert max(shares.values()) <= 1, (climbing, style, shares)
+
+
+def test_the_matrix_form_of_the_centred_sum_bounds_the_sum() -> None:
+    for seed in range(50):
+        forward = rounding.bounds(problem_of(seed, "float32")).forward
+        direct, products = forward.centred, forward._centred_by_products
+        assert (products >= direct * (1 - 1e-9)).all(), seed
+
+
+@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
+def test_torch_stays_within_its_budgets(dtype: str, grade: Grade) -> None:
+    torch = pytest.importorskip("torch")
+    if grade != "eager" and dtype in ("float16", "bfloat16"):
+        grade = "eager"  # on a CPU, torch stores every array of the masked path
+    for seed in range(40):
+        problem = problem_of(seed, dtype, grade)
+        if problem.idle.any():
+            continue
+        form = getattr(torch, dtype)
+        arrays = (problem.q, problem.k, problem.v)
+        q, k, v = (torch.tensor(x, dtype=form).requires_grad_() for x in arrays)
+        group = problem.H // problem.G
+        bias = np.where(problem.allowed, problem.bias, -np.inf)
+        o = torch.nn.functional.scaled_dot_product_attention(
+            q,
+            k.repeat_interleave(group, 1),
+            v.repeat_interleave(group, 1),
+            attn_mask=torch.tensor(bias, dtype=form),
+            scale=problem.scale,
+        )
+        o.backward(torch.tensor(problem.dout, dtype=form))
+        got = {"o": o} | {"q": q.grad, "k": k.grad, "v": v.grad}
+        got = {name: x.detach().double().numpy() for name, x in got.items()}
+        got["bias"] = rounding.reference(problem).gradients.bias
+        shares = dict(of_forward(problem, got)) | dict(of_backward(problem, got))
+        assert max(shares.values()) <= 1, (seed, shares)
+
+
+# What budgets are, and where they are nothing
+
+
+def budgets_of(problem: Problem) -> dict[str, Array]:
+    gradients = rounding.of_gradients(problem)
+    assert gradients.bias is not None
+    return {
+        "o": rounding.of_output(problem),
+        "weights": rounding.of_weights(problem),
+        "row sum": rounding.of_row_sum(problem),
+        "lse": rounding.of_lse(problem),
+        "dq": gradients.q,
+        "dk": gradients.k,
+        "dv": gradients.v,
+        "dbias": gradients.bias,
+    }
+
+
+@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
+def test_budgets_are_zero_where_nothing_is_computed_and_positive_elsewhere(
+    dtype: str, grade: Grade
+) -> None:
+    for seed in range(60):
+        problem = problem_of(seed, dtype, grade)
+        budgets, allowed = budgets_of(problem), problem.allowed
+        keys = definition.gathered(allowed.sum(axis=-2)[..., None], problem.G) > 0
+        rows = ~problem.idle
+        expected = dict.fromkeys(("o", "dq"), rows[..., None]) | {"dk": keys, "dv": keys}
+        expected |= {"row sum": rows, "lse": rows, "weights": allowed, "dbias": allowed}
+        for name, there in expected.items():
+            assert not np.isnan(budgets[name]).any(), (seed, name)
+            assert ((budgets[name] > 0) == there).all(), (seed, name)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_grade_allows_all_that_the_last_one_did(dtype: str) -> None:
+    for seed in range(100):
+        problem = problem_of(seed, dtype)
+        strict, flash, eager = (budgets_of(problem.but(rounding=grade)) for grade in GRADES)
+        for name in strict:
+            assert (strict[name] <= flash[name]).all(), (seed, name)
+            assert (flash[name] <= eager[name]).all(), (seed, name)
+
+
+@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
+def test_forbidden_content_enters_no_budget(dtype: str, grade: Grade) -> None:
+    poison = {"float16": 6e4}.get(dtype, 1e30)
+    for seed in range(40):
+        problem = problem_of(seed, dtype, grade)
+        seen = np.ones(problem.M, dtype=bool)
+        seen[0] = seen[-1] = False
+        problem = problem.but(mask=np.broadcast_to(seen, problem.allowed.shape[-2:]))
+        unseen, idle = ~seen[:, None], problem.idle[..., None]
+        poisoned = problem.but(
+            k=np.where(unseen, poison, problem.k),
+            v=np.where(unseen, -poison, problem.v),
+            q=np.where(idle, poison, problem.q),
+            dout=np.where(idle, poison, problem.dout),
+        )
+        for name, budget in budgets_of(problem).items():
+            np.testing.assert_array_equal(budgets_of(poisoned)[name], budget, f"{seed} {name}")
+
+
+SIZES: list[dict[str, int]] = [
+    *({axis: size} for axis in "BNMDE" for size in (0, 1)),
+    {"N": 0, "M": 0},
+    {"D": 0, "E": 0},
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
+def test_sizes_of_zero_and_one_have_budgets(
+    sizes: dict[str, int], dtype: str, grade: Grade
+) -> None:
+    n = {"B": 2, "N": 3, "M": 4, "D": 5, "E": 6} | sizes
+    shapes = (n["B"], 4, n["N"], n["D"]), (n["B"], 2, n["M"], n["D"])
+    values = (n["B"], 2, n["M"], n["E"]), (n["B"], 4, n["N"], n["E"])
+    chance = np.random.default_rng(0)
+    q, k, v, dout = (rounded(chance.standard_normal(shape), dtype) for shape in (*shapes, *values))
+    problem = Problem(q, k, v, dout, None, True, 0.5, dtype, grade)
+    budgets = budgets_of(problem)
+    assert budgets["o"].shape == (n["B"], 4, n["N"], n["E"])
+    assert budgets["dk"].shape == problem.k.shape
+    assert rounding.in_domain(problem)
+
+
+def test_rows_that_rounding_alone_decides_are_held_to_the_hull() -> None:
+    """The first score is ahead by 1024, and what the other may be off by is more than that."""
+    q = np.ones((1, 1, 1, 2))
+    k = np.array([[[[0.0, 0.0], [2.0**42, -(2.0**42) - 2.0**20]]]])
+    v = np.array([[[[1.0], [3.0]]]])
+    problem = Problem(q, k, v, v[:, :, :1], scale=2.0**-10, dtype="float32")
+    assert rounding.coverage(problem) == rounding.Coverage(rows=1, capped=1, silent=1)
+    budget = rounding.of_output(problem)
+    assert 2 <= budget[0, 0, 0, 0] < 2.01
+    assert np.isposinf(rounding.of_gradients(problem).k).all()
+
+
+def test_the_reference_is_the_definition() -> None:
+    for dtype in ("float32", "float64"):
+        for seed in range(20):
+            problem = problem_of(seed, dtype)
+            asked = definition.wide(problem) if dtype == "float64" else problem
+            exact = rounding.reference(problem)
+            np.testing.assert_array_equal(exact.o, definition.attention(asked))
+            np.testing.assert_array_equal(exact.lse, definition.lse(asked))
+            np.testing.assert_array_equal(exact.weights, definition.weights(asked))
+            np.testing.assert_array_equal(exact.gradients.k, definition.gradients(asked).k)
+
+
+def test_most_strict_results_of_16_bits_have_one_admissible_value() -> None:
+    single = []
+    for seed in range(100):
+        low, high = rounding.admissible(problem_of(seed, "bfloat16"))
+        single.append((low == high).ravel())
+    assert np.concatenate(single).mean() > 0.8
+
+
+def test_sums_of_a_broadcast_mask_stay_within_their_budget() -> None:
+    for dtype in ("float64", "float32", "bfloat16"):
+        for seed in range(40):
+            problem = problem_of(seed, dtype)
+            machine = Machine(problem)
+            ds = machine.backward()["bias"]
+            want = np.asarray(rounding.reference(problem).gradients.bias)
+            budget = np.asarray(rounding.of_gradients(problem).bias)
+            for shape in ((problem.N, problem.M), (1, problem.H, 1, problem.M), want.shape, (1,)):
+                lead = (1,) * (4 - len(shape)) + shape
+                axes = tuple(x for x in range(4) if lead[x] == 1)
+                got = machine.out(ds.astype(machine.f).sum(axis=axes, keepdims=True)).reshape(shape)
+                total = want.sum(axis=axes, keepdims=True).reshape(shape)
+                within = rounding.of_sum(want, budget, shape, problem)
+                assert within.shape == shape
+                assert ratio(got, total, within) <= 1, (dtype, seed, shape)
+
+
+def test_what_overflows_is_out_of_the_domain() -> None:
+    problem = problem_of(0, "float16")
+    assert rounding.in_domain(problem)
+    assert not rounding.in_domain(problem.but(v=np.full(problem.v.shape, 6e4)))
+    far = problem.but(q=np.full(problem.q.shape, 300.0), k=np.full(problem.k.shape, 300.0))
+    assert rounding.in_domain(far.but(dout=far.dout * 0, scale=1.0))
+    assert not rounding.in_domain(far.but(dout=far.dout * 0, scale=1.0, rounding="eager"))
+    hidden = problem.but(dtype="float32", k=np.full(problem.k.shape, 1e38), mask=np.zeros(1, bool))
+    assert not rounding.in_domain(hidden)
+
+
 # Faults
 
 
@@ -345,30 +630,60 @@ def truncated(x: Array) -> Array:
     return (x.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def tf32(x: Array) -> Array:
-    """Eleven bits of precision."""
-    return np.ldexp(np.rint(np.ldexp(np.frexp(x)[0], 11)), np.frexp(x)[1] - 11)
+@dataclass(frozen=True)
+class Fault:
+    """What is done at a place, in which style, and on how many problems in a hundred it shows.
+
+    shows: in float32 strict, bfloat16 strict, float16 strict and bfloat16 flash, at least.
+    """
+
+    place: str
+    spoil: Callable[[Array], Array]
+    style: str
+    shows: tuple[int, int, int, int]
 
 
-# fault -> place, what is done there, and the least share of problems on which it must show,
-# forward or backward: float32 strict, bfloat16 strict, float16 strict. Measured: see FAULTS below.
-FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
-    "scores in bfloat16": ("s", to("bfloat16")),
-    "scores in float16": ("s", to("float16")),
-    "scores in TF32": ("s", tf32),
-    "scale in bfloat16": ("scale", to("bfloat16")),
-    "weights in bfloat16": ("p", to("bfloat16")),
-    "weights in float16": ("p", to("float16")),
-    "sum + 1e-5": ("L", lambda x: x + 1e-5),
-    "sum + 1e-6": ("L", lambda x: x + 1e-6),
-    "tiles in bfloat16": ("tile", to("bfloat16")),
-    "output truncated": ("o", truncated),
-    "no row term": ("delta", np.zeros_like),
-    "row term in bfloat16": ("delta", to("bfloat16")),
-    "lse in bfloat16": ("lse", to("bfloat16")),
-    "lse in float16": ("lse", to("float16")),
-    "ds in bfloat16": ("ds", to("bfloat16")),
-    "ds in float16": ("ds", to("float16")),
-    "da in bfloat16": ("da", to("bfloat16")),
-    "dk not scaled": ("dk", np.ones_like),
+JUDGED: list[tuple[str, Grade]] = [
+    ("float32", "strict"),
+    ("bfloat16", "strict"),
+    ("float16", "strict"),
+    ("bfloat16", "flash"),
+]
+
+FAULTS: dict[str, Fault] = {
+    "scores in bfloat16": Fault("s", to("bfloat16"), "textbook", (59, 51, 57, 51)),
+    "scores in float16": Fault("s", to("float16"), "textbook", (59, 51, 51, 51)),
+    "scale in bfloat16": Fault("scale", to("bfloat16"), "textbook", (44, 32, 30, 28)),
+    "weights in bfloat16": Fault("p", to("bfloat16"), "textbook", (56, 51, 57, 0)),
+    "weights in float16": Fault("p", to("float16"), "textbook", (56, 38, 43, 0)),
+    "sum + 1e-5": Fault("L", lambda x: x + 1e-5, "textbook", (72, 51, 52, 51)),
+    "sum + 1e-6": Fault("L", lambda x: x + 1e-6, "textbook", (57, 9, 11, 9)),
+    "tiles in bfloat16": Fault("tile", to("bfloat16"), "tiles of 3", (80, 51, 67, 8)),
+    "output truncated": Fault("o", truncated, "textbook", (80, 56, 68, 11)),
+    "no row term": Fault("delta", np.zeros_like, "textbook", (76, 75, 68, 73)),
+    "row term in bfloat16": Fault("delta", to("bfloat16"), "textbook", (76, 0, 54, 0)),
+    "lse in bfloat16": Fault("lse", to("bfloat16"), "exp2", (76, 67, 72, 40)),
+    "lse in float16": Fault("lse", to("float16"), "exp2", (76, 49, 62, 25)),
+    "ds in bfloat16": Fault("ds", to("bfloat16"), "textbook", (59, 16, 43, 0)),
+    "ds in float16": Fault("ds", to("float16"), "textbook", (65, 28, 19, 27)),
+    "da in bfloat16": Fault("da", to("bfloat16"), "textbook", (62, 32, 36, 0)),
+    "dk not scaled": Fault("dk", np.ones_like, "textbook", (52, 44, 36, 44)),
 }
+
+
+def shown(fault: Fault, dtype: str, grade: Grade, problems: int) -> float:
+    """The share of problems, in a hundred, on which a budget is exceeded."""
+    seen = 0
+    with np.errstate(all="ignore"):
+        for seed in range(problems):
+            problem = problem_of(seed, dtype, grade)
+            machine = Machine(problem, STYLES[fault.style], {fault.place: fault.spoil})
+            seen += max(worst(problem, machine).values()) > 1
+    return 100 * seen / problems
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_exceeds_budgets_at_least_this_often(name: str) -> None:
+    shares = [shown(FAULTS[name], dtype, grade, 50) for dtype, grade in JUDGED]
+    for share, least, where in zip(shares, FAULTS[name].shows, JUDGED, strict=True):
+        assert share >= least, (where, share)

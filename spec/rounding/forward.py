@@ -166,7 +166,7 @@ class Forward:
         relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
         relative += 2 * M * (r.unit.tiny + r.w_cast)
         sizes = relative * np.maximum(np.abs(low), np.abs(high))
-        return np.maximum(high - o, o - low) + sizes + 2 * M * r.w + r.flush
+        return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
 
     @cached_property
     def accumulated(self) -> Array:
