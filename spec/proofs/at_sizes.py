@@ -70,7 +70,7 @@ def the_value_gradient_is_the_derivative(heads: int = 2) -> Array:
 def the_bias_gradient_is_the_derivative(scaled: bool = False) -> Array:
     """db = dL/db, and 0 where the key is forbidden. The control scales it."""
     problem = biased(H=2)
-    db = definition.gradients(problem).bias * (definition.scale(problem) if scaled else 1)
+    db = definition.score_gradients(problem) * (definition.scale(problem) if scaled else 1)
     assert problem.mask is not None
     return residual(db, derivatives(loss(problem), problem.mask))
 
@@ -97,9 +97,8 @@ def value_gradients_mirror_the_output(transpose: bool = True) -> Array:
 def the_gradient_of_log_sum_exp_is_a_mean_of_keys(scaled: bool = True) -> Array:
     """d lse_i / d q_i = scale sum_j a_ij k_j: attention over (q, k, k). Control: no scale."""
     problem = symbolic(E=1)
-    means = definition.attention(problem.but(v=problem.k)) * (
-        definition.scale(problem) if scaled else 1
-    )
+    factor = definition.scale(problem) if scaled else 1
+    means = factor * definition.attention(problem.but(v=problem.k))
     return residual(means, derivatives(definition.lse(problem).sum(), problem.q))
 
 

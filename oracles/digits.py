@@ -1,0 +1,181 @@
+"""Attention to many digits, correctly rounded: every answer is the nearest number of its format.
+
+The formulas of attention, one number at a time, share no line with `spec.definition`.
+They are evaluated with 60 digits and with 120; where both round to the same
+number, it is the answer, and otherwise the digits are doubled again (Ziv 1991). An
+exact zero, which no number of digits would settle, is settled by underflow: what is left
+of it shrinks with the digits, and with 480 of them it rounds to 0.
+
+Numbers are rounded once, from all their digits to the format of the problem, never
+through float64 on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import copysign, inf, ldexp
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+
+from spec.implementation import Implementation
+from spec.notation import DTYPES, Array, Gradients, Problem
+from spec.rounding.formats import FORMATS, Format
+
+FIRST, LAST = 60, 960  # decimal digits
+
+Answer = Mapping[str, Array]  # arrays of objects, each an mpmath.mpf
+
+
+class Row(NamedTuple):
+    """What query i sees: its place, the key head it reads, the keys allowed, their weights."""
+
+    place: tuple[int, int, int]
+    key_head: int
+    keys: list[int]
+    weights: list[Any]
+    lse: Any
+
+
+def rows(problem: Problem) -> list[Row]:
+    """a_j = exp(s_j) / sum_j exp(s_j) over the keys allowed, for every query."""
+    places = np.ndindex(problem.B, problem.H, problem.N)
+    return [row(problem, (b, h, i), h // (problem.H // problem.G)) for b, h, i in places]
+
+
+def row(problem: Problem, place: tuple[int, int, int], key_head: int) -> Row:
+    """One query: s_j = scale <q, k_j> + b_j, and the softmax of that. Digits do not overflow."""
+    biases = [bias(problem, *place, j) for j in range(problem.M)]
+    keys = [j for j, b in enumerate(biases) if b is not None]
+    q, k = exact(problem.q[place]), exact(problem.k[place[0], key_head])
+    s = [scale(problem) * mpmath.fdot(q, k[j]) + biases[j] for j in keys]
+    powers = [mpmath.exp(x) for x in s]
+    total = mpmath.fsum(powers)
+    lse = mpmath.log(total) if keys else -mpmath.inf
+    return Row(place, key_head, keys, [x / total for x in powers], lse)
+
+
+def scale(problem: Problem) -> Any:
+    """1 / sqrt(D) unless another one is asked for; of no width, every product is 0 anyway."""
+    asked = problem.scale
+    return 1 / mpmath.sqrt(max(problem.D, 1)) if asked is None else mpmath.mpf(float(asked))
+
+
+def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
+    """b_ij, or None where key j is forbidden to query i."""
+    corner = problem.M - problem.N if problem.corner == "bottom-right" else 0
+    if problem.causal and j > i + corner:
+        return None
+    if problem.mask is None:
+        return mpmath.mpf(0)
+    entry = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))[b, h, i, j]
+    if problem.mask.dtype == bool:
+        return mpmath.mpf(0) if entry else None
+    return None if entry == -inf else mpmath.mpf(float(entry))
+
+
+def outputs(problem: Problem) -> Answer:
+    """o_i = sum_j a_ij v_j."""
+    o, v = zeros(problem.dout.shape), exact(problem.v)
+    for place, g, keys, a, _ in rows(problem):
+        for c in range(problem.E):
+            o[*place, c] = mpmath.fdot(a, [v[place[0], g, j, c] for j in keys])
+    return {"o": o}
+
+
+def weights(problem: Problem) -> Answer:
+    """a_ij, and 0 where key j is forbidden to query i."""
+    a = zeros((problem.B, problem.H, problem.N, problem.M))
+    for row in rows(problem):
+        a[*row.place, row.keys] = row.weights
+    return {"a": a}
+
+
+def log_sum_exps(problem: Problem) -> Answer:
+    """log sum_j exp(s_ij), and -inf for an idle query."""
+    lse = zeros((problem.B, problem.H, problem.N))
+    for row in rows(problem):
+        lse[row.place] = row.lse
+    return {"lse": lse}
+
+
+def gradients(problem: Problem) -> Answer:
+    """dq, dk, dv, and ds_ij = a_ij sum_l a_il (g_ij - g_il) with g_ij = <dout_i, v_j>.
+
+    Written as differences, so that of a weight near 1 no digits are lost.
+    """
+    q, k, v, dout = (exact(x) for x in (problem.q, problem.k, problem.v, problem.dout))
+    dq, dk, dv = (zeros(x.shape) for x in (q, k, v))
+    ds, sigma = zeros((problem.B, problem.H, problem.N, problem.M)), scale(problem)
+    for place, g, keys, a, _ in rows(problem):
+        head = place[0], g
+        along = [mpmath.fdot(dout[place], v[*head, j]) for j in keys]
+        for j, a_j, g_j in zip(keys, a, along, strict=True):
+            ds_j = a_j * mpmath.fdot(a, [g_j - g_l for g_l in along])
+            ds[*place, j] = ds_j
+            dq[place] += sigma * ds_j * k[*head, j]
+            dk[*head, j] += sigma * ds_j * q[place]
+            dv[*head, j] += a_j * dout[place]
+    return {"q": dq, "k": dk, "v": dv, "bias": ds}
+
+
+def mask_gradient(problem: Problem) -> Answer:
+    """The derivative by the mask as it was given: ds added up where it was broadcast."""
+    ds, mask = gradients(problem)["bias"], np.asarray(problem.mask)
+    db = zeros(mask.shape)
+    lengths = (1,) * (ds.ndim - mask.ndim) + mask.shape
+    for place in np.ndindex(ds.shape):
+        folded = tuple(x if n > 1 else 0 for x, n in zip(place, lengths, strict=True))
+        db[folded[ds.ndim - mask.ndim :]] += ds[place]
+    return {"mask": db}
+
+
+def exact(x: Array) -> Array:
+    """The same numbers, to as many digits as they have."""
+    return np.asarray(np.frompyfunc(lambda y: mpmath.mpf(float(y)), 1, 1)(x), dtype=object)
+
+
+def zeros(shape: tuple[int, ...]) -> Array:
+    """An array of zeros."""
+    return exact(np.zeros(shape))
+
+
+def nearest(x: Any, to: Format) -> float:
+    """The number of the format that is nearest to x, ties to even: one rounding."""
+    if not mpmath.isfinite(x):
+        return float(x)
+    spacing = max(mpmath.frexp(x)[1], to.lowest + 1) - to.p
+    steps = int(mpmath.nint(mpmath.ldexp(x, -spacing)))
+    beyond = steps.bit_length() + spacing > to.highest + 1
+    return copysign(inf, steps) if beyond else ldexp(steps, spacing)
+
+
+def rounded(answer: Answer, to: Format) -> dict[str, Array]:
+    """Every number of an answer, rounded once."""
+    nearest_in = np.frompyfunc(lambda x: nearest(x, to), 1, 1)
+    return {name: nearest_in(x).astype(np.float64) for name, x in answer.items()}
+
+
+def correctly(evaluate: Callable[[Problem], Answer], problem: Problem) -> dict[str, Array]:
+    """The answer in the format of the problem, from as many digits as its rounding needs."""
+    digits, before = FIRST, None
+    while True:
+        with mpmath.workdps(digits):
+            now = rounded(evaluate(problem), FORMATS[problem.dtype])
+        same = before and all(np.array_equal(now[n], before[n], equal_nan=True) for n in now)
+        if same or digits >= LAST:
+            return now
+        digits, before = 2 * digits, now
+
+
+MANY_DIGITS = Implementation(
+    name="many digits",
+    forward=lambda problem: correctly(outputs, problem)["o"],
+    backward=lambda problem: Gradients(**correctly(gradients, problem)),
+    bias_gradient=lambda problem: correctly(mask_gradient, problem)["mask"],
+    weights=lambda problem: correctly(weights, problem)["a"],
+    lse=lambda problem: correctly(log_sum_exps, problem)["lse"],
+    dtypes=DTYPES,
+    origin="oracles.digits:MANY_DIGITS",
+)

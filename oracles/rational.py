@@ -1,0 +1,115 @@
+"""Attention in base 2, in exact fractions, one number at a time.
+
+    a_ij = 2^s_ij / sum_j 2^s_ij
+
+With integer scores this is rational, and here it is evaluated by plain loops over
+fractions that share no line with `spec.definition`, which `spec.exact` runs in the
+same arithmetic: the two have to be equal, not close.
+
+This is no implementation of attention in base e, and not a record that a clause could
+judge; it is the base e attention of a problem whose scores are multiplied by log 2. The
+gradients are those by the scores of the problem, divided by log 2: a derivative by s
+of 2^s is 2^s log 2. They are derived the long way, through every entry of the Jacobian
+of the weights, da_il / ds_ij = a_il ([l = j] - a_ij).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from spec.notation import Array, Gradients, Problem
+
+Row = list[Fraction]
+
+
+def weights(problem: Problem) -> Array:
+    """a_ij, zero where a key is forbidden and where a query is idle.   (B, H, N, M)"""
+    a = zeros(problem.B, problem.H, problem.N, problem.M)
+    for b, h, i in rows(problem):
+        powers = [power(problem, b, h, i, j) for j in range(problem.M)]
+        total = sum(powers)
+        for j, x in enumerate(powers):
+            a[b, h, i, j] = x / total if total else Fraction(0)
+    return a
+
+
+def attention(problem: Problem) -> Array:
+    """o_ic = sum_j a_ij v_jc.   (B, H, N, E)"""
+    a, o = weights(problem), zeros(*problem.dout.shape)
+    for b, h, i in rows(problem):
+        for j, c in product(range(problem.M), range(problem.E)):
+            o[b, h, i, c] += a[b, h, i, j] * problem.v[b, key_head(problem, h), j, c]
+    return o
+
+
+def gradients(problem: Problem) -> Gradients:
+    """The derivatives of <dout, o> by q, k and v, divided by log 2 for q, k and the bias."""
+    a, ds = weights(problem), zeros(problem.B, problem.H, problem.N, problem.M)
+    dq, dk, dv = (zeros(*x.shape) for x in (problem.q, problem.k, problem.v))
+    scale = Fraction(problem.sigma)
+    for b, h, i in rows(problem):
+        g = key_head(problem, h)
+        row, da = list(a[b, h, i]), through_the_values(problem, b, h, i)
+        for j in range(problem.M):
+            ds[b, h, i, j] = through_the_weights(row, da, j)
+            for d in range(problem.D):
+                dq[b, h, i, d] += scale * ds[b, h, i, j] * problem.k[b, g, j, d]
+                dk[b, g, j, d] += scale * ds[b, h, i, j] * problem.q[b, h, i, d]
+            for c in range(problem.E):
+                dv[b, g, j, c] += row[j] * problem.dout[b, h, i, c]
+    return Gradients(dq, dk, dv, ds)
+
+
+def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
+    """dL / da_il = <dout_i, v_l>, for every key l."""
+    value, g = problem.v, key_head(problem, h)
+    columns = range(problem.E)
+    return [
+        Fraction(sum(problem.dout[b, h, i, c] * value[b, g, l, c] for c in columns))
+        for l in range(problem.M)  # noqa: E741
+    ]
+
+
+def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
+    """dL / ds_ij = sum_l da_l a_l ([l = j] - a_j)."""
+    return sum((da[m] * a[m] * ((m == j) - a[j]) for m in range(len(a))), Fraction(0))
+
+
+def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
+    """2^s_ij, and 0 where key j is forbidden to query i."""
+    shift = problem.M - problem.N if problem.corner == "bottom-right" else 0
+    if problem.causal and j > i + shift:
+        return Fraction(0)
+    bias = Fraction(0)
+    if problem.mask is not None:
+        whole = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))
+        entry = whole[b, h, i, j]
+        if entry == (False if problem.mask.dtype == bool else -np.inf):
+            return Fraction(0)
+        bias = bias if problem.mask.dtype == bool else Fraction(float(entry))
+    q, k = problem.q[b, h, i], problem.k[b, key_head(problem, h), j]
+    score = Fraction(problem.sigma) * sum(x * y for x, y in zip(q, k, strict=True)) + bias
+    if score.denominator != 1:
+        raise ValueError(f"2^({score}) is not rational: exact scores are integers")
+    return Fraction(2) ** score.numerator
+
+
+def rows(problem: Problem) -> Iterator[tuple[int, int, int]]:
+    """Every query: (batch, head, position)."""
+    return product(range(problem.B), range(problem.H), range(problem.N))
+
+
+def key_head(problem: Problem, head: int) -> int:
+    """The key head that a query head reads: blocks of H / G."""
+    return head // (problem.H // problem.G)
+
+
+def zeros(*shape: int) -> Array:
+    """An array of the fraction 0."""
+    array = np.empty(shape, dtype=object)
+    array.fill(Fraction(0))
+    return array
