@@ -56,6 +56,7 @@ class Wrapped:
             views = [placed[name][1] for name in INPUTS]
             mask = placed["mask"][1] if "mask" in placed else None
             result = self._call(problem, views, mask)
+            again = self._call(problem, views, mask)
             self._check(result, self._native(_shape(problem, "dout")), None, "the output")
             buffers = {name: placed[name][0] for name in names}
             return Call(
@@ -63,6 +64,7 @@ class Wrapped:
                 dtype=self.library.dtype_of(result) or "",
                 changed=tuple(n for n, x in buffers.items() if not self.library.same(x, before[n])),
                 aliased=tuple(n for n, x in buffers.items() if self.library.overlap(result, x)),
+                reused=self.library.overlap(result, again),
             )
 
     def gradients(self, problem: Problem) -> Gradients:

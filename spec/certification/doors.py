@@ -23,12 +23,12 @@ from spec.certification.certificate import Certificate, certificate
 from spec.certification.conventions import under
 from spec.certification.examining import Examiner, Survey, explained
 from spec.certification.loading import Target, load, resolved
-from spec.certification.running import broken
+from spec.certification.running import HALF, broken
 from spec.certification.settings import Request, checked
 from spec.certification.supervision import Report, Supervisor
 from spec.certification.verdicts import Verdict, unrun
 from spec.clause import Clause, equal
-from spec.notation import Array, Problem
+from spec.notation import Array, Corner, Grade, Problem
 
 
 def certify(target: Target, **options: Any) -> Certificate:
@@ -163,8 +163,8 @@ def assert_attention(
     is_causal: bool = False,
     scale: float | None = None,
     *,
-    rounding_grade: Any = None,
-    causal_corner: Any = "top-left",
+    rounded: Grade | None = None,
+    corner: Corner = "top-left",
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
 
@@ -172,17 +172,18 @@ def assert_attention(
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
     """
     dtype, got = _numbers(out)
-    grade = rounding_grade or ("strict" if dtype in ("float64", "float32") else "eager")
-    given = {name: _numbers(x)[1] for name, x in (("q", q), ("k", k), ("v", v))}
+    queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     problem = Problem(
-        **given,
-        dout=np.zeros(given["q"].shape[:3] + given["v"].shape[3:]),
+        queries,
+        keys,
+        values,
+        dout=np.zeros((*queries.shape[:3], values.shape[3])),
         mask=None if mask is None else _numbers(mask)[1],
         causal=is_causal,
         scale=scale,
         dtype=dtype,
-        rounding=grade,
-        corner=causal_corner,
+        rounding=rounded or ("eager" if dtype in HALF else "strict"),
+        corner=corner,
     )
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
 

@@ -28,7 +28,8 @@ def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, .
     off = departures(got, problem)
     if not off:
         return ()
-    deadline, found = time.monotonic() + SECONDS, []
+    deadline = time.monotonic() + SECONDS
+    found: list[str] = []
     for mistake in MISTAKES.values():
         if len(found) == MOST or time.monotonic() > deadline:
             break

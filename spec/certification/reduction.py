@@ -91,13 +91,13 @@ def _kept(size: int) -> Iterator[Array]:
         chunk //= 2
 
 
-def _taken(problem: Problem, names: str, axis: int, index: Array, mask_axis: int | None) -> Problem:
+def _taken(problem: Problem, names: str, axis: int, index: Array, mask_axis: int = 0) -> Problem:
+    """Only the elements `index` along an axis of some arrays, and along one (< 0) of the mask."""
     changes: dict[str, Any] = {}
     for name in names.split():
         changes[name] = getattr(problem, name).take(index, axis=axis)
     mask = problem.mask
-    present = mask is not None and mask_axis is not None and mask.ndim >= -mask_axis
-    if present and mask.shape[mask_axis] > 1:
+    if mask is not None and 0 < -mask_axis <= mask.ndim and mask.shape[mask_axis] > 1:
         changes["mask"] = mask.take(index, axis=mask_axis)
     return problem.but(**changes)
 
@@ -115,7 +115,7 @@ def heads(problem: Problem) -> Iterator[Problem]:
     group = problem.H // problem.G
     for index in _kept(problem.G):
         readers = (index[:, None] * group + np.arange(group)).reshape(-1)
-        yield _taken(_taken(problem, "k v", 1, index, None), "q dout", 1, readers, -3)
+        yield _taken(_taken(problem, "k v", 1, index), "q dout", 1, readers, -3)
     for index in _kept(group):
         readers = (np.arange(problem.G)[:, None] * group + index).reshape(-1)
         yield _taken(problem, "q dout", 1, readers, -3)
@@ -136,11 +136,11 @@ def widths(problem: Problem) -> Iterator[Problem]:
     """Fewer columns: of keys and values together where they are as wide, and each on its own."""
     if problem.D == problem.E:
         for index in _kept(problem.D):
-            yield _taken(_taken(problem, "q k", 3, index, None), "v dout", 3, index, None)
+            yield _taken(_taken(problem, "q k", 3, index), "v dout", 3, index)
     for index in _kept(problem.D):
-        yield _taken(problem, "q k", 3, index, None)
+        yield _taken(problem, "q k", 3, index)
     for index in _kept(problem.E):
-        yield _taken(problem, "v dout", 3, index, None)
+        yield _taken(problem, "v dout", 3, index)
 
 
 def options(problem: Problem) -> Iterator[Problem]:

@@ -65,15 +65,12 @@ def _imports(library: str, origin: str) -> list[str]:
         "torch": ["import torch"],
         "jax": ["import jax", "import jax.numpy as jnp"],
     }
-    first, *rest = name.split(".")
-    target = ".".join([first, *rest])
+    first = name.split(".")[0]
     return [
         *lines,
         "import numpy as np",
-        "from numpy import inf, nan",
         *extra[library],
         f"from {place} import {first}",
-        *([f"function = {target}"] if rest else [f"function = {first}"]),
     ]
 
 
@@ -105,9 +102,10 @@ def _literal(call: Wrapped, problem: Problem, name: str) -> str:
 
 def _numbers(x: Array) -> str:
     """An array of NumPy as a literal."""
-    dtype = ", dtype=bool" if x.dtype == bool else ", dtype=float"
+    kind = "bool" if x.dtype == bool else "float"
     shape = f".reshape({x.shape})" if x.size == 0 else ""
-    return f"np.array({x.tolist()}{dtype}){shape}"
+    words = str(x.astype(kind).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+    return f"np.array({words}, dtype={kind}){shape}"
 
 
 def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
@@ -120,7 +118,8 @@ def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
 def _calls(call: Wrapped, raw: Implementation, problem: Problem, name: str) -> list[str]:
     """The lines that compute `got` as float64 numbers of NumPy."""
     back = ".swapaxes(1, 2)" if call.layout == "blhd" else ""
-    forward = f"function({_arguments(call, problem, ['q', 'k', 'v'])})"
+    name_there = raw.origin.rpartition(":")[2]
+    forward = f"{name_there}({_arguments(call, problem, ['q', 'k', 'v'])})"
     to_numpy = {
         "numpy": "np.asarray({}, dtype=float)",
         "torch": "{}.detach().cpu().double().numpy()",
@@ -132,7 +131,7 @@ def _calls(call: Wrapped, raw: Implementation, problem: Problem, name: str) -> l
     given = raw.backward.__self__ if hasattr(raw.backward, "__self__") else None
     if isinstance(given, Wrapped) and given.function is not call.function:
         arguments = _arguments(given, problem, ["dout", "q", "k", "v"])
-        return [f"got = {to_numpy.format(f'function.backward({arguments})[{index}]')}"]
+        return [f"got = {to_numpy.format(f'{name_there}.backward({arguments})[{index}]')}"]
     if call.library.name == "torch":
         return [
             f"{name[1]}.requires_grad_()",
@@ -162,7 +161,6 @@ def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: P
     lines = [
         "# The clause relates several calls, so this runs the clause itself.",
         "import numpy as np",
-        "from numpy import inf, nan",
         "from spec.certification import rerun",
         "from spec.notation import Problem",
         "",

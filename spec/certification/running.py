@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis
 import numpy as np
+from hypothesis import strategies as st
 
 from spec import rounding
 from spec.clause import Clause, Violation, measuring
@@ -25,6 +26,7 @@ DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
 )
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
+SIZES = st.sampled_from((1, *(8,) * 15))
 FUNCTIONS = ("forward", "backward", "bias_gradient", "partial", "weights", "lse", "call")
 
 
@@ -152,6 +154,16 @@ def _draw(
     clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Problem], None]
 ) -> None:
     """Put problems to `examine` until it has had enough of them."""
+    left = examples
+
+    def several(problems: list[Problem]) -> None:
+        nonlocal left
+        for problem in problems[:left]:
+            left -= 1
+            examine(problem)
+        if not left:
+            raise _Enough
+
     text = f"{seed} {clause.number} {scope.dtype}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     run = hypothesis.seed(number)(
@@ -164,13 +176,22 @@ def _draw(
             verbosity=hypothesis.Verbosity.quiet,
             report_multiple_bugs=False,
             print_blob=False,
-        )(hypothesis.given(clause.over.within(scope))(examine))
+        )(hypothesis.given(_bundles(clause.over.within(scope)))(several))
     )
     try:
         with np.errstate(all="ignore"):
             run()
     except _Enough:
         pass
+
+
+@st.composite
+def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Problem]) -> list[Problem]:
+    """Problems several at a time, as what Hypothesis does once for each example takes longer.
+
+    Alone in the simplest bundle, which is the first, so that it is not put again and again.
+    """
+    return [draw(problems) for _ in range(draw(SIZES))]
 
 
 def _examine(

@@ -10,7 +10,7 @@ from typing import Any
 from spec.backends import LAYOUTS, NAMES, Unsuitable
 from spec.clause import Clause
 from spec.notation import CONVENTIONS, DTYPES
-from spec.problems import Reach
+from spec.sizes import Reach
 
 
 @dataclass(frozen=True)

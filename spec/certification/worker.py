@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -60,4 +59,4 @@ def _tell(told: TextIO, message: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

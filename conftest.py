@@ -1,0 +1,60 @@
+"""`pytest --implementation TARGET`: the clauses as tests of somebody's attention.
+
+Given a target, nothing but tests/test_implementation.py is collected: a test for each
+clause and dtype, named like K2-key_gradients_sum_to_zero-float32.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TESTS = "test_implementation.py"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `python -m spec certify` that a test run needs."""
+    group = parser.getgroup("attention", "hold an attention function to the specification")
+    group.addoption(
+        "--implementation", metavar="TARGET", help="module:name or path/to/file.py:name"
+    )
+    group.addoption("--profile", default="standard", help="quick, standard or deep")
+    group.addoption("--backend", help="numpy, torch or jax")
+    group.addoption("--layout", default="bhld", help="bhld or blhd")
+    group.addoption("--device", default="cpu", help="cpu or cuda")
+    group.addoption("--dtype", help="as in float32,float16")
+    group.addoption("--clause", help="as in K2,M")
+    group.addoption("--convention", action="append", default=[], metavar="NAME=VALUE")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Only the clauses with a target, and all but them without."""
+    if collection_path.suffix != ".py":
+        return None
+    wanted = bool(config.getoption("--implementation"))
+    return True if wanted != (collection_path.name == TESTS) else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each clause and dtype that binds the target."""
+    target = metafunc.config.getoption("--implementation")
+    if target is None or "run" not in metafunc.fixturenames or metafunc.module.__file__ is None:
+        return
+    if Path(metafunc.module.__file__).name != TESTS:
+        return
+    from spec.backends import Unsuitable
+    from spec.certification.doors import runs
+
+    option = metafunc.config.getoption
+    try:
+        found = runs(
+            target,
+            **{name: option(f"--{name}") for name in ("profile", "backend", "layout", "device")},
+            dtypes=option("--dtype"),
+            clauses=option("--clause"),
+            conventions=dict(word.split("=", 1) for word in option("--convention")),
+        )
+    except Unsuitable as reason:
+        raise pytest.UsageError(str(reason)) from None
+    metafunc.parametrize("run", found, ids=[run.id for run in found])
