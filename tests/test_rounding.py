@@ -216,14 +216,13 @@ class Machine:
 
     def forward(self) -> dict[str, Array]:
         s = self.scores()
-        if self.style.softmax == "online":
-            o, lse = self.online(s)
-            a = np.exp(s - np.where(np.isneginf(lse), 0, lse))
-        else:
-            o, lse, a = self.at_once(s)
-        self.lse, self.a = lse, self.each(a)
+        online = self.style.softmax == "online"
+        o, lse, a = self.online(s) if online else self.at_once(s)
+        logarithmic = self.each(np.exp(s - np.where(np.isneginf(lse), 0, lse)))
+        self.lse, self.a = lse, logarithmic if a is None else a
         self.o = self.out(self.at("o", o))
-        return {"o": self.o, "weights": self.out(self.a), "lse": lse[..., 0].astype(np.float64)}
+        handed_out = self.out(logarithmic if self.style.softmax == "log" else self.a)
+        return {"o": self.o, "weights": handed_out, "lse": lse[..., 0].astype(np.float64)}
 
     def exponential(self, s: Array, m: Array) -> Array:
         if self.style.softmax == "exp2":
@@ -241,27 +240,24 @@ class Machine:
         a = self.each(e / safe)
         if self.style.softmax in ("late", "exp2"):
             return self.each(self.product(self.at("p", self.cast(e)), self.v)) / safe, lse, a
-        o = self.product(self.at("p", self.cast(a)), self.v)
-        if self.style.softmax == "log":
-            a = self.each(np.exp(s - np.where(total == 0, 0, lse)))
-        return o, lse, a
+        return self.product(self.at("p", self.cast(a)), self.v), lse, a
 
     def sum(self, e: Array) -> Array:
         return self.product(e, np.ones((*e.shape[:-2], e.shape[-1], 1), self.f))
 
-    def online(self, s: Array) -> tuple[Array, Array]:
+    def online(self, s: Array) -> tuple[Array, Array, None]:
         M = self.problem.M
         edges = np.linspace(0, M, min(self.style.parts, M) + 1).astype(int)
         parts = [self.part(s[..., x:y], self.v[..., x:y, :]) for x, y in pairwise(edges)]
         if len(parts) == 1:
-            return parts[0]
+            return *parts[0], None
         os, lses = np.stack([o for o, _ in parts]), np.stack([lse for _, lse in parts])
         top = lses.max(0)
         weigh = np.exp(lses - np.where(np.isneginf(top), 0, top))
         total = weigh.sum(0)
         with np.errstate(divide="ignore"):
             lse = top + np.log(total)
-        return (weigh * os).sum(0) / np.where(total == 0, self.f(1), total), lse
+        return (weigh * os).sum(0) / np.where(total == 0, self.f(1), total), lse, None
 
     def part(self, s: Array, v: Array) -> tuple[Array, Array]:
         m = np.full((*s.shape[:-1], 1), -np.inf, self.f)

@@ -1,9 +1,10 @@
 """How far the gradients may be from their exact values.
 
-An implementation may keep the weights of the forward pass or compute them again
-from the log-sum-exp; may compute the row term delta_i = sum_j a_ij da_ij as it
-stands, or as <dout_i, o_i> from the output as it was stored; and may apply the
-Jacobian of softmax as a matrix. Write Z_ij = da_ij - delta_i, so ds = a Z, and
+An implementation may keep the weights of the forward pass, and compute the row term
+delta_i = sum_j a_ij da_ij as it stands; or compute them again as exp(s - lse), from
+scores that it adds up in another order, and the row term as <dout_i, o_i> from the
+output as it was stored. It may apply the Jacobian of softmax as a matrix. Write
+Z_ij = da_ij - delta_i, so that ds = a Z, and
 
     weight computed again   a_ij (1 + c_i)(1 + e_ij),  |e_ij| <= epsilon_ij
     what its row shares     |c_i| <= shared_i = (drifts + rho) / room
@@ -14,7 +15,7 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
 
     wrong_ij  = a_ij (epsilon + drifts + rho) / room         most_ij = a_ij + wrong_ij
     H_ij      = sum(|dout| |v|, da)                                              da
-    delta     : [ sum_j drift |Z| + sum_j heavy H + (drifts + shared room) |delta|
+    delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
                   + sum(heavy |da|, delta) ] / room           from the weights
                 sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
     zeta_ij   = H + u (2 + (M - 1) / 2) (|da| + |delta|)      Z but for delta
@@ -27,6 +28,9 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
 
 The last is the centred form of the backward pass: what a row shares multiplies dq
 itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key.
+That of delta from the weights holds for weights that were divided by their own sum:
+sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s - lse)
+do not add up to one, and with them delta is granted from the output only.
 """
 
 from __future__ import annotations
@@ -88,14 +92,19 @@ class Backward:
         return self.weights.heavy * (self.speaks / self.room)
 
     @cached_property
-    def wrong(self) -> Array:
-        """The error of a weight in the backward pass.   (B, H, N, M)
+    def own(self) -> Array:
+        """The error of a weight, but for what its row shares.   (B, H, N, M)
 
         An exponential may flush to zero below the smallest normal number; an eager
         one underflows as it is stored, and so do a quotient and a normaliser.
         """
-        wrong = self.drift + self.weights.a * (self.shared / self.room)
-        return wrong + self.scores.where_visible(self.rules.unit.tiny + 3 * self.rules.w_each)
+        lost = self.rules.unit.tiny + 3 * self.rules.w_each
+        return self.drift + self.scores.where_visible(lost)
+
+    @cached_property
+    def wrong(self) -> Array:
+        """The error of a weight.   (B, H, N, M)"""
+        return self.own + self.weights.a * (self.shared / self.room)
 
     @cached_property
     def most(self) -> Array:
@@ -161,7 +170,7 @@ class Backward:
         s, r, M = self.scores, self.rules, self.problem.M
         size = (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
         moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
-        shared = (self.weights.drifts * self.speaks + self.shared) / self.room * np.abs(self.delta)
+        shared = self.weights.normaliser * self.speaks / self.room * np.abs(self.delta)
         lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
         lost += r.w_each * s.count
         added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
@@ -221,7 +230,7 @@ class Backward:
         """B_dq.   (B, H, N, D)"""
         s, r, M = self.scores, self.rules, self.problem.M
         k, dq = np.abs(s.k), np.abs(in_float64(self.exact.q))
-        own = self.drift * self.Z + self.most * self.zeta + (C_DS * r.u) * self.ds + self.cast
+        own = self.own * self.Z + self.most * self.zeta + (C_DS * r.u) * self.ds + self.cast
         mean = np.abs(self.weights.a @ s.k) + self.wrong @ k
         size = s.sigma * ((self.ds + self.B_ds) @ k)
         error = s.sigma * (own @ k + self.of_delta * mean)
