@@ -44,7 +44,32 @@ def of_reduced(problem: Problem, x: Array, budget: Array, shape: tuple[int, ...]
     return within + (terms * accumulator.u + axes * stored.u) * (size + within)
 
 
-@clause("A1", over=problems(empty=True), catches=set(), effort=4)
+@clause(
+    "A1",
+    over=problems(empty=True),
+    catches={
+        "scales_by_model_width",
+        "leaves_scores_unscaled",
+        "ignores_the_mask",
+        "averages_the_values",
+        "exponentiates_in_base_two",
+        "computes_in_float32",
+        "rounds_inputs_to_tf32",
+        "rounds_scores_to_bfloat16",
+        "rounds_weights_to_float16",
+        "returns_double_precision",
+        "returns_zero",
+        "attends_to_the_best_key_only",
+        "reads_only_64_columns",
+        "rounds_scores_to_float16",
+        "rounds_weights_to_bfloat16",
+        "rounds_the_scale_to_bfloat16",
+        "stores_partial_sums_in_bfloat16",
+        "truncates_the_output",
+        "switches_beyond_eight_queries",
+    },
+    effort=4,
+)
 def the_output_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The output is the weighted mean of the values that the definition says.
 
@@ -61,7 +86,20 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
     at_most(o, high, within=0)
 
 
-@clause("A2", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+@clause(
+    "A2",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "returns_zero_query_gradients",
+        "scales_query_gradients_twice",
+        "forgets_the_scale_of_query_gradients",
+        "detaches_the_weights",
+        "rounds_score_gradients_to_float16",
+    },
+    effort=2,
+)
 def the_gradient_of_the_queries_is_that_of_the_definition(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -74,7 +112,19 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
     equal(dq, rounding.reference(problem).gradients.q, within=rounding.of_gradients(problem).q)
 
 
-@clause("A3", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+@clause(
+    "A3",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "forgets_the_scale_of_key_gradients",
+        "drops_the_last_query_from_key_gradients",
+        "gives_keys_the_gradients_of_queries",
+        "detaches_the_weights",
+    },
+    effort=2,
+)
 def the_gradient_of_the_keys_is_that_of_the_definition(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -89,7 +139,18 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
     equal(dk, rounding.reference(problem).gradients.k, within=rounding.of_gradients(problem).k)
 
 
-@clause("A4", over=problems(), needs={Capability.GRADIENTS}, catches=set(), effort=2)
+@clause(
+    "A4",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "forgets_the_denominator_of_value_gradients",
+        "drops_the_tail_from_value_gradients",
+        "differentiates_the_sum_of_the_output",
+        "takes_one_head_of_each_group",
+    },
+    effort=2,
+)
 def the_gradient_of_the_values_is_that_of_the_definition(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -108,7 +169,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
     "A5",
     over=problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
-    catches=set(),
+    catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
 )
 def the_gradient_of_the_bias_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -127,7 +188,19 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
     equal(db, reduced(want, db.shape), within=of_reduced(problem, want, budget, db.shape))
 
 
-@clause("A6", over=problems(), needs={Capability.WEIGHTS}, catches=set())
+@clause(
+    "A6",
+    over=problems(),
+    needs={Capability.WEIGHTS},
+    catches={
+        "shows_weights_before_masking",
+        "shows_weights_before_normalising",
+        "shows_the_mean_over_heads",
+        "shows_scores_for_weights",
+        "shows_weights_transposed",
+        "shows_nan_for_idle_queries",
+    },
+)
 def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are the softmax of the scores.
 
@@ -138,7 +211,19 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
     equal(a, rounding.reference(problem).weights, within=rounding.of_weights(problem))
 
 
-@clause("A7", over=problems(), needs={Capability.LSE}, catches=set())
+@clause(
+    "A7",
+    over=problems(),
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_in_base_two",
+        "measures_lse_of_unscaled_scores",
+        "measures_lse_before_masking",
+        "forgets_the_maximum_in_lse",
+        "measures_lse_without_the_bias",
+        "measures_the_log_of_the_mean",
+    },
+)
 def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.
 
@@ -151,7 +236,16 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
     equal(lse, rounding.reference(problem).lse, within=rounding.of_lse(problem))
 
 
-@clause("A8", over=problems(), needs={Capability.WEIGHTS}, catches=set())
+@clause(
+    "A8",
+    over=problems(),
+    needs={Capability.WEIGHTS},
+    catches={
+        "shows_weights_before_masking",
+        "shows_weights_before_normalising",
+        "shows_the_mean_over_heads",
+    },
+)
 def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are those that were used.
 
@@ -164,7 +258,12 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
     equal(o, a @ v, within=within)
 
 
-@clause("A9", over=problems(), needs={Capability.WEIGHTS, Capability.LSE}, catches=set())
+@clause(
+    "A9",
+    over=problems(),
+    needs={Capability.WEIGHTS, Capability.LSE},
+    catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
+)
 def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp that is returned is the one that normalises the weights.
 

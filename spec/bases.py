@@ -39,7 +39,7 @@ def mean_of_the_visible(problem: Problem) -> Array:
     return problem.allowed.astype(np.longdouble) @ v / count
 
 
-@clause("B1", over=problems(), catches=set())
+@clause("B1", over=problems(), catches={"centres_each_key_on_its_own_mean", "rounds_keys_down"})
 def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """The columns of queries and keys may be permuted together, and their signs changed.
 
@@ -54,7 +54,9 @@ def coordinates_may_be_reordered(attention: Implementation, problem: Problem) ->
     equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
 
 
-@clause("B2", over=EXACT, catches=set())
+@clause(
+    "B2", over=EXACT, catches={"normalises_queries_and_keys", "centres_each_key_on_its_own_mean"}
+)
 def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     """What is added to one coordinate of the queries is taken from another one of the keys.
 
@@ -70,7 +72,7 @@ def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
 
 
-@clause("B3", over=EXACT, catches=set())
+@clause("B3", over=EXACT, catches={"swaps_queries_and_keys", "reads_keys_as_values"})
 def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
     """A factor may move from the queries to the keys.
 
@@ -83,7 +85,7 @@ def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) 
     equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
 
 
-@clause("B4", over=problems(), catches=set())
+@clause("B4", over=problems(), catches={"rounds_keys_down"})
 def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     """Queries and keys may both change sign, and not a bit of the output does.
 
@@ -100,7 +102,12 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     "B5",
     over=problems(),
     needs={Capability.GRADIENTS},
-    catches=set(),
+    catches={
+        "forgets_the_scale_of_key_gradients",
+        "scales_query_gradients_twice",
+        "returns_zero_query_gradients",
+        "drops_the_last_query_from_key_gradients",
+    },
 )
 def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
     """What the queries gain along the keys' directions the keys gain along the queries'.
@@ -119,7 +126,12 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
     equal(left, right.swapaxes(-1, -2), within=of_left + of_right.swapaxes(-1, -2))
 
 
-@clause("B6", over=problems(), needs={Capability.SCALE}, catches=set())
+@clause(
+    "B6",
+    over=problems(),
+    needs={Capability.SCALE},
+    catches={"takes_zero_scale_for_none", "centres_each_key_on_its_own_mean", "ignores_the_scale"},
+)
 def empty_columns_change_nothing(attention: Implementation, problem: Problem) -> None:
     """Columns of zeros may be added to queries, keys and values when the scale stays.
 
@@ -137,7 +149,12 @@ def empty_columns_change_nothing(attention: Implementation, problem: Problem) ->
     equal(after, np.pad(before, room), within=within)
 
 
-@clause("B7", over=EXACT, needs={Capability.SCALE}, catches=set())
+@clause(
+    "B7",
+    over=EXACT,
+    needs={Capability.SCALE},
+    catches={"ignores_the_scale", "divides_by_the_scale", "scales_twice"},
+)
 def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem) -> None:
     """A scale is a factor of the queries.
 
@@ -150,7 +167,21 @@ def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem)
     equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
 
 
-@clause("B8", over=problems(scales=("default",)), needs={Capability.SCALE}, catches=set())
+@clause(
+    "B8",
+    over=problems(scales=("default",)),
+    needs={Capability.SCALE},
+    catches={
+        "divides_by_width",
+        "scales_by_heads",
+        "scales_by_key_count",
+        "scales_by_width_plus_one",
+        "scales_by_padded_width",
+        "scales_by_value_width",
+        "scales_by_model_width",
+        "leaves_scores_unscaled",
+    },
+)
 def the_scale_is_one_over_the_root_of_the_width(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -166,7 +197,12 @@ def the_scale_is_one_over_the_root_of_the_width(
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(asked))
 
 
-@clause("B9", over=problems(masks=UNBIASED, causal=False), needs={Capability.SCALE}, catches=set())
+@clause(
+    "B9",
+    over=problems(masks=UNBIASED, causal=False),
+    needs={Capability.SCALE},
+    catches={"takes_zero_scale_for_none", "ignores_the_scale"},
+)
 def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
     """A scale of zero is a scale, and not the absence of one: all weights are equal.
 
@@ -179,7 +215,17 @@ def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
     equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
 
 
-@clause("B10", over=problems(masks=UNBIASED), catches=set())
+@clause(
+    "B10",
+    over=problems(masks=UNBIASED),
+    catches={
+        "favours_recent_keys",
+        "favours_the_diagonal",
+        "drops_the_last_key",
+        "adds_one_to_the_denominator",
+        "averages_two_halves",
+    },
+)
 def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
     """A query of zeros prefers no key.
 
@@ -192,7 +238,11 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
     equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
 
 
-@clause("B11", over=problems(masks=UNBIASED), catches=set())
+@clause(
+    "B11",
+    over=problems(masks=UNBIASED),
+    catches={"forgets_the_denominator", "favours_the_diagonal", "drops_the_lightest_key"},
+)
 def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:
     """If all keys agree, no query prefers one.
 

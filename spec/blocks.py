@@ -43,7 +43,11 @@ def shares(left: Array, right: Array) -> tuple[Array, Array]:
     return (a / total)[..., None], (b / total)[..., None]
 
 
-@clause("X1", over=CUT, catches=set())
+@clause(
+    "X1",
+    over=CUT,
+    catches={"attends_to_the_best_key_only", "averages_the_values", "rounds_inputs_to_tf32"},
+)
 def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
     """The output over all keys is the merge of the outputs over two parts of them.
 
@@ -61,7 +65,16 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
     equal(whole, w * o + rest * p, within=within)
 
 
-@clause("X2", over=CUT, needs={Capability.LSE}, catches=set())
+@clause(
+    "X2",
+    over=CUT,
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_in_base_two",
+        "measures_the_log_of_the_mean",
+        "forgets_the_maximum_in_lse",
+    },
+)
 def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp over all keys is that of the log-sum-exps over two parts of them.
 
@@ -75,7 +88,16 @@ def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
     equal(whole, np.logaddexp(one, two), within=within)
 
 
-@clause("X3", over=CUT, needs={Capability.LSE}, catches=set())
+@clause(
+    "X3",
+    over=CUT,
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_of_unscaled_scores",
+        "forgets_the_maximum_in_lse",
+        "measures_the_log_of_the_mean",
+    },
+)
 def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Problem) -> None:
     """Two parts merge by the log-sum-exps that the implementation itself returns.
 
@@ -92,7 +114,12 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
     equal(whole, w * o + rest * p, within=rounding.of_output(problem) + within + slip)
 
 
-@clause("X4", over=problems(masks=PLAIN, causal=False), needs={Capability.MASK}, catches=set())
+@clause(
+    "X4",
+    over=problems(masks=PLAIN, causal=False),
+    needs={Capability.MASK},
+    catches={"forbids_after_normalising", "drops_the_last_key", "favours_the_diagonal"},
+)
 def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -> None:
     """A part of which no key is allowed adds nothing, wherever it stands.
 
@@ -107,7 +134,15 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
     equal(p, o, within=rounding.of_output(problem) + rounding.of_output(surrounded))
 
 
-@clause("X5", over=problems(families=("ascending", "ahead", "sharp"), causal=False), catches=set())
+@clause(
+    "X5",
+    over=problems(families=("ascending", "ahead", "sharp"), causal=False, tiled="keys"),
+    catches={
+        "forgets_to_rescale",
+        "takes_the_maximum_of_the_first_tile",
+        "merges_halves_in_base_two",
+    },
+)
 def a_late_maximum_rescales_what_came_before(attention: Implementation, problem: Problem) -> None:
     """The largest score may come last, first or anywhere: keys in reverse give the same output.
 
@@ -125,7 +160,7 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
     "X6",
     over=problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
     needs={Capability.LSE, Capability.WIDTHS},
-    catches=set(),
+    catches={"measures_lse_in_base_two", "measures_lse_of_unscaled_scores"},
 )
 def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> None:
     """The slope of the log-sum-exp is attention to the keys, and it lies above its tangents.
@@ -143,3 +178,28 @@ def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> No
     within = rounding.of_lse(problem) + rounding.of_lse(moved)
     within = within + abs(problem.sigma) * (rounding.of_output(mirror) @ np.abs(step))
     at_least(there, here + tangent, within=within)
+
+
+@clause(
+    "X7",
+    over=problems(tiled="keys"),
+    catches={
+        "drops_the_tail",
+        "drops_the_last_tile_of_whole_ones",
+        "reads_only_128_keys",
+        "scores_padding_zero",
+        "forgets_to_rescale_the_sum",
+        "keeps_the_eight_largest",
+    },
+    effort=2,
+)
+def every_key_is_read(attention: Implementation, problem: Problem) -> None:
+    """However many keys there are, none is left out and none is made up.
+
+        o_i = sum_(j < M) a_ij v_j    for any M, a multiple of a tile or not
+
+    A tile that is not full is filled with nothing: no score of zero, no key of the next head.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -19,7 +19,12 @@ from spec.problems import problems
 MEMORIES: tuple[Memory, ...] = ("transposed", "strided", "offset", "expanded")
 
 
-@clause("T1", over=problems(), needs={Capability.CALL}, catches=set())
+@clause(
+    "T1",
+    over=problems(),
+    needs={Capability.CALL},
+    catches={"scales_queries_in_place", "writes_into_the_mask"},
+)
 def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
     """No input is changed by the call.
 
@@ -30,15 +35,27 @@ def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
     holds(not changed, f"the call wrote into its input {', '.join(changed)}")
 
 
-@clause("T2", over=problems(), needs={Capability.CALL}, catches=set())
+@clause(
+    "T2",
+    over=problems(),
+    needs={Capability.CALL},
+    catches={"returns_the_values_themselves", "returns_the_same_buffer_again"},
+)
 def the_output_is_new(attention: Implementation, problem: Problem) -> None:
-    """The output shares no memory with an input, so writing to one leaves the other alone."""
-    aliased = attention.call(problem).aliased
+    """The output has memory of its own: no input's, and not that of the last output.
 
-    holds(not aliased, f"the output shares memory with the input {', '.join(aliased)}")
+    writing to an input, or calling again, leaves the output as it is
+    """
+    call = attention.call(problem)
+
+    shared = ", ".join(call.aliased)
+    holds(not call.aliased, f"the output shares memory with the input {shared}")
+    holds(not call.reused, "a second call returned the memory of the first")
 
 
-@clause("T3", over=problems(), catches=set())
+@clause(
+    "T3", over=problems(), catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"}
+)
 def the_same_question_has_the_same_answer(attention: Implementation, problem: Problem) -> None:
     """Asked twice, an implementation answers the same, to the bit.
 
@@ -49,7 +66,12 @@ def the_same_question_has_the_same_answer(attention: Implementation, problem: Pr
     same_bits(second, first)
 
 
-@clause("T4", over=problems(least=(1, 1, 1, 2)), catches=set(), effort=2)
+@clause(
+    "T4",
+    over=problems(least=(1, 1, 1, 2)),
+    catches={"remembers_answers_by_shape", "keeps_stale_keys"},
+    effort=2,
+)
 def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     """What was asked before does not change the answer: other values, another shape, then again.
 
@@ -70,7 +92,7 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     equal(between, rounding.reference(other).o, within=rounding.of_output(other))
 
 
-@clause("T5", over=problems(), catches=set(), effort=2)
+@clause("T5", over=problems(), catches={"ignores_strides"}, effort=2)
 def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """Views, strides, offsets and strides of zero hold the same numbers, so give the same output.
 
@@ -84,7 +106,7 @@ def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -
     equal(p, o, within=rounding.of_output(tidy) + rounding.of_output(view))
 
 
-@clause("T6", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+@clause("T6", over=problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"})
 def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
     """Gradients do not depend on how inputs and cotangent lie in memory.
 
@@ -105,7 +127,7 @@ def memory_layout_does_not_matter_to_gradients(attention: Implementation, proble
     "T7",
     over=problems(),
     needs={Capability.GRADIENTS, Capability.PARTIAL_GRADIENTS},
-    catches=set(),
+    catches={"forgets_keys_asked_for_alone"},
 )
 def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Problem) -> None:
     """Gradients of some inputs are the same whether or not the others are asked for.
@@ -122,7 +144,12 @@ def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Pro
             equal(some[name], getattr(whole, name), within=within)
 
 
-@clause("T8", over=problems(empty=True), needs={Capability.EMPTY}, catches=set())
+@clause(
+    "T8",
+    over=problems(empty=True),
+    needs={Capability.EMPTY},
+    catches={"returns_double_precision", "returns_length_before_heads", "squeezes_axes_of_one"},
+)
 def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None:
     """No keys give an output of zeros, no queries give none, and shapes stay what they are.
 
@@ -137,7 +164,12 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
     equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
 
 
-@clause("T9", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "T9",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches={"starts_from_what_the_backward_pass_left"},
+)
 def a_backward_pass_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
     """The output is the same before and after gradients were asked for, to the bit.
 

@@ -32,7 +32,11 @@ def prefix(problem: Problem, length: int) -> Problem:
     return moves.of_keys(moves.of_queries(problem, slice(0, length)), slice(0, length))
 
 
-@clause("C1", over=SQUARE, catches=set())
+@clause(
+    "C1",
+    over=SQUARE,
+    catches={"ignores_causality", "sees_one_key_ahead", "forgets_causality_without_a_mask"},
+)
 def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None:
     """Attending over a prefix gives a prefix of the output.
 
@@ -49,7 +53,16 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
     equal(part, whole[:, :, :t], within=within)
 
 
-@clause("C2", over=SQUARE, catches=set())
+@clause(
+    "C2",
+    over=SQUARE,
+    catches={
+        "hides_the_present",
+        "sees_one_key_ahead",
+        "bounds_the_future_by_fours",
+        "ignores_causality",
+    },
+)
 def the_first_token_sees_only_itself(attention: Implementation, problem: Problem) -> None:
     """The first query attends to the first key and to nothing else.
 
@@ -63,7 +76,12 @@ def the_first_token_sees_only_itself(attention: Implementation, problem: Problem
     equal(o[:, :, 0], v[:, :, 0], within=rounding.of_output(problem)[:, :, 0])
 
 
-@clause("C3", over=problems(causal=True, square=True, least=(1, 1, 2, 2)), catches=set(), effort=2)
+@clause(
+    "C3",
+    over=problems(causal=True, square=True, least=(1, 1, 2, 2)),
+    catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
+    effort=2,
+)
 def the_future_may_change(attention: Implementation, problem: Problem) -> None:
     """What keys and values hold in the future of a query does not change a bit of its output.
 
@@ -81,7 +99,16 @@ def the_future_may_change(attention: Implementation, problem: Problem) -> None:
     same_bits(after[:, :, :t], before[:, :, :t])
 
 
-@clause("C4", over=problems(masks=PLAIN, causal=True, modest=True), catches=set())
+@clause(
+    "C4",
+    over=problems(masks=PLAIN, causal=True, modest=True),
+    catches={
+        "sees_one_key_ahead",
+        "bounds_the_future_by_fours",
+        "lets_the_last_query_see_the_last_key",
+        "floors_the_exponential",
+    },
+)
 def the_future_has_no_weight(attention: Implementation, problem: Problem) -> None:
     """The weight of a key in the future of a query is exactly zero.
 
@@ -92,7 +119,17 @@ def the_future_has_no_weight(attention: Implementation, problem: Problem) -> Non
     equal(np.where(problem.future, a, 0), np.zeros(a.shape), within=0)
 
 
-@clause("C5", over=CAUSAL, needs={Capability.MASK}, catches=set())
+@clause(
+    "C5",
+    over=CAUSAL,
+    needs={Capability.MASK},
+    catches={
+        "lets_the_last_query_see_the_last_key",
+        "hides_the_present",
+        "bounds_packed_rows",
+        "hides_the_past",
+    },
+)
 def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
     """Asking for causality is asking for its mask, for any lengths.
 
@@ -105,7 +142,7 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
 
 
-@clause("C6", over=SQUARE, catches=set())
+@clause("C6", over=SQUARE, catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"})
 def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
     """The last query of a text attends to all of it.
 
@@ -119,7 +156,12 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
     equal(o[:, :, -1:], p, within=within)
 
 
-@clause("C7", over=SQUARE, needs={Capability.MASK}, catches=set())
+@clause(
+    "C7",
+    over=SQUARE,
+    needs={Capability.MASK},
+    catches={"bounds_packed_rows", "transposes_square_masks", "hides_the_present"},
+)
 def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
     """Read backwards, the past is the future.
 
@@ -135,7 +177,9 @@ def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
     equal(p, o[:, :, ::-1], within=within)
 
 
-@clause("C8", over=SQUARE, catches=set())
+@clause(
+    "C8", over=SQUARE, catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"}
+)
 def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
     """Queries of zeros return the mean of all values so far.
 
@@ -150,7 +194,12 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
     equal(o, mean, within=rounding.of_output(flat))
 
 
-@clause("C9", over=SQUARE_OF_TWO, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "C9",
+    over=SQUARE_OF_TWO,
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_causality"},
+)
 def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
     """A loss that looks only at the first t outputs has no gradient beyond their keys.
 
@@ -166,7 +215,12 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
         equal(x[:, :, t:], np.zeros(x[:, :, t:].shape), within=0)
 
 
-@clause("C10", over=SQUARE, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "C10",
+    over=SQUARE,
+    needs={Capability.GRADIENTS},
+    catches={"drops_the_row_term", "differentiates_without_causality"},
+)
 def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
     """The first query sees one key, whatever it asks; so its gradient is zero.
 
@@ -177,7 +231,12 @@ def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -
     equal(dq[:, :, 0], 0 * problem.q[:, :, 0], within=rounding.of_gradients(problem).q[:, :, 0])
 
 
-@clause("C11", over=SQUARE, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "C11",
+    over=SQUARE,
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_causality", "forgets_the_denominator_of_value_gradients"},
+)
 def the_last_value_hears_only_the_last_query(attention: Implementation, problem: Problem) -> None:
     """The gradient of the last value comes from the last query alone.
 
@@ -191,7 +250,22 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
     equal(dv[:, :, -1], want, within=rounding.of_gradients(problem).v[:, :, -1])
 
 
-@clause("C14", over=problems(causal=True, scales=("odd",)), catches=set())
+@clause("C15", over=problems(causal=True, tiled="keys"), catches={"sees_the_future_on_whole_tiles"})
+def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:
+    """The future is forbidden on every tile, full or not, first or last.
+
+    o_i = sum_(j <= i) a_ij v_j    for many more keys than queries
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "C14",
+    over=problems(causal=True, scales=("odd",)),
+    catches={"drops_the_sign_of_the_scale", "takes_zero_scale_for_none"},
+)
 def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
     """The future is forbidden whatever the scale, even if that is zero or negative.
 
@@ -205,7 +279,11 @@ def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-@clause("C12", over=SQUARE, catches=set())
+@clause(
+    "C12",
+    over=SQUARE,
+    catches={"bounds_packed_rows", "hides_the_present", "forgets_causality_without_a_mask"},
+)
 def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """Decoding one token with all keys so far, and no mask, is a row of the whole.
 
@@ -220,7 +298,12 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
     equal(one, whole[:, :, t : t + 1], within=within)
 
 
-@clause("C13", over=SQUARE_OF_TWO, needs={Capability.MASK}, catches=set())
+@clause(
+    "C13",
+    over=SQUARE_OF_TWO,
+    needs={Capability.MASK},
+    catches={"hides_the_present", "bounds_packed_rows", "hides_the_past"},
+)
 def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """A chunk of queries against all keys so far, the past in full, is a part of the whole.
 

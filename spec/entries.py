@@ -76,10 +76,10 @@ def sharp(chance: Chance, shapes: Shapes) -> Entries:
 def low(chance: Chance, shapes: Shapes) -> Entries:
     """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
     q, k, v, dout = normal(chance, shapes)
-    reach = 10.0 ** chance.choice([2, 3, 5])
-    q[..., :1] = 4
-    k[..., :1] = -reach / 4
+    reach = 10.0 ** chance.choice([2, 3, 5, 5]) * max(1, shapes[0][-1]) ** 0.5
     q[..., 1:] /= 4
+    q[..., :1] = 8
+    k[..., :1] = -reach / 8
     return q, k, v, dout
 
 
@@ -144,7 +144,7 @@ def entries(family: str, seed: int, shapes: Shapes, scale: float, dtype: str) ->
     q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
     most = LARGEST_ENTRY[dtype]
     q, k, v, dout = (_at_most(x, most) for x in (q, k, v, dout))
-    reach = _size(q) * _size(k) * max(1, q.shape[-1]) * max(1.0, abs(scale))
+    reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     q = q * _power_of_two(LARGEST_SCORE[dtype] / reach) if reach > LARGEST_SCORE[dtype] else q
     q, k, v, dout = (rounded(x, dtype) for x in (q, k, v, dout))
     return q, k, v, dout
@@ -176,6 +176,11 @@ def _lattice_of_bytes() -> Array:
 
 def _size(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
+
+
+def _longest(x: Array) -> float:
+    """The largest Euclidean length of a row."""
+    return float(np.sqrt((x * x).sum(axis=-1)).max(initial=0.0))
 
 
 def _power_of_two(x: float) -> float:

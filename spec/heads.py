@@ -21,7 +21,15 @@ SEVERAL = problems(least=(1, 2, 1, 1), grouped=False)
 GROUPED = problems(grouped=True)
 
 
-@clause("H1", over=SEVERAL, catches=set())
+@clause(
+    "H1",
+    over=SEVERAL,
+    catches={
+        "normalises_over_heads",
+        "splits_heads_without_transposing",
+        "merges_heads_without_transposing",
+    },
+)
 def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
     """What one head holds does not change a bit of another's output.
 
@@ -37,7 +45,15 @@ def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
     same_bits(after[:, :1], before[:, :1])
 
 
-@clause("H2", over=SEVERAL, catches=set())
+@clause(
+    "H2",
+    over=SEVERAL,
+    catches={
+        "reads_the_first_key_head",
+        "divides_heads_by_key_heads",
+        "splits_heads_without_transposing",
+    },
+)
 def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output of a head among others is what it would be alone.
 
@@ -52,7 +68,15 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
     equal(one, many[:, last], within=within)
 
 
-@clause("H3", over=SEVERAL, catches=set())
+@clause(
+    "H3",
+    over=SEVERAL,
+    catches={
+        "uses_the_mask_of_the_first_head",
+        "reads_the_first_key_head",
+        "merges_heads_without_transposing",
+    },
+)
 def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the heads permutes the output.
 
@@ -67,7 +91,11 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     equal(after, before[:, order], within=within)
 
 
-@clause("H4", over=GROUPED, catches=set())
+@clause(
+    "H4",
+    over=GROUPED,
+    catches={"tiles_key_heads", "bounds_packed_rows", "divides_heads_by_key_heads"},
+)
 def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:
     """Grouped heads give what the key heads repeated would, each next to itself.
 
@@ -80,7 +108,16 @@ def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(repeated))
 
 
-@clause("H5", over=GROUPED, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "H5",
+    over=GROUPED,
+    needs={Capability.GRADIENTS},
+    catches={
+        "takes_one_head_of_each_group",
+        "averages_over_each_group",
+        "gathers_interleaved_heads",
+    },
+)
 def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradient of a key head is the sum over the query heads that read it.
 
@@ -99,7 +136,7 @@ def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Probl
     equal(shared.q, each.q, within=here.q + there.q)
 
 
-@clause("H6", over=GROUPED, catches=set())
+@clause("H6", over=GROUPED, catches={"tiles_key_heads", "reads_the_first_key_head"})
 def groups_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the key heads permutes the groups of query heads that read them.
 

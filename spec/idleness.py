@@ -21,7 +21,20 @@ from spec.problems import problems
 IDLE = problems(masks=("idle", "additive idle"))
 
 
-@clause("M9", over=IDLE, catches=set())
+@clause(
+    "M9",
+    over=IDLE,
+    catches={
+        "gives_idle_queries_nan",
+        "gives_idle_queries_the_mean",
+        "lets_idle_queries_attend",
+        "gives_idle_queries_the_first_value",
+        "adds_minus_ten_thousand",
+        "adds_minus_a_billion",
+        "fills_with_minus_ten_thousand",
+        "lets_idle_queries_see_themselves",
+    },
+)
 def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
     """A query that may attend to no key returns zeros.
 
@@ -33,7 +46,17 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
     equal(np.where(idle, o, 0), np.zeros(o.shape), within=0)
 
 
-@clause("M10", over=IDLE, catches=set())
+@clause(
+    "M10",
+    over=IDLE,
+    catches={
+        "uses_the_mask_of_the_first_batch",
+        "uses_the_mask_of_the_first_head",
+        "uses_the_mask_of_the_first_query",
+        "swaps_batch_and_heads_of_the_mask",
+        "repeats_the_mask_out_of_order",
+    },
+)
 def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
     """What the others return does not depend on which queries are idle.
 
@@ -51,7 +74,12 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
     equal(np.where(live, o, 0), np.where(live, p, 0), within=within)
 
 
-@clause("M11", over=IDLE, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "M11",
+    over=IDLE,
+    needs={Capability.GRADIENTS},
+    catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
+)
 def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
     """The cotangent of an idle query goes nowhere, and its own gradient is zero.
 
@@ -68,7 +96,12 @@ def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem:
     equal(loud.v, quiet.v, within=here.v + there.v)
 
 
-@clause("M12", over=IDLE, needs={Capability.LSE}, catches=set())
+@clause(
+    "M12",
+    over=IDLE,
+    needs={Capability.LSE},
+    catches={"measures_zero_for_idle_queries", "measures_lse_before_masking"},
+)
 def an_idle_query_has_the_log_sum_exp_of_nothing(
     attention: Implementation, problem: Problem
 ) -> None:

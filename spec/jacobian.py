@@ -31,7 +31,16 @@ def as_softmax(problem: Problem) -> Problem:
     return problem.but(q=q, k=eye, v=eye, dout=dout, scale=1.0)
 
 
-@clause("S11", over=problems(), needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "S11",
+    over=problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "sums_dout_for_the_row_term",
+    },
+)
 def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
     """If all values agree, no score matters, and no gradient reaches queries and keys.
 
@@ -51,7 +60,18 @@ SOFTMAX = problems(masks=PLAIN, causal=False, modest=True, families=("lattice", 
 SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
 
 
-@clause("S12", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+@clause(
+    "S12",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "differentiates_softmax_by_element",
+        "returns_zero_query_gradients",
+        "detaches_the_weights",
+        "averages_the_row_term",
+        "differentiates_at_the_default_scale",
+    },
+)
 def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
     """The derivative of a softmax subtracts the mean from the cotangent.
 
@@ -67,7 +87,17 @@ def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -
     equal(ds, a * (g - (a * g).sum(-1, keepdims=True)), within=rounding.of_gradients(x).q)
 
 
-@clause("S13", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+@clause(
+    "S13",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "adds_the_row_term",
+        "rounds_the_row_term_to_bfloat16",
+    },
+)
 def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The derivatives by the scores of one query sum to zero, whatever the loss.
 
@@ -82,7 +112,16 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
     equal(ds.sum(axis=-1), np.zeros(ds.shape[:-1]), within=rounding.of_gradients(x).q.sum(-1))
 
 
-@clause("S14", over=SOFTMAX, needs=SOFTMAX_NEEDS, catches=set())
+@clause(
+    "S14",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "sums_dout_for_the_row_term",
+        "averages_the_row_term",
+        "differentiates_with_unmerged_sums",
+    },
+)
 def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
     """The derivative of a softmax is a symmetric matrix, and no loss descends along itself.
 

@@ -33,7 +33,17 @@ def shift(problem: Problem) -> Array:
     return np.resize(SHIFTS, problem.D)
 
 
-@clause("K1", over=LATTICE, catches=set())
+@clause(
+    "K1",
+    over=LATTICE,
+    catches={
+        "normalises_queries_and_keys",
+        "rounds_scores_to_bfloat16",
+        "adds_one_to_the_denominator",
+        "scores_padding_zero",
+        "zeroes_forbidden_scores",
+    },
+)
 def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves the output alone.
 
@@ -52,7 +62,12 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
     "K2",
     over=problems(),
     needs={Capability.GRADIENTS},
-    catches=set(),
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "sums_dout_for_the_row_term",
+        "averages_the_row_term",
+    },
 )
 def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The gradients of the keys sum to zero, whatever the loss.
@@ -67,7 +82,16 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
     equal(dk.sum(axis=-2), want, within=rounding.of_gradients(problem).k.sum(axis=-2))
 
 
-@clause("K3", over=LATTICE, needs={Capability.LSE}, catches=set())
+@clause(
+    "K3",
+    over=LATTICE,
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_in_base_two",
+        "measures_lse_of_unscaled_scores",
+        "forgets_the_maximum_in_lse",
+    },
+)
 def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key adds its score to the log-sum-exp.
 
@@ -81,7 +105,12 @@ def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem)
     equal(after, want, within=rounding.of_lse(problem) + rounding.of_lse(moved))
 
 
-@clause("K4", over=LATTICE, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "K4",
+    over=LATTICE,
+    needs={Capability.GRADIENTS},
+    catches={"drops_the_row_term", "rounds_the_row_term_to_bfloat16"},
+)
 def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves every gradient alone.
 
@@ -103,7 +132,12 @@ def gradients_have_no_origin_either(attention: Implementation, problem: Problem)
     "K5",
     over=problems(masks=PLAIN, causal=False, families=("lattice", "ties"), scales=("asked",)),
     needs={Capability.BIAS},
-    catches=set(),
+    catches={
+        "scales_the_bias_too",
+        "subtracts_the_bias",
+        "drops_the_finite_bias",
+        "reads_the_bias_as_a_mask",
+    },
 )
 def a_query_shift_is_a_bias(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every query adds a bias to every key, before the scale.

@@ -41,7 +41,17 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
     return problem.but(k=np.where(hidden, k, problem.k), v=np.where(hidden, v, problem.v))
 
 
-@clause("M1", over=MASKED, needs=BOTH, catches=set())
+@clause(
+    "M1",
+    over=MASKED,
+    needs=BOTH,
+    catches={
+        "adds_the_truth_values",
+        "inverts_the_mask",
+        "adds_a_finite_fill_for_each",
+        "adds_the_lowest_number_for_each",
+    },
+)
 def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
     """True and False are 0 and -inf.
 
@@ -55,7 +65,11 @@ def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Proble
     equal(p, o, within=rounding.of_output(problem) + rounding.of_output(additive))
 
 
-@clause("M2", over=problems(masks=HOLLOW, causal=False), catches=set())
+@clause(
+    "M2",
+    over=problems(masks=HOLLOW, causal=False),
+    catches={"inverts_the_mask", "adds_the_truth_values"},
+)
 def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
     """Hiding keys from all queries is the same as not having them.
 
@@ -72,7 +86,15 @@ def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem
     equal(part, whole, within=rounding.of_output(first) + rounding.of_output(deleted))
 
 
-@clause("M3", over=problems(masks=("all true",)), catches=set())
+@clause(
+    "M3",
+    over=problems(masks=("all true",)),
+    catches={
+        "inverts_the_mask",
+        "forgets_causality_without_a_mask",
+        "lets_the_mask_replace_causality",
+    },
+)
 def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Problem) -> None:
     """A mask of True everywhere may be left out.
 
@@ -85,7 +107,11 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(bare))
 
 
-@clause("M4", over=problems(masks=(*BOOLEAN, *ADDITIVE)), catches=set())
+@clause(
+    "M4",
+    over=problems(masks=(*BOOLEAN, *ADDITIVE)),
+    catches={"stumbles_over_leading_idle_queries", "gives_idle_queries_nan"},
+)
 def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
     """A mask of any broadcast form means what it means along all axes.
 
@@ -100,7 +126,15 @@ def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem:
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(full))
 
 
-@clause("M5", over=problems(masks=(*BOOLEAN, *ADDITIVE), causal=True), catches=set())
+@clause(
+    "M5",
+    over=problems(masks=(*BOOLEAN, *ADDITIVE), causal=True),
+    catches={
+        "lets_causality_replace_the_mask",
+        "lets_the_mask_replace_causality",
+        "allows_what_either_allows",
+    },
+)
 def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) -> None:
     """A mask and causality together allow what both allow.
 
@@ -113,7 +147,18 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
 
 
-@clause("M6", over=HOLES, catches=set(), effort=2)
+@clause(
+    "M6",
+    over=HOLES,
+    catches={
+        "ignores_the_mask",
+        "adds_the_truth_values",
+        "uses_the_mask_of_the_first_query",
+        "zeroes_forbidden_scores",
+        "scales_the_bias_too",
+    },
+    effort=2,
+)
 def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all may hold any finite number, and its value too: not a bit
     of the output changes.
@@ -129,7 +174,7 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
     same_bits(p, o)
 
 
-@clause("M7", over=HOLES, needs={Capability.GRADIENTS}, catches=set())
+@clause("M7", over=HOLES, needs={Capability.GRADIENTS}, catches={"differentiates_without_the_mask"})
 def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all gets a gradient of exactly zero, and so does its value.
 
@@ -146,7 +191,7 @@ def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) 
     equal(np.where(hidden, gradients.v, 0), np.zeros(loud.v.shape), within=0)
 
 
-@clause("M8", over=HOLES, catches=set(), force="should")
+@clause("M8", over=HOLES, catches={"multiplies_forbidden_values_by_zero"}, force="should")
 def forbidden_content_may_be_infinite(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all may even hold NaN, and its value too.
 
@@ -159,7 +204,12 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-@clause("M13", over=problems(masks=LIVE), needs={Capability.LSE}, catches=set())
+@clause(
+    "M13",
+    over=problems(masks=LIVE),
+    needs={Capability.LSE},
+    catches={"measures_zero_for_idle_queries", "forgets_the_maximum_in_lse"},
+)
 def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
     """What a mask hides is missing from the sum.
 
@@ -178,7 +228,7 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
     "M14",
     over=problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
     needs={Capability.MASK},
-    catches=set(),
+    catches={"adds_the_truth_values", "drops_the_tail", "keeps_stale_keys"},
 )
 def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
     """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
@@ -201,7 +251,7 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
     "M15",
     over=problems(masks=PLAIN, causal=False, square=True),
     needs={Capability.MASK},
-    catches=set(),
+    catches={"inverts_the_mask", "forbids_after_normalising"},
 )
 def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
     """In a window of one, every query returns the value beside it.
@@ -215,7 +265,17 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
     equal(o, definition.shared(window.v, window.H), within=rounding.of_output(window))
 
 
-@clause("M16", over=problems(masks=ADDITIVE), needs={Capability.SCALE}, catches=set())
+@clause(
+    "M16",
+    over=problems(masks=ADDITIVE),
+    needs={Capability.SCALE},
+    catches={
+        "scales_the_bias_too",
+        "rounds_the_bias_to_bfloat16",
+        "drops_the_finite_bias",
+        "subtracts_the_bias",
+    },
+)
 def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     """A bias is added after the scale, so the scale does not touch it.
 
@@ -234,7 +294,7 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     "M17",
     over=problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
-    catches=set(),
+    catches={"drops_the_row_term", "differentiates_softmax_by_element"},
 )
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.
@@ -250,7 +310,7 @@ def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> N
     equal(db.sum(axis=-1), np.zeros(db.shape[:-1]), within=budget.sum(axis=-1))
 
 
-@clause("M18", over=problems(masks=PLAIN, causal=False), catches=set(), force="should")
+@clause("M18", over=problems(masks=PLAIN, causal=False), catches={"swallows_nan"}, force="should")
 def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
     """A NaN in a query that attends reaches its output, and no other query's.
 
@@ -266,3 +326,18 @@ def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> Non
     others = np.arange(problem.N) != i
     want, within = rounding.reference(problem).o, rounding.of_output(problem)
     equal(o[:, :, others], want[:, :, others], within=within[:, :, others])
+
+
+@clause(
+    "M19",
+    over=problems(masks=(*BOOLEAN, *ADDITIVE), tiled="queries"),
+    catches={"wraps_mask_rows_at_64", "uses_the_mask_of_the_first_query"},
+)
+def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> None:
+    """However many queries there are, each is masked by its own row.
+
+    o_i = sum_j a_ij v_j,    a_ij = 0 where j is forbidden to i, for any N
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -23,7 +23,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -174,4 +174,4 @@ class Call:
     dtype: str
     changed: tuple[str, ...] = ()  # inputs whose content is not what it was
     aliased: tuple[str, ...] = ()  # inputs whose memory the output shares
-    notes: Mapping[str, str] = field(default_factory=dict)
+    reused: bool = False  # a second call returned the memory of the first

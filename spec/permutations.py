@@ -23,7 +23,9 @@ from spec.problems import PLAIN, problems
 UNORDERED = problems(causal=False, least=(1, 1, 1, 2))
 
 
-@clause("P1", over=UNORDERED, catches=set())
+@clause(
+    "P1", over=UNORDERED, catches={"favours_recent_keys", "keeps_stale_keys", "drops_the_last_key"}
+)
 def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     """Keys may come in any order, if their values and the mask's columns come along.
 
@@ -36,7 +38,11 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
 
 
-@clause("P2", over=problems(causal=False, least=(1, 1, 2, 1)), catches=set())
+@clause(
+    "P2",
+    over=problems(causal=False, least=(1, 1, 2, 1)),
+    catches={"favours_the_diagonal", "remembers_answers_by_shape", "normalises_over_queries"},
+)
 def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     """A permutation of the queries permutes the output.
 
@@ -51,7 +57,11 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     equal(after, before[:, :, order], within=within)
 
 
-@clause("P3", over=problems(causal=False, least=(1, 1, 2, 1)), catches=set())
+@clause(
+    "P3",
+    over=problems(causal=False, least=(1, 1, 2, 1)),
+    catches={"normalises_over_queries", "subtracts_one_maximum_for_all", "favours_the_diagonal"},
+)
 def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output at a query depends on no other query.
 
@@ -66,7 +76,7 @@ def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -
     equal(one, many[:, :, i], within=within)
 
 
-@clause("P4", over=problems(least=(2, 1, 1, 1)), catches=set())
+@clause("P4", over=problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"})
 def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> None:
     """What one element of the batch holds does not change a bit of another's output.
 
@@ -82,7 +92,15 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
     same_bits(after[:1], before[:1])
 
 
-@clause("P5", over=problems(least=(2, 1, 1, 1)), catches=set())
+@clause(
+    "P5",
+    over=problems(least=(2, 1, 1, 1)),
+    catches={
+        "normalises_over_the_batch",
+        "repeats_the_mask_out_of_order",
+        "swaps_batch_and_heads_of_the_mask",
+    },
+)
 def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output of one element of the batch is what it would be alone.
 
@@ -97,7 +115,12 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     equal(one, many[last], within=within)
 
 
-@clause("P6", over=UNORDERED, needs={Capability.GRADIENTS}, catches=set())
+@clause(
+    "P6",
+    over=UNORDERED,
+    needs={Capability.GRADIENTS},
+    catches={"lets_idle_queries_teach_the_values", "differentiates_without_the_mask"},
+)
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
     """A permutation of the keys permutes their gradients, and leaves those of the queries alone.
 
@@ -114,7 +137,11 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
     equal(after.v, before.v[:, :, order], within=here.v[:, :, order] + there.v)
 
 
-@clause("P7", over=problems(causal=False), catches=set())
+@clause(
+    "P7",
+    over=problems(causal=False),
+    catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
+)
 def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, all weights are halved, and the output stays.
 
@@ -128,7 +155,12 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
     equal(again, once, within=rounding.of_output(problem) + rounding.of_output(twice))
 
 
-@clause("P8", over=problems(masks=PLAIN, causal=False), needs={Capability.LSE}, catches=set())
+@clause(
+    "P8",
+    over=problems(masks=PLAIN, causal=False),
+    needs={Capability.LSE},
+    catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
+)
 def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, the log-sum-exp grows by the logarithm of two.
 
@@ -145,7 +177,12 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
 @clause(
     "P9",
     over=problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
-    catches=set(),
+    catches={
+        "favours_recent_keys",
+        "normalises_over_the_batch",
+        "remembers_answers_by_shape",
+        "drops_the_last_key",
+    },
 )
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:
     """Self-attention without positions answers "how are you" and "you how are" alike.

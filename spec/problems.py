@@ -13,6 +13,7 @@ Sizes shrink to one batch, one head, one query and one key.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from hypothesis import strategies as st
@@ -54,7 +55,8 @@ class Problems:
     none, "asked" for any, ("odd",) for one that is zero or negative. least: the
     smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
-    most 33, for a clause that looks at every weight.
+    most 33, for a clause that looks at every weight. tiled: enough "keys" (or
+    "queries") for several tiles, and few of the other.
     """
 
     masks: tuple[str, ...] = ANY
@@ -67,6 +69,7 @@ class Problems:
     empty: bool = False
     equal_widths: bool = False
     modest: bool = False
+    tiled: Literal["", "keys", "queries"] = ""
     needs: frozenset[Capability] = field(default_factory=frozenset)
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
@@ -86,6 +89,7 @@ def problems(
     empty: bool = False,
     equal_widths: bool = False,
     modest: bool = False,
+    tiled: Literal["", "keys", "queries"] = "",
 ) -> Problems:
     """A domain; what it cannot do without becomes a need of the clause."""
     needs = set()
@@ -114,6 +118,7 @@ def problems(
         empty,
         equal_widths,
         modest,
+        tiled,
         frozenset(needs),
     )
 
@@ -192,6 +197,7 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
         domain.least,
         domain.square,
         domain.modest,
+        domain.tiled,
         domain.grouped if Capability.GROUPS in answers else False,
         Capability.WIDTHS in answers and not domain.equal_widths,
         Capability.EMPTY in answers and domain.empty,

@@ -34,6 +34,7 @@ EXTENTS: Mapping[Reach, tuple[str, ...]] = {
     "standard": ("small",) * 10 + ("edge",) * 6 + ("wide",) * 3 + ("long",),
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
 }
+TILED = (*EDGES[3:], 47, 48, 49, 95, 96, 97, 191, 192, *LONG[:3])
 LENGTHS: Mapping[str, tuple[int, ...]] = {
     "small": SMALL,
     "wide": SMALL,
@@ -81,6 +82,7 @@ class Limits:
     """What sizes may be drawn.
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
+    tiled: enough keys for several tiles and few queries, or the other way round.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero.
     """
@@ -89,6 +91,7 @@ class Limits:
     least: tuple[int, int, int, int]
     square: bool
     modest: bool
+    tiled: Literal["", "keys", "queries"]
     grouped: bool | None
     free_width: bool
     empty: bool
@@ -126,6 +129,10 @@ def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple
     if limits.square:
         both = min(max(least_n, least_m, pick(draw, lengths)), LONG[0])
         return both, both
+    if limits.tiled:
+        few, many = pick(draw, SMALL), pick(draw, TILED)
+        N, M = (few, many) if limits.tiled == "keys" else (many, few)
+        return max(least_n, N), max(least_m, M)
     N, M = max(least_n, pick(draw, lengths)), max(least_m, pick(draw, lengths))
     return (max(least_n, MOST_SCORES // M), M) if N * M > MOST_SCORES else (N, M)
 

@@ -42,7 +42,21 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
     return np.concatenate(shown, axis=-1), np.concatenate(budget, axis=-1)
 
 
-@clause("S1", over=problems(), catches=set())
+@clause(
+    "S1",
+    over=problems(),
+    catches={
+        "adds_epsilon_to_the_denominator",
+        "adds_one_to_the_denominator",
+        "forgets_the_denominator",
+        "normalises_over_queries",
+        "normalises_over_heads",
+        "forbids_after_normalising",
+        "drops_weights_below_a_ten_thousandth",
+        "hides_padded_queries_too",
+        "lays_padding_along_queries",
+    },
+)
 def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
     """The weights of a query sum to one, and to zero if it is idle.
 
@@ -57,7 +71,11 @@ def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
     equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
 
 
-@clause("S2", over=problems(modest=True), catches=set())
+@clause(
+    "S2",
+    over=problems(modest=True),
+    catches={"gives_nan_for_an_empty_half", "drops_out_in_evaluation"},
+)
 def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
     """No weight is negative, and none is more than one.
 
@@ -69,7 +87,11 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
     at_most(a, 1, within=budget)
 
 
-@clause("S3", over=problems(modest=True), catches=set())
+@clause(
+    "S3",
+    over=problems(modest=True),
+    catches={"normalises_queries_and_keys", "reads_the_first_batch_of_keys", "favours_recent_keys"},
+)
 def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
     """The order of the scores is the order of the weights, and ties stay ties.
 
@@ -86,7 +108,17 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
     equal(a[..., 1:], a[..., :-1], within=tied)
 
 
-@clause("S4", over=problems(modest=True), catches=set())
+@clause(
+    "S4",
+    over=problems(modest=True),
+    catches={
+        "exponentiates_in_base_two",
+        "divides_by_width",
+        "rounds_inputs_to_tf32",
+        "rounds_scores_to_bfloat16",
+        "attends_to_the_best_key_only",
+    },
+)
 def ratios_of_weights_are_differences_of_scores(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -104,7 +136,12 @@ def ratios_of_weights_are_differences_of_scores(
     equal(a, np.take_along_axis(a, best, -1) * ratio, within=within)
 
 
-@clause("S5", over=problems(masks=PLAIN), needs={Capability.BIAS}, catches=set())
+@clause(
+    "S5",
+    over=problems(masks=PLAIN),
+    needs={Capability.BIAS},
+    catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
+)
 def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query changes nothing.
 
@@ -120,7 +157,16 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
     equal(after, before, within=rounding.of_output(problem) + rounding.of_output(shifted))
 
 
-@clause("S6", over=problems(masks=PLAIN), needs={Capability.BIAS, Capability.LSE}, catches=set())
+@clause(
+    "S6",
+    over=problems(masks=PLAIN),
+    needs={Capability.BIAS, Capability.LSE},
+    catches={
+        "forgets_the_maximum_in_lse",
+        "measures_lse_without_the_bias",
+        "measures_lse_in_base_two",
+    },
+)
 def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query is added to its log-sum-exp.
 
@@ -135,7 +181,16 @@ def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Proble
     equal(after, before + constants, within=within)
 
 
-@clause("S7", over=problems(), needs={Capability.LSE}, catches=set())
+@clause(
+    "S7",
+    over=problems(),
+    needs={Capability.LSE},
+    catches={
+        "measures_the_log_of_the_mean",
+        "measures_lse_in_base_two",
+        "measures_lse_before_masking",
+    },
+)
 def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp lies between the largest score and that plus the logarithm of their number.
 
@@ -150,7 +205,17 @@ def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem)
     at_most(lse, largest + np.log(count), within=rounding.of_lse(problem))
 
 
-@clause("S8", over=problems(modest=True, causal=False, least=(1, 1, 1, 2)), catches=set())
+@clause(
+    "S8",
+    over=problems(modest=True, causal=False, least=(1, 1, 1, 2)),
+    catches={
+        "forgets_the_denominator",
+        "favours_recent_keys",
+        "drops_the_lightest_key",
+        "adds_one_to_the_denominator",
+        "exponentiates_by_a_cubic",
+    },
+)
 def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
     """Fewer keys share what they had among themselves.
 
@@ -168,7 +233,16 @@ def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> Non
     equal(whole[..., kept], part * share, within=within)
 
 
-@clause("S9", over=problems(families=("ahead", "sharp"), masks=PLAIN, modest=True), catches=set())
+@clause(
+    "S9",
+    over=problems(families=("ahead", "sharp"), masks=PLAIN, modest=True),
+    catches={
+        "scales_twice",
+        "ignores_the_scale",
+        "exponentiates_in_base_two",
+        "clips_scores_at_fifty",
+    },
+)
 def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None:
     """A key far ahead of the others leaves nothing to them.
 
@@ -195,7 +269,19 @@ def _left_over(a: Array, v: Array, winner: Array) -> Array:
     return np.concatenate(rows, axis=-2)
 
 
-@clause("S10", over=problems(families=LARGE), catches=set(), effort=2)
+@clause(
+    "S10",
+    over=problems(families=LARGE),
+    catches={
+        "skips_the_maximum",
+        "starts_the_maximum_at_zero",
+        "starts_the_maximum_at_minus_fifty_thousand",
+        "subtracts_one_maximum_for_all",
+        "clips_scores_at_fifty",
+        "exponentiates_in_float16",
+    },
+    effort=3,
+)
 def large_scores_stay_finite(attention: Implementation, problem: Problem) -> None:
     """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one.
 

@@ -36,7 +36,16 @@ def _full_precision(dtype: str) -> float:
     return max(FORMATS[dtype].tiny, FORMATS[accumulator].tiny * 2.0**40)
 
 
-@clause("V1", over=problems(modest=True), catches=set())
+@clause(
+    "V1",
+    over=problems(modest=True),
+    catches={
+        "forgets_the_denominator",
+        "returns_zero",
+        "lets_idle_queries_attend",
+        "gives_idle_queries_the_first_value",
+    },
+)
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
     """No output lies outside the values that the query may see, in any column.
 
@@ -53,7 +62,16 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
     at_most(o, np.where(idle, 0, high), within=rounding.of_output(problem))
 
 
-@clause("V2", over=problems(), catches=set())
+@clause(
+    "V2",
+    over=problems(),
+    catches={
+        "drops_the_lightest_key",
+        "adds_one_to_the_denominator",
+        "drops_the_last_key",
+        "forgets_to_rescale_the_sum",
+    },
+)
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
     """If all values agree, every query that sees one returns it.
 
@@ -68,7 +86,11 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
     equal(o, want, within=rounding.of_output(constant))
 
 
-@clause("V3", over=problems(families=EXACT, least=(1, 1, 1, 2)), catches=set())
+@clause(
+    "V3",
+    over=problems(families=EXACT, least=(1, 1, 1, 2)),
+    catches={"reads_keys_as_values", "swaps_queries_and_keys"},
+)
 def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
     """The output is linear in the values: the output of a sum is the sum of the outputs.
 
@@ -83,7 +105,9 @@ def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> Non
     equal(o[2], o[0] + o[1], within=within)
 
 
-@clause("V4", over=problems(), catches=set())
+@clause(
+    "V4", over=problems(), catches={"reads_keys_as_values", "takes_the_width_of_values_from_keys"}
+)
 def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
     """Each column of the output comes from the same column of the values.
 
@@ -98,7 +122,11 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
     equal(after, before[..., order], within=within)
 
 
-@clause("V5", over=problems(families=("lattice", "ties", "normal")), catches=set())
+@clause(
+    "V5",
+    over=problems(families=("lattice", "ties", "normal")),
+    catches={"reads_keys_as_values", "remembers_answers_by_shape"},
+)
 def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
     """A power of two passes through every rounding.
 
@@ -118,7 +146,7 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
 @clause(
     "V6",
     over=problems(families=("lattice", "normal", "ties")),
-    catches=set(),
+    catches={"scales_by_value_width", "takes_the_width_of_values_from_keys"},
     needs={Capability.WIDTHS},
 )
 def values_of_any_width_are_averaged(attention: Implementation, problem: Problem) -> None:
@@ -138,7 +166,11 @@ def values_of_any_width_are_averaged(attention: Implementation, problem: Problem
     "V7",
     over=problems(),
     needs={Capability.GRADIENTS},
-    catches=set(),
+    catches={
+        "forgets_the_denominator_of_value_gradients",
+        "differentiates_the_sum_of_the_output",
+        "differentiates_with_unmerged_sums",
+    },
 )
 def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
     """The gradient of the values is the transpose of the forward pass.
@@ -162,7 +194,11 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
     "V8",
     over=problems(),
     needs={Capability.GRADIENTS},
-    catches=set(),
+    catches={
+        "averages_over_each_group",
+        "takes_one_head_of_each_group",
+        "drops_the_tail_from_value_gradients",
+    },
 )
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
     """The gradients of all values together are the cotangents of all queries that are not idle.

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.mistakes import steps
-from spec.mistakes.mistake import around, wrong
+from spec.mistakes import pipeline, steps
+from spec.mistakes.mistake import around, differentiated, wrong
 from spec.mistakes.pipeline import Attend, Options
 from spec.mistakes.steps import default_scale
 from spec.notation import Array
@@ -69,12 +69,19 @@ def _in_order(x: Array) -> Array:
     return np.resize(buffer[start:], x.shape)
 
 
+@wrong("receive", incident="C26")
+def ignores_the_strides_of_dout(dout: Array) -> Array:
+    """Reads the memory behind a cotangent in order, as if it were contiguous."""
+    return _in_order(dout)
+
+
 # Memory of the callee
 
 
 _answers: dict[tuple[Any, ...], Array] = {}
 _keys: dict[tuple[int, ...], Array] = {}
 _buffers: dict[tuple[Any, ...], Array] = {}
+_left_over: list[bool] = []
 _calls = itertools.count(1)
 _chance = np.random.default_rng(0)
 
@@ -106,7 +113,7 @@ def keeps_stale_keys(
     return attend(query, kept, value, options)
 
 
-@around(incident="C29", dtypes=("float64",))
+@around(incident="C29")
 def returns_the_same_buffer_again(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -136,6 +143,21 @@ def drops_out_in_evaluation(
     out = attend(query, key, value, options)
     kept = _chance.random(out.shape) < 0.9
     return np.where(kept, out / out.dtype.type(0.9), 0)
+
+
+def _poisoned(*arguments: Any) -> Any:
+    """The right backward pass, which leaves something behind for the forward pass."""
+    _left_over.append(True)
+    return pipeline.backward(*arguments)
+
+
+@around(incident="C29", observers={"backward": differentiated(_poisoned)})
+def starts_from_what_the_backward_pass_left(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Shares a buffer between the passes, and does not clear it before the next forward pass."""
+    out = attend(query, key, value, options)
+    return out + 1 if _left_over and not _left_over.clear() else out
 
 
 # What is returned

@@ -118,15 +118,23 @@ def wrong(step: str, *, incident: str, kind: Kind | None = None, **facts: Any) -
     return decorate
 
 
-def around(*, incident: str, kind: Kind = "call", **facts: Any) -> Decorator:
+def around(
+    *,
+    incident: str,
+    kind: Kind = "call",
+    observers: Mapping[str, Any] | None = None,
+    **facts: Any,
+) -> Decorator:
     """Attention wrapped in the decorated function.
 
     It is called with the right attention and its arguments: attend, query, key,
-    value, options.
+    value, options. observers: further attributes, such as `backward`.
     """
 
     def decorate(wrapper: Callable[..., Array]) -> Attention:
         function = native(partial(wrapper, pipeline.attend))
+        for name, value in (observers or {}).items():
+            setattr(function, name, value)
         return described(function, wrapper, incident=incident, kind=kind, **facts)
 
     return decorate
@@ -186,8 +194,7 @@ def _observers(kind: Kind, steps: Steps) -> dict[str, Any]:
             "backward": differentiated(partial(pipeline.backward, steps=steps)),
             "bias_gradient": differentiated(partial(pipeline.bias_gradient, steps=steps)),
         }
-    if kind == "weights":
-        return {"weights": native(partial(pipeline.weights, steps=steps))}
-    if kind == "lse":
-        return {"lse": native(partial(pipeline.lse, steps=steps))}
+    if kind in ("weights", "lse"):  # both, so that they can be held against each other
+        observers = {"weights": pipeline.weights, "lse": pipeline.lse}
+        return {name: native(partial(f, steps=steps)) for name, f in observers.items()}
     return {}

@@ -37,6 +37,13 @@ def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array
     return shortened(q, TF32), shortened(k, TF32), v
 
 
+@wrong("read", incident="plausible", kind="rounding")
+def rounds_keys_down(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
+    """Stores keys as integers with a zero point, and drops what is left over."""
+    q, k, v = steps.read(query, key, value)
+    return q, np.floor(k * 8) / 8, v
+
+
 @wrong("scores", incident="plausible", kind="rounding")
 def rounds_scores_to_bfloat16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 8 bits."""
