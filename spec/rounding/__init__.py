@@ -21,6 +21,7 @@ import numpy as np
 from spec.notation import Array, Gradients, Problem
 from spec.rounding.arithmetic import allowed
 from spec.rounding.backward import Backward
+from spec.rounding.domain import in_domain
 from spec.rounding.formats import FORMATS, Format, rounded
 from spec.rounding.forward import Forward
 from spec.rounding.reference import Reference
@@ -171,42 +172,3 @@ def coverage(problem: Problem) -> Coverage:
     known = bounds(problem)
     counts = (~problem.idle, known.weights.capped, known.backward.silent)
     return Coverage(*(int(np.count_nonzero(x)) for x in counts))
-
-
-def in_domain(problem: Problem, room: float = 4.0) -> bool:
-    """Whether no intermediate result of a right implementation can overflow.
-
-    What is multiplied before a mask is applied may be forbidden, so that it counts:
-    q with k, dout with v, each scaled before or after. `room` is for sums of
-    results that are in error, and for arrays that hold a value more than once.
-    """
-    rules = allowed(problem)
-    widest = (rules.stored if rules.u_each else rules.unit).max / room
-    cast = (rules.stored if rules.u_cast else rules.unit).max / room
-    with np.errstate(over="ignore", invalid="ignore"):
-        everywhere, of_ds, results = _largest(bounds(problem))
-    return everywhere < widest and of_ds < cast and results < rules.stored.max / room
-
-
-def _largest(known: Bounds) -> tuple[float, float, float]:
-    """The largest intermediate result before a mask; of ds; and of what is stored."""
-    s, b, p = known.scores, known.backward, known.scores.problem
-    v = known.forward.v_size
-    scale = max(1.0, s.sigma)
-    products = (np.abs(p.q) @ np.abs(s.k).swapaxes(-1, -2), b.g @ v.swapaxes(-1, -2))
-    bias = _most(np.abs(p.bias))
-    everywhere = max(scale * _most(products[0]) + bias, 2 * _most(products[1]), p.M)
-    everywhere = max(everywhere, scale * _most(np.abs(p.q)), scale * _most(np.abs(s.k)))
-    da = 2 * s.where_visible(products[1]).max(axis=-1, keepdims=True, initial=0.0)
-    values = _most(s.over_visible(v))
-    keys = scale * da * s.over_visible(np.abs(s.k))
-    queries = s.visible.swapaxes(-1, -2) @ (scale * da * np.abs(p.q))
-    couts = s.visible.swapaxes(-1, -2) @ b.g
-    results = (values, _most(keys), p.H * _most(queries), p.H * _most(couts))
-    return float(everywhere), scale * _most(da), float(max(results))
-
-
-def _most(x: Array) -> float:
-    """The largest element of `x` >= 0, or 0 if it has none; NaN counts as infinite."""
-    most = float(x.max(initial=0.0))
-    return most if most == most else float("inf")

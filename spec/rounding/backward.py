@@ -42,7 +42,7 @@ import numpy as np
 from spec import definition
 from spec.notation import Array, Gradients
 from spec.rounding import sums
-from spec.rounding.arithmetic import C_DIV, C_DS, C_PRE, C_SCALE
+from spec.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
 from spec.rounding.forward import Forward
 from spec.rounding.reference import in_float64
 from spec.rounding.weights import SILENT_ABOVE
@@ -235,7 +235,7 @@ class Backward:
         size = s.sigma * ((self.ds + self.B_ds) @ k)
         error = s.sigma * (own @ k + self.of_delta * mean)
         error += (self.shared / self.room + C_SCALE * r.u) * dq
-        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_DIV)
+        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
         error += self.ds_lost * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
         return self._stored(error, dq, s.live, self.silent)
 
@@ -250,7 +250,7 @@ class Backward:
         error += (C_SCALE * r.u) * dk + self.ds_lost * self._over_queries(q)
         size = self._gathered(size)
         error += sums.of_any_order(
-            size, dk, self.terms, u=r.u, w=r.w, count=self.seen_by, products=C_DIV
+            size, dk, self.terms, u=r.u, w=r.w, count=self.seen_by, products=C_INTO
         )
         each = r.u_cast * size if self.problem.G < self.problem.H else 0.0
         return self._stored(error + each, dk, self.seen, self.silent_keys)
