@@ -1,1 +1,102 @@
-"""The executable specification of multi-head attention."""
+"""The executable specification of multi-head attention: the table of contents.
+
+Read `notation` for the words and `definition` for what attention is; then the
+sections, in this order. Each opens with its idea and its derivation; each
+clause is a sentence, a formula and a check of a few lines.
+
+    A agreement       the output, the gradients and all else are those of the definition
+    S softmax         the weights are a softmax, whether or not anybody shows them
+      jacobian        and its derivative has a row term
+    V values          the output is a weighted mean, and only values are averaged
+    K keys            keys have no origin
+    B bases           only inner products matter
+    P permutations    keys are a set, queries are a batch
+    M masking         the forbidden does not exist
+      idleness        and who may see nothing returns nothing
+    C causality       under causality the future does not exist
+    H heads           heads do not meet, and a group of them shares its keys
+    X blocks          attention over parts merges into attention over the whole
+    T calls           the call is a function
+
+`rounding` derives how far a correct implementation may stray, `problems` says
+where the clauses quantify, `proofs` what is proved, and `mistakes` holds the
+plausible wrong implementations that they must reject.
+
+    from spec import certify
+    print(certify("torch.nn.functional:scaled_dot_product_attention"))
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from spec import (
+    agreement,
+    bases,
+    blocks,
+    calls,
+    causality,
+    heads,
+    idleness,
+    jacobian,
+    keys,
+    masking,
+    permutations,
+    softmax,
+    values,
+)
+from spec.clause import Clause, Violation
+from spec.implementation import Implementation
+from spec.notation import Gradients, Problem
+
+if TYPE_CHECKING:
+    from spec.certification import assert_attention, certify, parametrize_with_clauses, rerun
+
+__all__ = [
+    "CLAUSES",
+    "SECTIONS",
+    "Clause",
+    "Gradients",
+    "Implementation",
+    "Problem",
+    "Violation",
+    "assert_attention",
+    "certify",
+    "parametrize_with_clauses",
+    "rerun",
+]
+
+SECTIONS = (
+    agreement,
+    softmax,
+    jacobian,
+    values,
+    keys,
+    bases,
+    permutations,
+    masking,
+    idleness,
+    causality,
+    heads,
+    blocks,
+    calls,
+)
+
+
+_FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstance(x, Clause)]
+_LETTERS = list(dict.fromkeys(clause.section for clause in _FOUND))
+
+CLAUSES = {
+    clause.number: clause
+    for clause in sorted(
+        _FOUND, key=lambda c: (_LETTERS.index(c.section), int(c.number[len(c.section) :]))
+    )
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The doors, opened when they are used: to read the specification takes no certification."""
+    if name in ("assert_attention", "certify", "parametrize_with_clauses", "rerun"):
+        return getattr(import_module("spec.certification"), name)
+    raise AttributeError(f"module 'spec' has no attribute {name!r}")

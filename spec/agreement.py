@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, rounding
+from spec import definition, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
@@ -99,6 +99,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
         "rounds_score_gradients_to_float16",
     },
     effort=2,
+    proof=proofs.the_query_gradient_is_the_derivative,
 )
 def the_gradient_of_the_queries_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -124,6 +125,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
         "detaches_the_weights",
     },
     effort=2,
+    proof=proofs.the_key_gradient_is_the_derivative,
 )
 def the_gradient_of_the_keys_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -150,6 +152,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
         "takes_one_head_of_each_group",
     },
     effort=2,
+    proof=proofs.the_value_gradient_is_the_derivative,
 )
 def the_gradient_of_the_values_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -170,6 +173,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
     over=problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
+    proof=proofs.the_bias_gradient_is_the_derivative,
 )
 def the_gradient_of_the_bias_is_that_of_the_definition(
     attention: Implementation, problem: Problem

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
@@ -39,7 +39,12 @@ def mean_of_the_visible(problem: Problem) -> Array:
     return problem.allowed.astype(np.longdouble) @ v / count
 
 
-@clause("B1", over=problems(), catches={"centres_each_key_on_its_own_mean", "rounds_keys_down"})
+@clause(
+    "B1",
+    over=problems(),
+    catches={"centres_each_key_on_its_own_mean", "rounds_keys_down"},
+    proof=proofs.only_inner_products_matter,
+)
 def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """The columns of queries and keys may be permuted together, and their signs changed.
 
@@ -55,7 +60,10 @@ def coordinates_may_be_reordered(attention: Implementation, problem: Problem) ->
 
 
 @clause(
-    "B2", over=EXACT, catches={"normalises_queries_and_keys", "centres_each_key_on_its_own_mean"}
+    "B2",
+    over=EXACT,
+    catches={"normalises_queries_and_keys", "centres_each_key_on_its_own_mean"},
+    proof=proofs.only_inner_products_matter,
 )
 def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     """What is added to one coordinate of the queries is taken from another one of the keys.
@@ -108,6 +116,7 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
         "returns_zero_query_gradients",
         "drops_the_last_query_from_key_gradients",
     },
+    proof=proofs.query_gradients_mirror_key_gradients,
 )
 def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
     """What the queries gain along the keys' directions the keys gain along the queries'.

@@ -106,7 +106,9 @@ def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -
     equal(p, o, within=rounding.of_output(tidy) + rounding.of_output(view))
 
 
-@clause("T6", over=problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"})
+@clause(
+    "T6", over=problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"}
+)
 def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
     """Gradients do not depend on how inputs and cotangent lie in memory.
 

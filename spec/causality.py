@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -36,6 +36,7 @@ def prefix(problem: Problem, length: int) -> Problem:
     "C1",
     over=SQUARE,
     catches={"ignores_causality", "sees_one_key_ahead", "forgets_causality_without_a_mask"},
+    proof=proofs.causal_prefixes_are_consistent,
 )
 def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None:
     """Attending over a prefix gives a prefix of the output.
@@ -142,7 +143,12 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
 
 
-@clause("C6", over=SQUARE, catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"})
+@clause(
+    "C6",
+    over=SQUARE,
+    catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"},
+    proof=proofs.the_last_query_sees_all_keys,
+)
 def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
     """The last query of a text attends to all of it.
 
@@ -199,6 +205,7 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
     over=SQUARE_OF_TWO,
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_causality"},
+    proof=proofs.the_past_learns_nothing_from_the_future,
 )
 def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
     """A loss that looks only at the first t outputs has no gradient beyond their keys.
@@ -220,6 +227,7 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
     over=SQUARE,
     needs={Capability.GRADIENTS},
     catches={"drops_the_row_term", "differentiates_without_causality"},
+    proof=proofs.the_first_causal_query_has_no_gradient,
 )
 def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
     """The first query sees one key, whatever it asks; so its gradient is zero.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -76,6 +76,7 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
         "reads_the_first_key_head",
         "merges_heads_without_transposing",
     },
+    proof=proofs.heads_permute,
 )
 def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the heads permutes the output.
@@ -95,6 +96,7 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     "H4",
     over=GROUPED,
     catches={"tiles_key_heads", "bounds_packed_rows", "divides_heads_by_key_heads"},
+    proof=proofs.grouped_heads_are_repeated_heads,
 )
 def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:
     """Grouped heads give what the key heads repeated would, each next to itself.
@@ -117,6 +119,7 @@ def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None
         "averages_over_each_group",
         "gathers_interleaved_heads",
     },
+    proof=proofs.gradients_of_shared_heads_add_up,
 )
 def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradient of a key head is the sum over the query heads that read it.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import moves, rounding
+from spec import moves, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -79,6 +79,7 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
     over=IDLE,
     needs={Capability.GRADIENTS},
     catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
+    proof=proofs.idle_queries_have_no_gradient,
 )
 def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
     """The cotangent of an idle query goes nowhere, and its own gradient is zero.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, rounding
+from spec import definition, proofs, rounding
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -40,6 +40,7 @@ def as_softmax(problem: Problem) -> Problem:
         "drops_the_row_term",
         "sums_dout_for_the_row_term",
     },
+    proof=proofs.score_gradients_sum_to_zero,
 )
 def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
     """If all values agree, no score matters, and no gradient reaches queries and keys.
@@ -71,6 +72,7 @@ SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
         "averages_the_row_term",
         "differentiates_at_the_default_scale",
     },
+    proof=proofs.the_gradient_of_softmax,
 )
 def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
     """The derivative of a softmax subtracts the mean from the cotangent.
@@ -97,6 +99,7 @@ def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -
         "adds_the_row_term",
         "rounds_the_row_term_to_bfloat16",
     },
+    proof=proofs.score_gradients_sum_to_zero,
 )
 def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The derivatives by the scores of one query sum to zero, whatever the loss.
@@ -121,6 +124,7 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
         "averages_the_row_term",
         "differentiates_with_unmerged_sums",
     },
+    proof=proofs.the_jacobian_is_symmetric_and_positive,
 )
 def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
     """The derivative of a softmax is a symmetric matrix, and no loss descends along itself.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, rounding
+from spec import definition, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
@@ -43,6 +43,7 @@ def shift(problem: Problem) -> Array:
         "scores_padding_zero",
         "zeroes_forbidden_scores",
     },
+    proof=proofs.keys_have_no_origin,
 )
 def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves the output alone.
@@ -68,6 +69,7 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
         "sums_dout_for_the_row_term",
         "averages_the_row_term",
     },
+    proof=proofs.key_gradients_sum_to_zero,
 )
 def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The gradients of the keys sum to zero, whatever the loss.
@@ -110,6 +112,7 @@ def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem)
     over=LATTICE,
     needs={Capability.GRADIENTS},
     catches={"drops_the_row_term", "rounds_the_row_term_to_bfloat16"},
+    proof=proofs.gradients_have_no_origin_either,
 )
 def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves every gradient alone.

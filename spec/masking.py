@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, clause, equal, holds, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
@@ -69,6 +69,7 @@ def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Proble
     "M2",
     over=problems(masks=HOLLOW, causal=False),
     catches={"inverts_the_mask", "adds_the_truth_values"},
+    proof=proofs.forbidden_keys_are_deleted_keys,
 )
 def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
     """Hiding keys from all queries is the same as not having them.
@@ -158,6 +159,7 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
         "scales_the_bias_too",
     },
     effort=2,
+    proof=proofs.forbidden_content_is_not_read,
 )
 def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all may hold any finite number, and its value too: not a bit
@@ -174,7 +176,13 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
     same_bits(p, o)
 
 
-@clause("M7", over=HOLES, needs={Capability.GRADIENTS}, catches={"differentiates_without_the_mask"})
+@clause(
+    "M7",
+    over=HOLES,
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_the_mask"},
+    proof=proofs.forbidden_keys_have_no_gradient,
+)
 def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all gets a gradient of exactly zero, and so does its value.
 
@@ -252,6 +260,7 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
     over=problems(masks=PLAIN, causal=False, square=True),
     needs={Capability.MASK},
     catches={"inverts_the_mask", "forbids_after_normalising"},
+    proof=proofs.a_window_of_nothing_copies_the_values,
 )
 def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
     """In a window of one, every query returns the value beside it.
@@ -295,6 +304,7 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     over=problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"drops_the_row_term", "differentiates_softmax_by_element"},
+    proof=proofs.bias_gradients_add_to_nothing,
 )
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.

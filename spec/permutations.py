@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import moves, rounding
+from spec import moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -24,7 +24,10 @@ UNORDERED = problems(causal=False, least=(1, 1, 1, 2))
 
 
 @clause(
-    "P1", over=UNORDERED, catches={"favours_recent_keys", "keeps_stale_keys", "drops_the_last_key"}
+    "P1",
+    over=UNORDERED,
+    catches={"favours_recent_keys", "keeps_stale_keys", "drops_the_last_key"},
+    proof=proofs.keys_are_a_set,
 )
 def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     """Keys may come in any order, if their values and the mask's columns come along.
@@ -42,6 +45,7 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     "P2",
     over=problems(causal=False, least=(1, 1, 2, 1)),
     catches={"favours_the_diagonal", "remembers_answers_by_shape", "normalises_over_queries"},
+    proof=proofs.queries_are_a_batch,
 )
 def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     """A permutation of the queries permutes the output.
@@ -120,6 +124,7 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     over=UNORDERED,
     needs={Capability.GRADIENTS},
     catches={"lets_idle_queries_teach_the_values", "differentiates_without_the_mask"},
+    proof=proofs.gradients_follow_the_order_of_keys,
 )
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
     """A permutation of the keys permutes their gradients, and leaves those of the queries alone.
@@ -141,6 +146,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
     "P7",
     over=problems(causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
+    proof=proofs.duplicating_all_keys_adds_log_two,
 )
 def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, all weights are halved, and the output stays.
@@ -160,6 +166,7 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
     over=problems(masks=PLAIN, causal=False),
     needs={Capability.LSE},
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
+    proof=proofs.duplicating_all_keys_adds_log_two,
 )
 def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, the log-sum-exp grows by the logarithm of two.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
@@ -56,6 +56,7 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
         "hides_padded_queries_too",
         "lays_padding_along_queries",
     },
+    proof=proofs.rows_sum_to_one,
 )
 def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
     """The weights of a query sum to one, and to zero if it is idle.
@@ -118,6 +119,7 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
         "rounds_scores_to_bfloat16",
         "attends_to_the_best_key_only",
     },
+    proof=proofs.ratios_of_weights_are_differences_of_scores,
 )
 def ratios_of_weights_are_differences_of_scores(
     attention: Implementation, problem: Problem
@@ -141,6 +143,7 @@ def ratios_of_weights_are_differences_of_scores(
     over=problems(masks=PLAIN),
     needs={Capability.BIAS},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
+    proof=proofs.scores_have_no_origin,
 )
 def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query changes nothing.
@@ -166,6 +169,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
         "measures_lse_without_the_bias",
         "measures_lse_in_base_two",
     },
+    proof=proofs.log_sum_exp_moves_with_the_scores,
 )
 def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query is added to its log-sum-exp.
@@ -215,6 +219,7 @@ def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem)
         "adds_one_to_the_denominator",
         "exponentiates_by_a_cubic",
     },
+    proof=proofs.a_subset_is_renormalised,
 )
 def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
     """Fewer keys share what they had among themselves.

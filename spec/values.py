@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, moves, rounding
+from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
@@ -45,6 +45,7 @@ def _full_precision(dtype: str) -> float:
         "lets_idle_queries_attend",
         "gives_idle_queries_the_first_value",
     },
+    proof=proofs.outputs_lie_among_the_allowed_values,
 )
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
     """No output lies outside the values that the query may see, in any column.
@@ -90,6 +91,7 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
     "V3",
     over=problems(families=EXACT, least=(1, 1, 1, 2)),
     catches={"reads_keys_as_values", "swaps_queries_and_keys"},
+    proof=proofs.outputs_add_as_values_do,
 )
 def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
     """The output is linear in the values: the output of a sum is the sum of the outputs.
@@ -171,6 +173,7 @@ def values_of_any_width_are_averaged(attention: Implementation, problem: Problem
         "differentiates_the_sum_of_the_output",
         "differentiates_with_unmerged_sums",
     },
+    proof=proofs.value_gradients_mirror_the_output,
 )
 def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
     """The gradient of the values is the transpose of the forward pass.
@@ -199,6 +202,7 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
         "takes_one_head_of_each_group",
         "drops_the_tail_from_value_gradients",
     },
+    proof=proofs.value_gradients_sum_to_the_cotangents,
 )
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
     """The gradients of all values together are the cotangents of all queries that are not idle.
