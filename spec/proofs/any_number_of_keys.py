@@ -198,11 +198,14 @@ def gradients_have_no_origin_either(row_term: int = 1) -> Expr:
     return numerator(over_keys(moved) - over_keys(score_gradient(s, g, row_term) * x))
 
 
-@proved("any number of keys, any widths, per live query", lost=1)
-def value_gradients_sum_to_the_cotangents(lost: int = 0) -> Expr:
-    """sum_j dv_j = dout: a shift of all values by c is one of o by c. The control loses a part."""
+@proved("any number of keys, any widths, per live query", reach=growing)
+def value_gradients_sum_to_the_cotangents(reach: Keyed = the_same) -> Expr:
+    """sum_j dv_j = dout: a shift of all values by c is one of o by c.
+
+    x stands for <dout, c>. The control shifts value j by c j.
+    """
     (s, g), (t, x) = per_key("s g"), numbers("t x")
-    return numerator(derivative(mean(g + t * x, s), t) - x + lost)
+    return numerator(derivative(mean(g + t * x * reach(key()), s), t) - x)
 
 
 @proved("any number of keys, any widths", reach=growing)

@@ -28,6 +28,9 @@ class Block(NamedTuple):
     mass: Expr
 
 
+Merge = Callable[[Block, Block], Block]
+
+
 def block(name: str) -> Block:
     """Attention over any number of keys: the output and the mass of block `name`."""
     import sympy as sp
@@ -48,6 +51,11 @@ def averaged(one: Block, two: Block) -> Block:
     return Block((one.out + two.out) / 2, one.mass + two.mass)
 
 
+def one_sided(one: Block, two: Block) -> Block:
+    """Or this: the output of the first."""
+    return Block(one.out, one.mass + two.mass)
+
+
 def difference(one: Block, two: Block) -> Matrix:
     """The output and the mass by which two blocks differ."""
     import sympy as sp
@@ -56,7 +64,7 @@ def difference(one: Block, two: Block) -> Matrix:
 
 
 @proved("any two blocks, any number of keys in each", merge=averaged)
-def merging_blocks_gives_the_whole(merge: Callable[[Block, Block], Block] = merged) -> Matrix:
+def merging_blocks_gives_the_whole(merge: Merge = merged) -> Matrix:
     """Attention over the union is the merge, output and lse. The control averages outputs."""
     import sympy as sp
 
@@ -66,15 +74,15 @@ def merging_blocks_gives_the_whole(merge: Callable[[Block, Block], Block] = merg
     return difference(merge(block("1"), block("2")), Block(total / mass, mass))
 
 
-@proved("any two blocks, any number of keys in each", out=1)
-def merging_is_commutative(out: int = 0) -> Matrix:
-    """1 + 2 = 2 + 1. The control shifts the output of one of them."""
+@proved("any two blocks, any number of keys in each", merge=one_sided)
+def merging_is_commutative(merge: Merge = merged) -> Matrix:
+    """1 + 2 = 2 + 1. The control keeps the output of the first."""
     one, two = block("1"), block("2")
-    return difference(merged(one, two), merged(two, Block(one.out + out, one.mass)))
+    return difference(merge(one, two), merge(two, one))
 
 
 @proved("any three blocks, any number of keys in each", merge=averaged)
-def merging_is_associative(merge: Callable[[Block, Block], Block] = merged) -> Matrix:
+def merging_is_associative(merge: Merge = merged) -> Matrix:
     """(1 + 2) + 3 = 1 + (2 + 3). The control averages outputs."""
     one, two, three = block("1"), block("2"), block("3")
     return difference(merge(merge(one, two), three), merge(one, merge(two, three)))
@@ -82,7 +90,7 @@ def merging_is_associative(merge: Callable[[Block, Block], Block] = merged) -> M
 
 @proved("any block, any number of keys", merge=averaged)
 def merging_with_the_empty_block_changes_nothing(
-    merge: Callable[[Block, Block], Block] = merged,
+    merge: Merge = merged,
 ) -> Matrix:
     """1 + (0, exp(-inf)) = 1. The control averages outputs."""
     import sympy as sp

@@ -1,0 +1,85 @@
+"""The definition in fractions: equal to plain loops, and nothing leaves the fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracles import rational
+from spec import definition
+from spec.exact import Logarithm, Rationals, exact, fractions, power_of_two
+from spec.notation import Array
+from spec.proofs.examples import example
+
+SEEDS = st.integers(0, 2**32 - 1)
+generated = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def same_numbers(got: Array, want: Array) -> None:
+    """Equal, not close."""
+    assert got.shape == want.shape
+    assert (np.asarray(got) == np.asarray(want)).all()
+
+
+@given(seed=SEEDS)
+@generated
+def test_the_definition_is_that_of_plain_loops_in_fractions(seed: int) -> None:
+    problem = example(seed)
+
+    same_numbers(definition.weights(problem), rational.weights(problem))
+    same_numbers(definition.attention(problem), rational.attention(problem))
+
+
+@given(seed=SEEDS)
+@generated
+def test_its_gradients_are_those_of_the_whole_jacobian(seed: int) -> None:
+    problem = example(seed)
+    got, want = definition.gradients(problem), rational.gradients(problem)
+
+    for name in ("q", "k", "v", "bias"):
+        same_numbers(getattr(got, name), getattr(want, name))
+
+
+def test_nothing_leaves_the_fractions() -> None:
+    problem = example(3)
+    gradients = definition.gradients(problem)
+
+    for array in (definition.attention(problem), gradients.q, gradients.k, gradients.v):
+        assert isinstance(array, Rationals)
+        assert all(isinstance(x, Fraction) for x in array.flat)
+
+
+@given(seed=SEEDS)
+@generated
+def test_log_sum_exp_is_the_logarithm_of_the_sum(seed: int) -> None:
+    problem = example(seed)
+
+    same_numbers(
+        np.exp(definition.lse(problem)),
+        np.exp(definition.scores(problem)).sum(axis=-1),
+    )
+
+
+def test_powers_of_two_are_rational_at_integers_only() -> None:
+    assert power_of_two(Fraction(-3)) == Fraction(1, 8)
+    assert power_of_two(-np.inf) == 0
+    assert power_of_two(Fraction(2) + Logarithm(Fraction(3))) == 12
+    with pytest.raises(ValueError, match="not rational"):
+        power_of_two(Fraction(1, 2))
+    with pytest.raises(ValueError, match="not rational"):
+        definition.attention(exact(example(0).but(scale=0.3)))
+
+
+def test_a_float_is_the_fraction_that_it_is() -> None:
+    assert (fractions([1, 2]) + np.array([0.1, 0.5])).tolist() == [
+        1 + Fraction(0.1),
+        Fraction(5, 2),
+    ]
