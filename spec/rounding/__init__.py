@@ -25,6 +25,7 @@ from spec.rounding.domain import in_domain
 from spec.rounding.formats import FORMATS, Format, rounded
 from spec.rounding.forward import Forward
 from spec.rounding.reference import Reference
+from spec.rounding.score_gradients import ScoreGradients
 from spec.rounding.scores import Scores
 from spec.rounding.sums import of_any_order
 from spec.rounding.weights import Weights
@@ -61,7 +62,7 @@ class Bounds:
     @cached_property
     def backward(self) -> Backward:
         """Those of the gradients."""
-        return Backward(self.forward)
+        return Backward(ScoreGradients(self.forward))
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
@@ -170,5 +171,5 @@ class Coverage:
 def coverage(problem: Problem) -> Coverage:
     """How much the budgets of `problem` say, so that a pass is not a pass of nothing."""
     known = bounds(problem)
-    counts = (~problem.idle, known.weights.capped, known.backward.silent)
+    counts = (~problem.idle, known.weights.capped, known.backward.of_scores.silent)
     return Coverage(*(int(np.count_nonzero(x)) for x in counts))

@@ -1,36 +1,16 @@
-"""How far the gradients may be from their exact values.
+"""How far the gradients of q, k and v may be from their exact values.
 
-An implementation may keep the weights of the forward pass, and compute the row term
-delta_i = sum_j a_ij da_ij as it stands; or compute them again as exp(s - lse), from
-scores that it adds up in another order, and the row term as <dout_i, o_i> from the
-output as it was stored. It may apply the Jacobian of softmax as a matrix. Write
-Z_ij = da_ij - delta_i, so that ds = a Z, and
+With the symbols of `score_gradients`, and sum(A, S) for Lemma 1,
 
-    weight computed again   a_ij (1 + c_i)(1 + e_ij),  |e_ij| <= epsilon_ij
-    what its row shares     |c_i| <= shared_i = (drifts + rho) / room
-    room_i                  = 1 - kappa - rho
-
-where c is the error of the log-sum-exp: it comes from other roundings than e, and
-the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
-
-    wrong_ij  = a_ij (epsilon + drifts + rho) / room         most_ij = a_ij + wrong_ij
-    H_ij      = sum(|dout| |v|, da)                                              da
-    delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
-                  + sum(heavy |da|, delta) ] / room           from the weights
-                sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
-    zeta_ij   = H + u (2 + (M - 1) / 2) (|da| + |delta|)      Z but for delta
-    B_ds      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
-    B_dv      = wrong^T |dout| + sum(most^T |dout|, dv)
-    B_dk      = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk)
-    B_dq      = |scale| [ (drift |Z| / room + most zeta + C_DS u |ds|) |k|
-                + B_delta (|sum_j a k| + wrong |k|) ] + shared |dq|
-                + sum(|scale| (|ds| + B_ds) |k|, dq)
+    B_dv = wrong^T |dout| + sum(most^T |dout|, dv)
+    B_dk = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk) + C_SCALE u |dk|
+    B_dq = |scale| [ (own |Z| + most zeta + C_DS u |ds|) |k|
+           + B_delta (|sum_j a k| + wrong |k|) ] + (shared + C_SCALE u) |dq|
+           + sum(|scale| (|ds| + B_ds) |k|, dq)
 
 The last is the centred form of the backward pass: what a row shares multiplies dq
-itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key.
-That of delta from the weights holds for weights that were divided by their own sum:
-sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s - lse)
-do not add up to one, and with them delta is granted from the output only.
+itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key. With
+shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
 """
 
 from __future__ import annotations
@@ -43,182 +23,17 @@ from spec import definition
 from spec.notation import Array, Gradients
 from spec.rounding import sums
 from spec.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
-from spec.rounding.forward import Forward
 from spec.rounding.reference import in_float64
-from spec.rounding.weights import SILENT_ABOVE
+from spec.rounding.score_gradients import ScoreGradients
 
 
 class Backward:
-    """The bounds of the gradients of one problem, each computed once, when asked for.
+    """The bounds of the gradients of one problem, each computed once, when asked for."""
 
-    Every attribute is the symbol of that name in the module's derivation.
-    """
-
-    def __init__(self, forward: Forward) -> None:
-        self.forward, self.weights, self.scores = forward, forward.weights, forward.scores
-        self.problem, self.rules = forward.problem, forward.rules
-
-    # The weights, once more
-
-    @cached_property
-    def shared(self) -> Array:
-        """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
-        return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
-
-    @cached_property
-    def silent(self) -> Array:
-        """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
-        return np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
-
-    @cached_property
-    def room(self) -> Array:
-        """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
-        trust = 1.0 - self.weights.kappa - self.weights.normaliser
-        return np.where(self.silent, 1.0, trust)
-
-    @cached_property
-    def speaks(self) -> Array | float:
-        """0 in silent rows, else 1.   (B, H, N, 1)"""
-        return 1.0 - self.silent if self.silent.any() else 1.0
-
-    @cached_property
-    def drift(self) -> Array:
-        """drift_ij / room_i.   (B, H, N, M)"""
-        return self.weights.drift * (self.speaks / self.room)
-
-    @cached_property
-    def heavy(self) -> Array:
-        """heavy_ij / room_i.   (B, H, N, M)"""
-        return self.weights.heavy * (self.speaks / self.room)
-
-    @cached_property
-    def own(self) -> Array:
-        """The error of a weight, but for what its row shares.   (B, H, N, M)
-
-        An exponential may flush to zero below the smallest normal number; an eager
-        one underflows as it is stored, and so do a quotient and a normaliser.
-        """
-        lost = self.rules.unit.tiny + 3 * self.rules.w_each
-        return self.drift + self.scores.where_visible(lost)
-
-    @cached_property
-    def wrong(self) -> Array:
-        """The error of a weight.   (B, H, N, M)"""
-        return self.own + self.weights.a * (self.shared / self.room)
-
-    @cached_property
-    def most(self) -> Array:
-        """The largest that a weight may be.   (B, H, N, M)"""
-        return self.weights.a + self.wrong
-
-    # The gradients of the weights and of the scores
-
-    @cached_property
-    def g(self) -> Array:
-        """|dout|.   (B, H, N, E)"""
-        return np.abs(self.problem.dout)
-
-    @cached_property
-    def da(self) -> Array:
-        """da_ij = <dout_i, v_j>.   (B, H, N, M)"""
-        return self.scores.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
-
-    @cached_property
-    def da_size(self) -> Array:
-        """|da|.   (B, H, N, M)"""
-        return np.abs(self.da)
-
-    @cached_property
-    def H(self) -> Array:
-        """The error of da; an eager one is stored.   (B, H, N, M)"""
-        s, r, E = self.scores, self.rules, self.problem.E
-        size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
-        H = sums.of_any_order(size, self.da, E, u=r.u, w=r.w, count=E)
-        H += r.u_each * self.da_size + r.w_each
-        if r.flush:
-            sizes = (
-                self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
-            )
-            H += r.flush * s.where_visible(sizes)
-        return H
-
-    @cached_property
-    def delta(self) -> Array:
-        """delta_i = sum_j a_ij da_ij.   (B, H, N, 1)"""
-        return (self.weights.a * self.da).sum(axis=-1, keepdims=True)
-
-    @cached_property
-    def Z(self) -> Array:
-        """|da - delta|.   (B, H, N, M)"""
-        return self.scores.where_visible(np.abs(self.da - self.delta))
-
-    @cached_property
-    def ds(self) -> Array:
-        """|ds_ij| = a_ij |Z_ij|.   (B, H, N, M)"""
-        return self.weights.a * self.Z
-
-    @cached_property
-    def of_delta(self) -> Array:
-        """The error of delta, from the weights or from the output.   (B, H, N, 1)"""
-        from_weights = self._delta_from_weights
-        stored = self.rules.u_each * np.abs(self.delta) + self.rules.w_each
-        return np.maximum(from_weights, self._delta_from_output) + stored
-
-    @cached_property
-    def _delta_from_weights(self) -> Array:
-        """Eager weights are stored twice, and the products once.   (B, H, N, 1)"""
-        s, r, M = self.scores, self.rules, self.problem.M
-        size = (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
-        moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
-        shared = self.weights.normaliser * self.speaks / self.room * np.abs(self.delta)
-        lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
-        lost += r.w_each * s.count
-        added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
-        return moved + shared + lost + added + 3 * r.u_each * size
-
-    @cached_property
-    def _delta_from_output(self) -> Array:
-        """<dout, o>, with o as it was stored.   (B, H, N, 1)"""
-        r, E, B_o = self.rules, self.problem.E, self.forward.output
-        moved = (self.g * B_o).sum(axis=-1, keepdims=True)
-        size = (self.g * np.abs(self.forward.o)).sum(axis=-1, keepdims=True) + moved
-        return moved + sums.of_any_order(size, self.delta, E, u=r.u, w=r.w, count=E)
-
-    @cached_property
-    def zeta(self) -> Array:
-        """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)
-
-        The subtraction and a product with each side; and where the Jacobian of
-        softmax is applied as a matrix, da meets the M - 1 additions of delta (Lemma 1).
-        """
-        r = self.rules
-        unit = r.u * (2 + 0.5 * max(self.problem.M - 1, 0))
-        zeta = self.H + unit * (self.da_size + np.abs(self.delta))
-        return zeta + r.u_each * (self.Z + 2 * self.H) + r.w_each if r.u_each else zeta
-
-    @cached_property
-    def B_ds(self) -> Array:
-        """The error of ds in the accumulator.   (B, H, N, M)"""
-        moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
-        return moved + (C_DS * self.rules.u) * self.ds
-
-    @cached_property
-    def cast(self) -> Array:
-        """What ds loses on its way into a product.   (B, H, N, M)
-
-        One cast in flash. Eager stores two factors of the weight, the product, the
-        product times the scale, and the other operand times its scale.
-        """
-        each = 5 if self.rules.u_each else 1
-        return (each * self.rules.u_cast) * (self.ds + self.B_ds)
-
-    @cached_property
-    def ds_lost(self) -> float:
-        """What ds loses by underflow, scaled before or after: w, and the cast.   scalar"""
-        r = self.rules
-        return max(1.0, self.scores.sigma) * (3 * r.w + 3 * r.w_cast)
-
-    # The gradients
+    def __init__(self, of_scores: ScoreGradients) -> None:
+        self.of_scores, self.forward = of_scores, of_scores.forward
+        self.weights, self.scores = of_scores.weights, of_scores.scores
+        self.problem, self.rules = of_scores.problem, of_scores.rules
 
     @cached_property
     def exact(self) -> Gradients:
@@ -228,52 +43,46 @@ class Backward:
     @cached_property
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
-        s, r, M = self.scores, self.rules, self.problem.M
+        s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
         k, dq = np.abs(s.k), np.abs(in_float64(self.exact.q))
-        own = self.own * self.Z + self.most * self.zeta + (C_DS * r.u) * self.ds + self.cast
-        mean = np.abs(self.weights.a @ s.k) + self.wrong @ k
-        size = s.sigma * ((self.ds + self.B_ds) @ k)
-        error = s.sigma * (own @ k + self.of_delta * mean)
-        error += (self.shared / self.room + C_SCALE * r.u) * dq
+        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + b.cast
+        mean = np.abs(self.weights.a @ s.k) + b.wrong @ k
+        size = s.sigma * ((b.ds + b.B_ds) @ k)
+        error = s.sigma * (own @ k + b.of_delta * mean)
+        error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
-        error += self.ds_lost * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
-        return self._stored(error, dq, s.live, self.silent)
+        error += b.ds_lost * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
+        return self._stored(error, dq, s.live, b.silent)
 
     @cached_property
     def k(self) -> Array:
         """B_dk.   (B, G, M, D)"""
-        s, r = self.scores, self.rules
+        s, b, r = self.scores, self.of_scores, self.rules
         q, dk = np.abs(self.problem.q), np.abs(in_float64(self.exact.k))
-        moved = s.sigma * ((self.B_ds + self.cast).swapaxes(-1, -2) @ q)
-        size = s.sigma * ((self.ds + self.B_ds).swapaxes(-1, -2) @ q)
+        moved = s.sigma * ((b.B_ds + b.cast).swapaxes(-1, -2) @ q)
+        size = self._gathered(s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
-        error += (C_SCALE * r.u) * dk + self.ds_lost * self._over_queries(q)
-        size = self._gathered(size)
-        error += sums.of_any_order(
-            size, dk, self.terms, u=r.u, w=r.w, count=self.seen_by, products=C_INTO
-        )
-        each = r.u_cast * size if self.problem.G < self.problem.H else 0.0
-        return self._stored(error + each, dk, self.seen, self.silent_keys)
+        error += (C_SCALE * r.u) * dk + b.ds_lost * self._over_queries(q)
+        error += self._added(size, dk, C_INTO)
+        return self._stored(error, dk, self.seen, self.silent_keys)
 
     @cached_property
     def v(self) -> Array:
         """B_dv.   (B, G, M, E)"""
-        r = self.rules
-        cast = r.u_cast + 2 * r.u_each
-        wrong = (self.wrong + cast * self.weights.a).swapaxes(-1, -2) @ self.g
-        size = self._gathered(self.most.swapaxes(-1, -2) @ self.g)
+        b, r = self.of_scores, self.rules
         dv = np.abs(in_float64(self.exact.v))
-        error = self._gathered(wrong) + 3 * r.w_cast * self._over_queries(self.g)
-        error += sums.of_any_order(size, dv, self.terms, u=r.u, w=r.w, count=self.seen_by)
-        error += r.flush * self.seen_by
-        each = r.u_cast * size if self.problem.G < self.problem.H else 0.0
-        return self._stored(error + each, dv, self.seen, self.silent_keys)
+        wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
+        error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
+        error += 3 * r.w_cast * self._over_queries(b.g) + r.flush * self.seen_by
+        error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
+        return self._stored(error, dv, self.seen, self.silent_keys)
 
     @cached_property
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
-        error = self.B_ds + self.cast + (3 * self.rules.w + 3 * self.rules.w_cast)
-        return self._stored(error, self.ds, self.scores.visible, self.silent)
+        b, r = self.of_scores, self.rules
+        error = b.B_ds + b.cast + (3 * r.w + 3 * r.w_cast)
+        return self._stored(error, b.ds, self.scores.visible, b.silent)
 
     # Sums over the queries that share a key
 
@@ -289,7 +98,18 @@ class Backward:
 
     def _ds_sums(self, axis: int) -> Array:
         """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
-        return (self.ds + self.B_ds).sum(axis=axis)[..., None]
+        return (self.of_scores.ds + self.of_scores.B_ds).sum(axis=axis)[..., None]
+
+    def _added(self, size: Array, total: Array, products: float) -> Array:
+        """Lemma 1 over the queries of a group; a cast sum of each head is stored before.
+
+        size: (B, G, M, columns), the sums of sizes; total: the sums.
+        """
+        r = self.rules
+        stored = r.u_cast * size if self.problem.G < self.problem.H else 0.0
+        return stored + sums.of_any_order(
+            size, total, self.terms, u=r.u, w=r.w, count=self.seen_by, products=products
+        )
 
     @property
     def terms(self) -> int:
@@ -309,9 +129,9 @@ class Backward:
     @cached_property
     def silent_keys(self) -> Array:
         """Keys that some silent row sees.   (B, G, M, 1)"""
-        if not self.silent.any():
+        if not self.of_scores.silent.any():
             return np.zeros((1, 1, 1, 1), dtype=bool)
-        touched = np.logical_and(self.silent, self.problem.allowed).sum(axis=-2)
+        touched = np.logical_and(self.of_scores.silent, self.problem.allowed).sum(axis=-2)
         return np.greater(self._gathered(touched[..., None]), 0)
 
     def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:
