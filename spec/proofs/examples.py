@@ -19,7 +19,7 @@ from spec.exact import exact, fractions
 from spec.notation import Array, Problem
 from spec.proofs.theorem import Decorator
 
-SIZES = "10 problems in fractions: heads up to 6 on 3, 6 queries, 7 keys, widths up to 3"
+SIZES = "10 problems in fractions: up to 6 heads on 3, 6 queries, 7 keys, widths of 3"
 SEEDS = range(10)
 
 Law = Callable[..., Array]
