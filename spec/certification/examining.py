@@ -209,4 +209,4 @@ def versions() -> Mapping[str, str]:
 
 
 def _listed(capabilities: frozenset[Any]) -> str:
-    return ", ".join(sorted(capability.value for capability in capabilities))
+    return "; ".join(sorted(capability.value for capability in capabilities))

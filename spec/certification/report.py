@@ -131,9 +131,15 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
     missing: dict[str, set[str]] = {}
     for verdict in certificate.verdicts:
         if verdict.outcome == "not offered":
-            missing.setdefault(verdict.message, set()).add(verdict.clause)
-    for what, numbers in missing.items():
-        yield f"not offered: {what} ({len(numbers)} clauses)"
+            for what in verdict.message.split("; "):
+                missing.setdefault(what, set()).add(verdict.clause)
+    if missing:
+        counted = [f"{what} ({len(numbers)} clauses)" for what, numbers in missing.items()]
+        yield textwrap.fill(
+            f"not offered, of what clauses need: {'; '.join(counted)}",
+            WIDTH,
+            subsequent_indent="    ",
+        )
 
 
 def _counterexamples(certificate: Certificate) -> Iterator[str]:
