@@ -51,7 +51,7 @@ class Backward:
         error = s.sigma * (own @ k + b.of_delta * mean)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
-        error += b.ds_lost * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
+        error += b.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
         return self._stored(error, dq, s.live, b.silent)
 
     @cached_property
@@ -62,7 +62,7 @@ class Backward:
         moved = s.sigma * ((b.B_ds + b.cast).swapaxes(-1, -2) @ q)
         size = self._gathered(s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
-        error += (C_SCALE * r.u) * dk + b.ds_lost * self._over_queries(q)
+        error += (C_SCALE * r.u) * dk + b.lost_scaled * self._over_queries(q)
         error += self._added(size, dk, C_INTO)
         return self._stored(error, dk, self.seen, self.silent_keys)
 
@@ -80,8 +80,8 @@ class Backward:
     @cached_property
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
-        b, r = self.of_scores, self.rules
-        error = b.B_ds + b.cast + (3 * r.w + 3 * r.w_cast)
+        b = self.of_scores
+        error = b.B_ds + b.cast + b.lost
         return self._stored(error, b.ds, self.scores.visible, b.silent)
 
     # Sums over the queries that share a key

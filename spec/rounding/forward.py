@@ -89,7 +89,7 @@ class Forward:
             tail = np.where(light, self.weights.heavy, 0.0) @ self.v_size
             added = np.minimum(added, unit * many * half + tail)
         rescaled = (self.weights.heavy * (C_WEIGHT + self.scores.R)) @ self.v_size
-        return unit * rescaled + added + (r.u_cast + 2 * r.u_each) * size + self._underflow
+        return unit * rescaled + added + (r.u_cast + r.u_each) * size + self._underflow
 
     @cached_property
     def _underflow(self) -> Array:
@@ -138,7 +138,7 @@ class Forward:
     @cached_property
     def core(self) -> Array:
         """[ centred + theta + phi |o| ] / (1 - kappa), or the hull.   (B, H, N, E)"""
-        whole = self.centred + self.theta + (self.weights.phi + self.rules.u_each) * np.abs(self.o)
+        whole = self.centred + self.theta + self.weights.phi * np.abs(self.o)
         if not self.weights.capped.any():
             return whole / (1.0 - self.weights.kappa)
         trusted: Array = np.less(self.weights.kappa, SILENT_ABOVE)

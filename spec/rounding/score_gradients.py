@@ -204,8 +204,12 @@ class ScoreGradients:
         each = 5 if self.rules.u_each else 1
         return (each * self.rules.u_cast) * (self.ds + self.B_ds)
 
-    @cached_property
-    def ds_lost(self) -> float:
-        """What ds loses by underflow, scaled before or after: w, and the cast.   scalar"""
-        r = self.rules
-        return max(1.0, self.scores.sigma) * (3 * r.w + 3 * r.w_cast)
+    @property
+    def lost(self) -> float:
+        """What ds loses by underflow: its products, those of a Jacobian, the cast.   scalar"""
+        return (3 + 2 * self.problem.M) * self.rules.w + 3 * self.rules.w_cast
+
+    @property
+    def lost_scaled(self) -> float:
+        """The same of scale ds, scaled before or after.   scalar"""
+        return max(1.0, self.scores.sigma) * self.lost

@@ -84,12 +84,12 @@ class Weights:
 
     @cached_property
     def phi(self) -> Array:
-        """The error of the normaliser, relative; eager stores it.   (B, H, N, 1)"""
+        """The error of the normaliser; eager stores it and what it adds up.   (B, H, N, 1)"""
         u = self.rules.u
         few = np.minimum(self.heavy, u).sum(axis=-1, keepdims=True) - u * self.scores.live
         rescaled = u * (self.heavy * self.scores.R).sum(axis=-1, keepdims=True)
         unit = sums.growth(self.problem.M, u) * (1 + self.drifts)
-        return unit * (few + rescaled) + self.rules.u_each
+        return unit * (few + rescaled) + 2 * self.rules.u_each
 
     @cached_property
     def kappa(self) -> Array:
