@@ -65,8 +65,8 @@ def of_reduced(problem: Problem, x: Array, budget: Array, shape: tuple[int, ...]
         "rounds_weights_to_bfloat16",
         "rounds_the_scale_to_bfloat16",
         "stores_partial_sums_in_bfloat16",
-        "truncates_the_output",
         "switches_beyond_eight_queries",
+        "swaps_queries_and_keys",
     },
     effort=4,
 )
@@ -98,7 +98,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
         "detaches_the_weights",
         "rounds_score_gradients_to_float16",
     },
-    effort=2,
+    effort=3,
     proof=proofs.the_query_gradient_is_the_derivative,
 )
 def the_gradient_of_the_queries_is_that_of_the_definition(
@@ -124,7 +124,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
         "gives_keys_the_gradients_of_queries",
         "detaches_the_weights",
     },
-    effort=2,
+    effort=3,
     proof=proofs.the_key_gradient_is_the_derivative,
 )
 def the_gradient_of_the_keys_is_that_of_the_definition(
@@ -151,7 +151,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
         "differentiates_the_sum_of_the_output",
         "takes_one_head_of_each_group",
     },
-    effort=2,
+    effort=3,
     proof=proofs.the_value_gradient_is_the_derivative,
 )
 def the_gradient_of_the_values_is_that_of_the_definition(
@@ -204,6 +204,7 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
         "shows_weights_transposed",
         "shows_nan_for_idle_queries",
     },
+    effort=2,
 )
 def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are the softmax of the scores.

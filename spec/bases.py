@@ -80,7 +80,7 @@ def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
 
 
-@clause("B3", over=EXACT, catches={"swaps_queries_and_keys", "reads_keys_as_values"})
+@clause("B3", over=EXACT, catches={"reads_keys_as_values", "divides_by_the_scale"})
 def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
     """A factor may move from the queries to the keys.
 
@@ -139,7 +139,7 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
     "B6",
     over=problems(),
     needs={Capability.SCALE},
-    catches={"takes_zero_scale_for_none", "centres_each_key_on_its_own_mean", "ignores_the_scale"},
+    catches={"centres_each_key_on_its_own_mean", "ignores_the_scale"},
 )
 def empty_columns_change_nothing(attention: Implementation, problem: Problem) -> None:
     """Columns of zeros may be added to queries, keys and values when the scale stays.
@@ -233,18 +233,23 @@ def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
         "drops_the_last_key",
         "adds_one_to_the_denominator",
         "averages_two_halves",
+        "truncates_the_output",
     },
 )
 def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
     """A query of zeros prefers no key.
 
-    q_i = 0  implies  o_i = mean of v_j over the keys allowed to i
+        q_i = 0  implies  o_i = mean of v_j over the keys allowed to i
+
+    Every exponential is exactly 1 here, which no format rounds; so weights that are
+    stored in 16 bits before they are normalised (`flash`) get no allowance for that.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
+    exact = flat.but(rounding="strict") if flat.rounding == "flash" else flat
 
     o = attention.forward(flat)
 
-    equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
+    equal(o, mean_of_the_visible(flat), within=rounding.of_output(exact))
 
 
 @clause(

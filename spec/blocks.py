@@ -195,7 +195,7 @@ def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> No
         "forgets_to_rescale_the_sum",
         "keeps_the_eight_largest",
     },
-    effort=2,
+    effort=3,
 )
 def every_key_is_read(attention: Implementation, problem: Problem) -> None:
     """However many keys there are, none is left out and none is made up.

@@ -8,6 +8,7 @@ its budget.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -183,14 +184,16 @@ class Clause:
 
     @property
     def formula(self) -> str:
-        """The claim in symbols: the indented paragraph of the docstring."""
-        indented = [p for p in self._paragraphs()[1:] if p.startswith("    ")]
-        return "\n".join(line.strip() for line in indented[0].splitlines()) if indented else ""
+        """The claim in symbols: the second paragraph of the docstring."""
+        second = self._paragraphs()[1:2]
+        return "\n".join(line.strip() for part in second for line in part.splitlines())
 
     @property
     def text(self) -> str:
-        """The whole docstring, dedented."""
-        return "\n\n".join(self._paragraphs())
+        """The whole docstring, its formula indented."""
+        sentence, _, *why = (*self._paragraphs(), "")
+        formula = "\n".join(f"    {line}" for line in self.formula.splitlines())
+        return "\n\n".join(part for part in (sentence, formula, *why) if part)
 
     @property
     def evidence(self) -> str:
@@ -198,9 +201,7 @@ class Clause:
         return "checked" if self.proof is None else f"{self.proof.grade} ({self.proof.sizes})"
 
     def _paragraphs(self) -> list[str]:
-        lines = (self.check.__doc__ or self.name).splitlines()
-        body = [line.removeprefix("    ") for line in lines[1:]]
-        return [p for p in "\n".join([lines[0], *body]).strip().split("\n\n") if p.strip()]
+        return inspect.cleandoc(self.check.__doc__ or self.name).split("\n\n")
 
     def binds(self, implementation: Implementation) -> bool:
         """Whether the clause says anything about this implementation."""

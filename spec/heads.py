@@ -71,11 +71,7 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
 @clause(
     "H3",
     over=SEVERAL,
-    catches={
-        "uses_the_mask_of_the_first_head",
-        "reads_the_first_key_head",
-        "merges_heads_without_transposing",
-    },
+    catches={"reads_the_first_key_head", "merges_heads_without_transposing"},
     proof=proofs.heads_permute,
 )
 def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:

@@ -51,6 +51,7 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
         "adds_a_finite_fill_for_each",
         "adds_the_lowest_number_for_each",
     },
+    effort=2,
 )
 def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
     """True and False are 0 and -inf.
@@ -156,7 +157,6 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
         "adds_the_truth_values",
         "uses_the_mask_of_the_first_query",
         "zeroes_forbidden_scores",
-        "scales_the_bias_too",
     },
     effort=2,
     proof=proofs.forbidden_content_is_not_read,
@@ -216,7 +216,7 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     "M13",
     over=problems(masks=LIVE),
     needs={Capability.LSE},
-    catches={"measures_zero_for_idle_queries", "forgets_the_maximum_in_lse"},
+    catches={"forgets_the_maximum_in_lse"},
 )
 def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
     """What a mask hides is missing from the sum.
@@ -236,7 +236,7 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
     "M14",
     over=problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
     needs={Capability.MASK},
-    catches={"adds_the_truth_values", "drops_the_tail", "keeps_stale_keys"},
+    catches={"adds_the_truth_values", "keeps_stale_keys"},
 )
 def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
     """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
@@ -284,6 +284,7 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
         "drops_the_finite_bias",
         "subtracts_the_bias",
     },
+    effort=2,
 )
 def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     """A bias is added after the scale, so the scale does not touch it.
@@ -347,6 +348,21 @@ def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> N
     """However many queries there are, each is masked by its own row.
 
     o_i = sum_j a_ij v_j,    a_ij = 0 where j is forbidden to i, for any N
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "M20",
+    over=problems(masks=("padding",), square=True, least=(1, 1, 2, 2)),
+    catches={"hides_padded_queries_too", "lays_padding_along_queries"},
+)
+def padding_hides_keys_and_not_queries(attention: Implementation, problem: Problem) -> None:
+    """A sequence that is padded has fewer keys; its queries attend, padded or not.
+
+    o_i = sum_(j < length) a_ij v_j    for every i < N
     """
     o = attention.forward(problem)
 

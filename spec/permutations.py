@@ -44,7 +44,7 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
 @clause(
     "P2",
     over=problems(causal=False, least=(1, 1, 2, 1)),
-    catches={"favours_the_diagonal", "remembers_answers_by_shape", "normalises_over_queries"},
+    catches={"favours_the_diagonal", "remembers_answers_by_shape"},
     proof=proofs.queries_are_a_batch,
 )
 def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
@@ -99,11 +99,7 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
 @clause(
     "P5",
     over=problems(least=(2, 1, 1, 1)),
-    catches={
-        "normalises_over_the_batch",
-        "repeats_the_mask_out_of_order",
-        "swaps_batch_and_heads_of_the_mask",
-    },
+    catches={"normalises_over_the_batch", "reads_the_first_batch_of_keys"},
 )
 def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output of one element of the batch is what it would be alone.
@@ -123,7 +119,7 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     "P6",
     over=UNORDERED,
     needs={Capability.GRADIENTS},
-    catches={"lets_idle_queries_teach_the_values", "differentiates_without_the_mask"},
+    catches={"differentiates_without_the_mask"},
     proof=proofs.gradients_follow_the_order_of_keys,
 )
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:

@@ -186,7 +186,8 @@ def _scale(
     if domain.scales == ("odd",):
         return pick(draw, ODD_SCALES)
     scales = SCALES if causal else (*SCALES, *ODD_SCALES)
-    return pick(draw, (None, *scales) if "default" in domain.scales else scales)
+    not_asked = (None,) * len(scales) if "default" in domain.scales else ()
+    return pick(draw, (*not_asked, *scales))
 
 
 def _limits(domain: Problems, scope: Scope) -> Limits:

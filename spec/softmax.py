@@ -53,8 +53,6 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
         "normalises_over_heads",
         "forbids_after_normalising",
         "drops_weights_below_a_ten_thousandth",
-        "hides_padded_queries_too",
-        "lays_padding_along_queries",
     },
     proof=proofs.rows_sum_to_one,
 )
@@ -262,7 +260,7 @@ def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None
 
     o = attention.forward(problem)
 
-    equal(o, winner, within=rounding.of_output(problem) + _left_over(a, v, winner))
+    at_most(np.abs(o - winner), _left_over(a, v, winner), within=rounding.of_output(problem))
 
 
 def _left_over(a: Array, v: Array, winner: Array) -> Array:

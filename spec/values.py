@@ -66,12 +66,7 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
 @clause(
     "V2",
     over=problems(),
-    catches={
-        "drops_the_lightest_key",
-        "adds_one_to_the_denominator",
-        "drops_the_last_key",
-        "forgets_to_rescale_the_sum",
-    },
+    catches={"adds_one_to_the_denominator", "forgets_the_denominator", "returns_zero"},
 )
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
     """If all values agree, every query that sees one returns it.
@@ -90,7 +85,7 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
 @clause(
     "V3",
     over=problems(families=EXACT, least=(1, 1, 1, 2)),
-    catches={"reads_keys_as_values", "swaps_queries_and_keys"},
+    catches={"reads_keys_as_values"},
     proof=proofs.outputs_add_as_values_do,
 )
 def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
@@ -197,11 +192,7 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
     "V8",
     over=problems(),
     needs={Capability.GRADIENTS},
-    catches={
-        "averages_over_each_group",
-        "takes_one_head_of_each_group",
-        "drops_the_tail_from_value_gradients",
-    },
+    catches={"averages_over_each_group", "takes_one_head_of_each_group"},
     proof=proofs.value_gradients_sum_to_the_cotangents,
 )
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
