@@ -44,6 +44,20 @@ def elementwise(query, key, value):
     return right(query, key, value)
 
 
+def repaired(query, key, value):
+    """The same with the whole Jacobian."""
+    return right(query, key, value)
+
+
+def _repaired_backward(dout, query, key, value):
+    a, da = weights(query, key, value), dout @ value.swapaxes(-1, -2)
+    ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) / query.dtype.type(query.shape[-1] ** 0.5)
+    return ds @ key, ds.swapaxes(-1, -2) @ query, a.swapaxes(-1, -2) @ dout
+
+
+repaired.backward = _repaired_backward
+
+
 def _elementwise_backward(dout, query, key, value):
     a = weights(query, key, value)
     ds = a * (1 - a) * (dout @ value.swapaxes(-1, -2)) / query.dtype.type(np.sqrt(query.shape[-1]))
@@ -90,7 +104,8 @@ def uniform_when_idle(query, key, value, attn_mask=None):
     """A large negative number in place of -inf."""
     out = right(query, key, value, attn_mask)
     idle = weights(query, key, value, attn_mask).sum(axis=-1, keepdims=True) == 0
-    mean = _shared(value, query).mean(axis=2, keepdims=True, dtype=np.float64)
+    total = _shared(value, query).sum(axis=2, keepdims=True, dtype=np.float64)
+    mean = total / max(key.shape[2], 1)
     return np.where(idle, mean.astype(query.dtype), out)
 
 

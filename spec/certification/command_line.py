@@ -52,22 +52,26 @@ def _certify(options: argparse.Namespace) -> int:
         | {"conventions": _conventions(options.convention)}
         | {"specification": options.specification},
     )
+    if options.json:
+        _reserve(Path(options.json).parent)
+    if options.report:
+        _reserve(Path(options.report))
     with progress(sys.stderr) as report:
         certificate = supervised(request, report)
-    if options.json:
-        _saved(certificate.save, Path(options.json))
-    if options.report:
-        _saved(lambda folder: save_report(certificate, folder), Path(options.report))
     print(certificate)
+    if options.json:
+        certificate.save(options.json)
+    if options.report:
+        save_report(certificate, Path(options.report))
     return certificate.exit_code
 
 
-def _saved(save: object, path: Path) -> None:
-    """Save to `path`. Raises Unsuitable where nothing can be written there."""
+def _reserve(folder: Path) -> None:
+    """Make a folder before the work is done. Raises Unsuitable where none can be made."""
     try:
-        save(path)  # type: ignore[operator]
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Unsuitable(f"{path} cannot be written: {error.strerror}") from None
+        raise Unsuitable(f"{folder} cannot be written to: {error.strerror}") from None
 
 
 def _clauses(options: argparse.Namespace) -> int:

@@ -1,0 +1,191 @@
+"""The command line as people meet it: exit codes, what is printed, crashes, hangs, bad targets."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from spec import CLAUSES
+
+FEW = ("--profile", "quick", "--dtype", "float32")
+
+
+def run(*words, cwd=None, program=("-m", "spec")):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "OMP_NUM_THREADS": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-W", "error", *program, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=cwd,
+        env=environment,
+    )
+
+
+def certify(name, *words, **options):
+    return run("certify", f"tests.targets:{name}", *FEW, *words, **options)
+
+
+def test_certified_is_exit_code_0():
+    done = certify("right", "--clause", "A,V")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("right: certified\n")
+    assert "tests.targets:right --dtype float32 --clause A,V" in done.stdout
+    assert done.stderr == ""
+
+
+def test_violated_is_exit_code_1_and_says_all(tmp_path):
+    json_file, folder = tmp_path / "c.json", tmp_path / "report"
+    done = certify(
+        "elementwise", "--json", str(json_file), "--report", str(folder), "--clause", "A"
+    )
+    assert done.returncode == 1
+    assert "violated: A2" in done.stdout
+    assert "looks like differentiates_softmax_by_element (incident S0)" in done.stdout
+    found = json.loads(json_file.read_text())
+    assert found["passed"] is False
+    assert sum(found["ledger"].values()) == len(found["verdicts"])
+    assert {path.name for path in folder.iterdir()} >= {
+        "certificate.txt",
+        "certificate.json",
+        "A2-float32.py",
+    }
+    assert run(program=(str(folder / "A2-float32.py"),)).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("certify", "tests.targets"), "is no target"),
+        (("certify", "tests.nowhere:right"), "there is no module 'tests.nowhere'"),
+        (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
+        (("certify", "tests.targets:nothing"), "has no 'nothing'"),
+        (("certify", "tests.targets:number"), "is of type int, not a function"),
+        (("certify", "tests.targets:Layer"), "layers are not judged yet"),
+        (("certify", "tests.targets:two"), "takes at least 3"),
+        (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
+        (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 2), want (2, 3, 4, 2)"),
+        (("certify", "tests.targets:wrong_type"), "a tuple of 2"),
+        (("certify", "tests.targets:refuses_everything"), "RuntimeError: out of luck"),
+        (("certify", "tests.targets:right", "--dtype", "bfloat16"), "has no bfloat16"),
+        (("certify", "tests.targets:right", "--device", "cuda"), "has no device 'cuda'"),
+        (("certify", "tests.targets:right", "--clause", "Z9"), "unknown clause 'Z9'"),
+        (("certify", "tests.targets:right", "--convention", "idle"), "write NAME=VALUE"),
+        (("certify", "tests.targets:right", "--json", f"{os.devnull}/c"), "cannot be written to"),
+        (("clauses", "Z9"), "unknown clause 'Z9'"),
+        (("compare", "nowhere.json", "nowhere.json"), "cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, reason):
+    done = run(*words)
+    assert done.returncode == 2, done.stdout
+    assert reason in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["aborts", "hangs"])
+def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
+    done = certify(name, "--patience", "3", "--clause", "A")
+    assert done.returncode == 3
+    assert "crashed: A1" in done.stdout
+    assert {"aborts": "SIGABRT", "hangs": "no answer after 3 s"}[name] in done.stdout
+
+
+@pytest.mark.parametrize("isolate", [(), ("--isolate",)])
+def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
+    file = tmp_path / "c.json"
+    done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *isolate)
+    assert done.returncode == 3
+    assert "SIGSEGV" in done.stdout
+    ledger = json.loads(file.read_text())["ledger"]
+    if isolate:
+        assert ledger["blocked"] == 0
+        assert ledger["crashed"] >= 3
+    else:
+        assert ledger["crashed"] == 3
+        assert ledger["blocked"] > 0
+        assert "--isolate goes on" in done.stdout
+
+
+def test_a_hang_in_a_clause_is_that_clauses_verdict():
+    done = certify("hangs_when_long", "--clause", "A1,V2", "--patience", "2")
+    assert done.returncode == 3
+    assert "no answer after 2 s" in done.stdout
+
+
+def test_a_budget_that_is_spent_is_exit_code_3():
+    done = certify("hangs_when_long", "--clause", "A,V", "--budget", "2")
+    assert done.returncode == 3
+    assert "the budget of 2 s was spent" in done.stdout
+
+
+def test_jobs_give_the_same_verdicts(tmp_path):
+    for jobs in ("1", "2"):
+        certify("elementwise", "--clause", "A,V", "--jobs", jobs, "--json", str(tmp_path / jobs))
+    done = run("compare", str(tmp_path / "1"), str(tmp_path / "2"))
+    assert done.stdout == "nothing changed\n"
+
+
+def test_compare_says_what_changed(tmp_path):
+    for name in ("elementwise", "repaired"):
+        certify(name, "--clause", "A", "--json", str(tmp_path / name))
+    done = run("compare", str(tmp_path / "elementwise"), str(tmp_path / "repaired"))
+    assert done.returncode == 0
+    assert "[float32]: violated -> holds" in done.stdout
+
+
+def test_what_the_target_prints_does_not_mix_with_the_certificate():
+    done = certify("prints", "--clause", "V2")
+    assert "the implementation speaks" in done.stderr
+    assert "the implementation speaks" not in done.stdout
+
+
+def test_a_target_in_a_file_and_nothing_is_left_behind(tmp_path):
+    source = tmp_path / "mine.py"
+    source.write_text("from tests.targets import right as attend\n")
+    done = run("certify", "mine.py:attend", *FEW, "--clause", "A1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} <= {"mine.py", "__pycache__"}
+
+
+def test_the_table_of_clauses_names_them_all():
+    done = run("clauses")
+    assert done.returncode == 0
+    for clause in CLAUSES.values():
+        assert f"{clause.number:<5}{clause.name}" in done.stdout
+
+
+def test_one_clause_is_shown_whole():
+    done = run("clauses", "K2")
+    for words in ("sum_j dk_j = 0", "evidence", "drops_the_row_term", "must"):
+        assert words in done.stdout
+
+
+def test_a_convention_with_a_space_in_its_name():
+    done = certify("forbids", "--clause", "A,M", "--convention", "mask means=forbid")
+    assert done.returncode == 0, done.stdout
+
+
+def test_pytest_runs_the_clauses_of_a_target():
+    words = ("--implementation", "tests.targets:elementwise", "--profile", "quick")
+    done = run(
+        *words, "--dtype", "float32", "-q", "-p", "no:cacheprovider", program=("-m", "pytest")
+    )
+    assert done.returncode == 1
+    assert "test_clause[K2-key_gradients_sum_to_zero-float32]" in done.stdout
+    assert "test_clause[A4" not in done.stdout
+
+
+def test_pytest_says_what_is_wrong_with_a_target():
+    done = run("--implementation", "tests.targets:two", "-q", program=("-m", "pytest"))
+    assert done.returncode != 0
+    assert "takes at least 3" in done.stdout + done.stderr
