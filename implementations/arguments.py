@@ -19,6 +19,11 @@ def accumulator(dtype: np.dtype) -> np.dtype:
     return np.promote_types(dtype, np.float32)
 
 
+def laid_out(x: Array, dtype: np.dtype) -> Array:
+    """x in `dtype` and in C order, as the strides decide in which order a product is summed."""
+    return np.ascontiguousarray(x, dtype)
+
+
 def rounded(x: Array, dtype: np.dtype) -> Array:
     """x in `dtype`; what is too large for it becomes infinite."""
     with np.errstate(over="ignore"):

@@ -13,6 +13,11 @@ def accumulator(dtype: torch.dtype) -> torch.dtype:
     return torch.promote_types(dtype, torch.float32)
 
 
+def laid_out(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """x in `dtype` and contiguous, as the strides decide in which order a product is summed."""
+    return x.to(dtype).contiguous()
+
+
 def visible(attn_mask: Tensor | None, is_causal: bool, i: Tensor, j: Tensor) -> Tensor:
     """True where query i may attend to key j, for indices that broadcast with the mask."""
     if attn_mask is None:

@@ -21,6 +21,7 @@ from implementations.arguments import (
     factor,
     gathered,
     group,
+    laid_out,
     masked,
     mixed,
     rounded,
@@ -66,7 +67,7 @@ def backward(
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen = scores(q, k, attn_mask, is_causal, scale)
     a, _ = softmax(s)
-    do = dout.astype(q.dtype, copy=False)
+    do = laid_out(dout, q.dtype)
     ds = score_gradients(a, do, v, seen) * q.dtype.type(factor(scale, q.shape[-1]))
 
     R = query.shape[1] // max(key.shape[1], 1)
@@ -114,7 +115,7 @@ def mask_of_lengths(lengths: Array, M: int) -> Array:
 def opened(query: Array, key: Array, value: Array, enable_gqa: bool) -> tuple[Array, Array, Array]:
     """The inputs in the accumulator's format, with a key head for every query head."""
     R = group(query.shape[1], key.shape[1], enable_gqa)
-    q, k, v = (x.astype(accumulator(query.dtype), copy=False) for x in (query, key, value))
+    q, k, v = (laid_out(x, accumulator(query.dtype)) for x in (query, key, value))
     return q, shared(k, R), shared(v, R)
 
 

@@ -15,6 +15,7 @@ from implementations.arguments import (
     everywhere,
     factor,
     group,
+    laid_out,
     masked,
     rounded,
     visible,
@@ -39,8 +40,9 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
     """
-    a, _ = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
-    o = np.einsum("bgrij,bgjc->bgric", a, value.astype(a.dtype), optimize=True)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    a, _ = softmax(s)
+    o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
 
 
@@ -61,7 +63,7 @@ def backward(
     s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
     a, _ = softmax(s)
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
-    k, v = key.astype(q.dtype), value.astype(q.dtype)
+    k, v = (read(x, seen, q.dtype) for x in (key, value))
 
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
         da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
@@ -105,7 +107,16 @@ def lse(
 def grouped(x: Array, G: int) -> Array:
     """(B, H, N, C) with the heads in groups, (B, G, R, N, C), in the accumulator's format."""
     B, H, N, C = x.shape
-    return x.astype(accumulator(x.dtype)).reshape(B, G, H // max(G, 1), N, C)
+    return laid_out(x, accumulator(x.dtype)).reshape(B, G, H // max(G, 1), N, C)
+
+
+def read(x: Array, seen: Array, dtype: np.dtype) -> Array:
+    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+
+    x: (B, G, M, C)    seen: (B, G, R, N, M)
+    """
+    live: Array = np.asarray(seen.any(axis=(2, 3)))
+    return laid_out(np.where(live[..., None], x, 0), dtype)
 
 
 def scores(
@@ -125,9 +136,9 @@ def scores(
     q = grouped(query, G)
     seen = visible(mask, is_causal, np.arange(N)[:, None], np.arange(M))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
-        products = np.einsum("bgric,bgjc->bgrij", q, key.astype(q.dtype), optimize=True)
+        products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))
-    return masked(products, mask, seen), seen
+    return masked(products, mask, seen), np.broadcast_to(seen, products.shape)
 
 
 vars(attend).update(backward=backward, weights=weights, lse=lse)

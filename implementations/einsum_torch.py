@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from implementations.arguments import factor, group
-from implementations.arguments_torch import accumulator, visible
+from implementations.arguments_torch import accumulator, laid_out, visible
 
 
 def attend(
@@ -37,7 +37,7 @@ def attend(
     s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s).masked_fill(~seen, 0)
-    o = torch.einsum("bgrij,bgjc->bgric", a, value.to(a.dtype))
+    o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
     return o.reshape(*query.shape[:3], value.shape[3]).to(query.dtype)
 
 
@@ -80,14 +80,23 @@ def scores(
     """s_bgrij = scale q_bgric k_bgjc + b_bgrij, -inf where forbidden; and where it is not."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
-    q = query.to(accumulator(query.dtype)).reshape(*shape[:3], N, D)
-    s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, key.to(q.dtype))
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
-    i, j = torch.arange(N, device=q.device)[:, None], torch.arange(M, device=q.device)
-    seen = visible(mask, is_causal, i, j)
+    i, j = torch.arange(N, device=query.device)[:, None], torch.arange(M, device=query.device)
+    seen = visible(mask, is_causal, i, j).expand(shape)
+    q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
+    s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
     if mask is not None and mask.dtype != torch.bool:
         s = s + mask.to(s.dtype)
     return s.masked_fill(~seen, -inf), seen
+
+
+def read(x: Tensor, seen: Tensor, dtype: torch.dtype) -> Tensor:
+    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+
+    x: (B, G, M, C)    seen: (B, G, R, N, M)
+    """
+    hidden = ~seen.any(dim=3).any(dim=2)
+    return laid_out(x, dtype).masked_fill(hidden[..., None], 0)
 
 
 def softmax(s: Tensor) -> Tensor:

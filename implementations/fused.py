@@ -25,6 +25,7 @@ from implementations.arguments import (
     everywhere,
     factor,
     group,
+    laid_out,
     mixed,
     rounded,
     visible,
@@ -89,7 +90,7 @@ def backward(
     for b, h, g, k, v in heads(query, key, value, enable_gqa):
         for rows in blocks(query.shape[2], QUERIES):
             at = (b, h, rows)
-            q, do = sigma * query[at].astype(o.dtype), dout[at].astype(o.dtype)
+            q, do = sigma * laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
             mean, share = (do * o[at]).sum(axis=-1), (1 / nonzero(t[at]))[:, None]
             part = None if mask is None else mask[at]
             for cols, e, seen in tiles(q, k, part, is_causal, rows):
@@ -119,7 +120,7 @@ def passed(
     for b, h, _, k, v in heads(query, key, value, enable_gqa):
         for rows in blocks(N, QUERIES):
             at = (b, h, rows)
-            q = work.type(factor(scale, D)) * query[at].astype(work)
+            q = work.type(factor(scale, D)) * laid_out(query[at], work)
             part = None if mask is None else mask[at]
             for cols, s, seen in tiles(q, k, part, is_causal, rows):
                 absorb(s, v[cols], seen, o[at], m[at], t[at])
@@ -200,7 +201,7 @@ def heads(
     R = group(query.shape[1], key.shape[1], enable_gqa)
     for b, h in np.ndindex(query.shape[:2]):
         g = h // R
-        yield b, h, g, *(np.ascontiguousarray(x[b, g], dtype=work) for x in (key, value))
+        yield b, h, g, *(laid_out(x[b, g], work) for x in (key, value))
 
 
 def blocks(length: int, size: int) -> Iterator[slice]:

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from implementations.arguments import factor, group
-from implementations.arguments_torch import accumulator, mixed, visible
+from implementations.arguments_torch import accumulator, laid_out, mixed, visible
 
 QUERIES, KEYS = 256, 1024
 BITS = 1 / log(2)  # log2 e
@@ -100,8 +100,8 @@ def passed(
     m, t = o.new_full((B, H, N, 1), -inf), o.new_zeros(B, H, N, 1)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M)
     for at, g, rows in blocks_of_queries(query, R):
-        k, v = key[g].to(o.dtype), value[g].to(o.dtype)
-        q = (sigma * BITS) * query[at].to(o.dtype)
+        k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
+        q = (sigma * BITS) * laid_out(query[at], o.dtype)
         part = None if mask is None else mask[at]
         for cols, s, seen in tiles(q, k, part, is_causal, rows):
             absorb(s, v[cols], seen, o[at], m[at], t[at])
@@ -132,8 +132,8 @@ def gradients(
         torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None
     )
     for at, g, rows in blocks_of_queries(query, R):
-        k, v = key[g].to(o.dtype), value[g].to(o.dtype)
-        q, do = query[at].to(o.dtype), dout[at].to(o.dtype)
+        k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
+        q, do = laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
         mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
         part = None if mask is None else mask[at]
         for cols, e, seen in tiles((sigma * BITS) * q, k, part, is_causal, rows):

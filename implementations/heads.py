@@ -16,6 +16,7 @@ from implementations.arguments import (
     everywhere,
     factor,
     group,
+    laid_out,
     masked,
     mixed,
     rounded,
@@ -66,7 +67,7 @@ def backward(
     lists = heads(query, key, value, attn_mask, enable_gqa)
     for (b, h), (q, k, v, mask) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen = head_weights(q, k, mask, is_causal, scale)
-        do = dout[b, h].astype(work)
+        do = laid_out(dout[b, h], work)
         ds = score_gradients(a, do, v, seen)
         dq[b, h] = sigma * mixed(ds, k, seen)
         dk[b, h // R] += sigma * (ds.T @ q)
@@ -97,8 +98,9 @@ def heads(
     R = group(query.shape[1], key.shape[1], enable_gqa)
     mask = everywhere(attn_mask, (*query.shape[:-1], key.shape[-2]))
     for b, h in np.ndindex(query.shape[:2]):
-        q, k, v = query[b, h], key[b, h // R], value[b, h // R]
-        yield q.astype(work), k.astype(work), v.astype(work), None if mask is None else mask[b, h]
+        matrices = (query[b, h], key[b, h // R], value[b, h // R])
+        q, k, v = (laid_out(x, work) for x in matrices)
+        yield q, k, v, None if mask is None else mask[b, h]
 
 
 def head_weights(

@@ -25,6 +25,7 @@ from implementations.arguments import (
     factor,
     gathered,
     group,
+    laid_out,
     masked,
     rounded,
     shared,
@@ -81,7 +82,7 @@ def backward(
     sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
     """
     o, logs = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
-    q, do = query.astype(o.dtype), dout.astype(o.dtype)
+    q, do = laid_out(query, o.dtype), laid_out(dout, o.dtype)
     sigma, finite = o.dtype.type(factor(scale, q.shape[-1])), reference(logs)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
@@ -138,15 +139,16 @@ def one_by_one(
 
     s: (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E), both zero where j is forbidden to i
     """
-    q = query.astype(accumulator(query.dtype))
-    q *= q.dtype.type(factor(scale, query.shape[-1]))
+    q = laid_out(query, accumulator(query.dtype))
+    q = q.dtype.type(factor(scale, q.shape[-1])) * q
     N, M = query.shape[2], key.shape[2]
     masks = everywhere(attn_mask, (*query.shape[:3], M))
     for j in range(M):
         mask = None if masks is None else masks[..., j]
         seen = visible(mask, is_causal, np.arange(N), np.asarray(j))
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
-        k, v = (np.where(read, shared(x[:, :, [j]], R), 0).astype(q.dtype) for x in (key, value))
+        pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
+        k, v = (laid_out(x, q.dtype) for x in pair)
         yield j, masked((q * k).sum(axis=-1), mask, seen), k, v
 
 

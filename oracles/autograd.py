@@ -31,7 +31,8 @@ def attend(
     s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(s).masked_fill(~seen, 0)
-    return (a @ shared(value.double(), query.shape[1], enable_gqa)).to(query.dtype)
+    v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
+    return (a @ v).to(query.dtype)
 
 
 def weights(
@@ -72,16 +73,25 @@ def scores(
 ) -> tuple[Tensor, Tensor]:
     """s_ij = scale <q_i, k_j> + b_ij, -inf where forbidden; and True where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
-    s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ k.mT)
-    seen = torch.ones_like(s, dtype=torch.bool)
+    seen = torch.ones(*q.shape[:3], k.shape[2], dtype=torch.bool, device=q.device)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         seen = seen & attn_mask
     elif attn_mask is not None:
         seen = seen & ~attn_mask.isneginf()
-        s = s + attn_mask.double()
     if is_causal:
         seen = seen.tril()
+    s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        s = s + attn_mask.double()
     return s.masked_fill(~seen, -inf), seen
+
+
+def read(x: Tensor, seen: Tensor) -> Tensor:
+    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+
+    x: (B, H, M, C)    seen: (B, H, N, M)
+    """
+    return x.masked_fill(~seen.any(dim=-2)[..., None], 0)
 
 
 def softmax(s: Tensor) -> Tensor:
