@@ -437,33 +437,48 @@ def test_the_matrix_form_of_the_centred_sum_bounds_the_sum() -> None:
         assert (products >= direct * (1 - 1e-9)).all(), seed
 
 
-@pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
-def test_torch_stays_within_its_budgets(dtype: str, grade: Grade) -> None:
+def by_torch(problem: Problem, bias: Array | None) -> dict[str, Array]:
+    """The output and the gradients of torch's attention, with shared keys repeated."""
     torch = pytest.importorskip("torch")
-    if grade != "eager" and dtype in ("float16", "bfloat16"):
-        grade = "eager"  # on a CPU, torch stores every array of the masked path
+    form, group = getattr(torch, problem.dtype), problem.H // problem.G
+    arrays = (problem.q, problem.k, problem.v)
+    q, k, v = (torch.tensor(x, dtype=form).requires_grad_() for x in arrays)
+    o = torch.nn.functional.scaled_dot_product_attention(
+        q,
+        k.repeat_interleave(group, 1),
+        v.repeat_interleave(group, 1),
+        attn_mask=None if bias is None else torch.tensor(bias, dtype=form),
+        scale=problem.scale,
+    )
+    o.backward(torch.tensor(problem.dout, dtype=form))
+    got = {"o": o, "q": q.grad, "k": k.grad, "v": v.grad}
+    exact = {"bias": np.asarray(rounding.reference(problem).gradients.bias)}
+    return {name: x.detach().double().numpy() for name, x in got.items()} | exact
+
+
+@pytest.mark.parametrize(
+    ("dtype", "grade"),
+    [("float64", "strict"), ("float32", "strict"), ("float16", "eager"), ("bfloat16", "eager")],
+)
+def test_torch_with_a_mask_stays_within_its_budgets(dtype: str, grade: Grade) -> None:
     for seed in range(40):
         problem = problem_of(seed, dtype, grade)
-        if problem.idle.any():
-            continue
-        form = getattr(torch, dtype)
-        arrays = (problem.q, problem.k, problem.v)
-        q, k, v = (torch.tensor(x, dtype=form).requires_grad_() for x in arrays)
-        group = problem.H // problem.G
-        bias = np.where(problem.allowed, problem.bias, -np.inf)
-        o = torch.nn.functional.scaled_dot_product_attention(
-            q,
-            k.repeat_interleave(group, 1),
-            v.repeat_interleave(group, 1),
-            attn_mask=torch.tensor(bias, dtype=form),
-            scale=problem.scale,
-        )
-        o.backward(torch.tensor(problem.dout, dtype=form))
-        got = {"o": o} | {"q": q.grad, "k": k.grad, "v": v.grad}
-        got = {name: x.detach().double().numpy() for name, x in got.items()}
-        got["bias"] = rounding.reference(problem).gradients.bias
-        shares = dict(of_forward(problem, got)) | dict(of_backward(problem, got))
-        assert max(shares.values()) <= 1, (seed, shares)
+        if not problem.idle.any():
+            got = by_torch(problem, np.where(problem.allowed, problem.bias, -np.inf))
+            shares = dict(of_forward(problem, got)) | dict(of_backward(problem, got))
+            assert max(shares.values()) <= 1, (seed, shares)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_the_fused_kernel_of_torch_is_of_the_flash_grade(dtype: str) -> None:
+    for seed in range(60):
+        problem = problem_of(seed, dtype, "flash").but(mask=None, causal=False)
+        values = np.resize(problem.v, problem.k.shape)
+        problem = problem.but(v=values, dout=np.resize(problem.dout, problem.q.shape))
+        if rounding.in_domain(problem):
+            got = by_torch(problem, None)
+            shares = dict(of_forward(problem, got)) | dict(of_backward(problem, got))
+            assert max(shares.values()) <= 1, (seed, shares)
 
 
 # What budgets are, and where they are nothing
