@@ -1,7 +1,8 @@
 """torch's scaled_dot_product_attention, one function for each of its backends.
 
 Each goes through its own backend or not at all: what a backend does not support is
-refused with torch's own RuntimeError, mask and causal together always.
+refused with torch's own RuntimeError. The composed one refuses mask and causal
+together; the fused one of the CPU takes both, and their intersection.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def flash(
 ) -> Tensor:
     """Through the fused kernel.   (B, H, N, E)
 
-    Raises RuntimeError: mask and causal together, E != D, sizes of zero and whatever
-    else this machine's kernel does not support.
+    Raises RuntimeError: E != D, a mask of three axes, and whatever else this machine's
+    kernel does not support.
     """
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         return torch.nn.functional.scaled_dot_product_attention(
