@@ -96,11 +96,11 @@ class Forward:
         """What underflow does to sum_j a_ij v_jc.   (B, H, N, E)
 
         An exponential may flush to zero (relative to the largest), and does that to
-        its term and to the normaliser; a cast weight is off by w_cast, as an
-        exponential (flash) or as a weight (eager); a product by w, a stored sum by w_each.
+        its term and to the normaliser; a cast weight is off by w_cast, a stored
+        exponential and normaliser by w_each, a product by w, a stored sum by w_each.
         """
         r = self.rules
-        lost = r.unit.tiny + r.w_cast * (3.0 if r.u_each else self.weights.top_weight)
+        lost = r.unit.tiny + r.w_cast + 2 * r.w_each
         return (
             lost * self.scores.over_visible(self.v_size)
             + self.problem.M * r.unit.tiny * np.abs(self.o)

@@ -78,11 +78,6 @@ class Weights:
         return self.a + 2.0 * self.drift
 
     @cached_property
-    def top_weight(self) -> Array:
-        """max_j a_ij, which is exp(m - lse).   (B, H, N, 1)"""
-        return self.a.max(axis=-1, keepdims=True, initial=0.0)
-
-    @cached_property
     def phi(self) -> Array:
         """The error of the normaliser; eager stores it and what it adds up.   (B, H, N, 1)"""
         u = self.rules.u
