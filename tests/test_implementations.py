@@ -29,7 +29,7 @@ B, H, G, N, M, D, E = 2, 6, 3, 5, 7, 11, 13
 def problem(seed: int = 0, *, long: bool = False, **changes: Any) -> Problem:
     """Numbers that float16 and bfloat16 hold exactly; `long` ones cross the edges of tiles."""
     chance = np.random.default_rng(seed)
-    n, m = (fused.QUERIES + 3, fused_torch.KEYS + 5) if long else (N, M)
+    n, m = (fused_torch.QUERIES + 3, fused_torch.KEYS + 5) if long else (N, M)
     b, h, g = (1, 2, 1) if long else (B, H, G)
     shapes = ((b, h, n, D), (b, g, m, D), (b, g, m, E), (b, h, n, E))
     q, k, v, dout = (chance.integers(-32, 33, shape) / 16 for shape in shapes)
