@@ -1,14 +1,58 @@
 """Budgets: the rounding error that a correct implementation may make on a given problem.
 
-Per element, and derived, never a literal. `formats` knows the four formats,
-`arithmetic` what may be rounded where, `sums` what rounding does to a sum,
-`forward` and `backward` derive the bounds. A budget is a function of a problem,
-whose `dtype` and `rounding` say which arithmetic is allowed; in that arithmetic any
-order of summation, any tiling, with or without fused multiply-add, stays within it.
+Per element, and derived, never a literal. A budget is a function of a problem, whose
+`dtype` and `rounding` say which arithmetic is allowed. To read in this order:
+
+    formats          the four formats, and rounding to them
+    arithmetic       what may be rounded where, and how often: every constant
+    sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
+    scores           <q, k>, the scale, the bias; the exponent
+    weights          the softmax, the sum of a row and its logarithm
+    forward          the output: the centred form and the hull (Lemmas 3 and 5)
+    score_gradients  da, the row term, ds
+    backward         dq, dk, dv
+    domain           where nothing overflows
+
+Granted are any order of additions and any tiles, with or without fused multiply-add;
+above 128 keys, tiles that are scanned from either end. Not granted are an output
+from weights exp(s - lse), a row term from such weights, products that are not sums
+of products (Strassen), accumulators that truncate, and stochastic rounding.
 
 Idle rows and gradients of keys that no query sees have a budget of exactly zero;
-what a mask forbids enters no budget. An infinite budget is no claim. Overflow is
-another matter: see `in_domain`.
+what a mask forbids enters no budget. An infinite budget is no claim: `coverage` says
+how many rows that leaves out.
+
+Measured (tests/soak_rounding.py, 2582 problems a line, N and M up to 24, twelve styles:
+30,984 computations a line, none outside its budget). The largest error in units of its
+budget; near 1 it is the rounding of the result, of which there is at least half a unit:
+
+                        o  weights  row sum      lse       dq       dk       dv       ds
+    float64 strict   0.44     0.23     0.15     0.29     0.13     0.15     0.16     0.24
+    float32 strict   0.43     0.23     0.15     0.25     0.36     0.70     0.50     0.23
+    float16 strict   1.00     1.00     0.87     0.26     0.99     1.00     1.00     1.00
+    float16 flash    0.99     1.00     0.87     0.26     0.71     0.57     0.93     0.63
+    float16 eager    0.79     0.70     0.21     0.95     0.48     0.41     0.49     0.45
+    bfloat16 strict  1.00     0.99     0.87     0.28     0.99     0.94     1.00     0.99
+    bfloat16 flash   0.91     0.99     0.87     0.28     0.78     0.66     0.93     0.51
+    bfloat16 eager   0.98     0.60     0.21     0.90     0.32     0.41     0.46     0.42
+
+And the other way round: the share of 300 such problems, in a hundred, on which a fault
+exceeds a budget (tests/test_rounding.py; where it does not show, it often changes nothing:
+one key, ties, a score that needs few digits; 0 for bfloat16 flash is what that allows):
+
+                             float32   bfloat16   float16   bfloat16
+                             strict    strict     strict    flash
+    scores in bfloat16          75        71         69        71
+    weights in bfloat16         69        56         70         0
+    weights in float16          69        40         53         1
+    scale in bfloat16           49        45         38        44
+    sum of exponentials + 1e-5  92        60         67        60
+    tiles kept in bfloat16      97        58         82         5
+    output cut to bfloat16      97        66         84        13
+    no row term                 95        95         84        92
+    row term in bfloat16        94         2         70         0
+    lse in float16              97        70         71        37
+    ds in bfloat16              69        19         52         0
 """
 
 from __future__ import annotations
