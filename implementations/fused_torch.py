@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 from implementations.arguments import factor, group
 from implementations.arguments_torch import accumulator, laid_out, mixed, visible
 
-QUERIES, KEYS = 512, 1024
+QUERIES, KEYS = 384, 768
 BITS = 1 / log(2)  # log2 e
 Tile = tuple[slice, Tensor, Tensor | None]
 
