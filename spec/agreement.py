@@ -66,7 +66,6 @@ def of_reduced(problem: Problem, x: Array, budget: Array, shape: tuple[int, ...]
         "rounds_the_scale_to_bfloat16",
         "stores_partial_sums_in_bfloat16",
         "switches_beyond_eight_queries",
-        "swaps_queries_and_keys",
     },
     effort=4,
 )

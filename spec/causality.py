@@ -290,7 +290,12 @@ def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -
 @clause(
     "C12",
     over=SQUARE,
-    catches={"bounds_packed_rows", "hides_the_present", "forgets_causality_without_a_mask"},
+    catches={
+        "bounds_packed_rows",
+        "hides_the_present",
+        "forgets_causality_without_a_mask",
+        "swaps_queries_and_keys",
+    },
 )
 def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """Decoding one token with all keys so far, and no mask, is a row of the whole.

@@ -48,7 +48,7 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
 
 @clause(
     "M10",
-    over=IDLE,
+    over=problems(masks=("idle", "additive idle"), least=(2, 2, 1, 1)),
     catches={
         "uses_the_mask_of_the_first_batch",
         "uses_the_mask_of_the_first_head",
@@ -56,7 +56,7 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
         "swaps_batch_and_heads_of_the_mask",
         "repeats_the_mask_out_of_order",
     },
-    effort=3,
+    effort=5,
 )
 def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
     """What the others return does not depend on which queries are idle.

@@ -37,6 +37,7 @@ class Capability(Enum):
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
     EMPTY = "takes sizes of zero"
+    STRIDES = "takes arrays whose rows have gaps"
 
 
 KINDS = frozenset(Capability) - {
@@ -60,6 +61,7 @@ def kinds_of(problem: Problem) -> frozenset[Capability]:
         Capability.SCALE: problem.scale is not None,
         Capability.GROUPS: problem.G != problem.H,
         Capability.WIDTHS: problem.E != problem.D,
+        Capability.STRIDES: problem.memory == "strided",
         Capability.EMPTY: 0 in (problem.B, problem.H, problem.N, problem.M, problem.D, problem.E),
     }
     return frozenset(kind for kind, holds in tests.items() if holds)

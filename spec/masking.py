@@ -217,6 +217,7 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     over=problems(masks=LIVE),
     needs={Capability.LSE},
     catches={"forgets_the_maximum_in_lse"},
+    effort=2,
 )
 def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
     """What a mask hides is missing from the sum.

@@ -64,7 +64,7 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
 @clause(
     "P3",
     over=problems(causal=False, least=(1, 1, 2, 1)),
-    catches={"normalises_over_queries", "subtracts_one_maximum_for_all", "favours_the_diagonal"},
+    catches={"normalises_over_queries", "favours_the_diagonal"},
 )
 def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output at a query depends on no other query.
@@ -182,9 +182,9 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
     over=problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
     catches={
         "favours_recent_keys",
-        "normalises_over_the_batch",
         "remembers_answers_by_shape",
         "drops_the_last_key",
+        "normalises_over_queries",
     },
 )
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:

@@ -127,7 +127,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 SCALES = (0.5, 2.0, 0.3, 1.0)
 ODD_SCALES = (0.0, -0.25)
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
-MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "strided", "offset", "expanded")
+DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
+MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 
 
 @st.composite
@@ -136,7 +137,7 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     size = sizes(draw, _limits(domain, scope))
     scale = _scale(draw, domain, scope.answers, causal)
     q, k, v, dout = _entries(draw, domain, scope.dtype, size, scale)
-    memory = pick(draw, MEMORIES)
+    memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
     if memory == "expanded":
         k, v = _alike(k), _alike(v)
     form = pick(draw, tuple(masks.FORMS)) if kind != "none" else "N M"

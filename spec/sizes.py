@@ -18,7 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-Reach = Literal["quick", "standard", "deep"]
+Reach = Literal["small", "quick", "standard", "deep"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
@@ -30,6 +30,7 @@ SHARING = (1, 2, 3, 7)  # query heads to a key head
 MOST_SCORES = 2**15  # B H N M beyond the smallest of each: more are slow, and find little
 
 EXTENTS: Mapping[Reach, tuple[str, ...]] = {
+    "small": ("small",),  # for an implementation that takes its time
     "quick": ("small",) * 6 + ("edge",) * 3 + ("wide",),
     "standard": ("small",) * 10 + ("edge",) * 6 + ("wide",) * 3 + ("long",),
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
@@ -130,7 +131,7 @@ def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple
         both = min(max(least_n, least_m, pick(draw, lengths)), LONG[0])
         return both, both
     if limits.tiled:
-        few, many = pick(draw, SMALL), pick(draw, TILED)
+        few, many = pick(draw, SMALL), pick(draw, SMALL if limits.reach == "small" else TILED)
         N, M = (few, many) if limits.tiled == "keys" else (many, few)
         return max(least_n, N), max(least_m, M)
     N, M = max(least_n, pick(draw, lengths)), max(least_m, pick(draw, lengths))

@@ -110,11 +110,11 @@ def test_parameters_are_matched_by_name():
         near(
             implementation(function, backend="numpy").forward(problem),
             definition.attention(problem),
-        )  # noqa: E501
+        )
     near(
         implementation(bound, backend="numpy").forward(problem),
         definition.attention(problem.but(scale=0.5)),
-    )  # noqa: E501
+    )
     causal = problem.but(causal=True)
     near(implementation(short, backend="numpy").forward(causal), definition.attention(causal))
 

@@ -166,11 +166,11 @@ class Examiner:
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"
-        message = str(finding.violation) if finding.violation else ""
+        message = str(finding.violation) if finding.violation else finding.refusal
         if finding.violation and dtype == "float64" and self.probed.notes:
             message = f"{self.probed.notes[0]}: {message}"
         if not finding.examples and finding.violation is None:
-            outcome, message = "refused", finding.refusal
+            outcome = "refused"
         return Verdict(
             clause=clause.number,
             name=clause.name,

@@ -18,6 +18,7 @@ from typing import Any
 
 from spec.backends import Unsuitable, implementation, inferred
 from spec.backends.wrapping import WrongArray
+from spec.certification.deviations import known
 from spec.certification.probing import core
 from spec.certification.settings import Request
 from spec.clause import Violation
@@ -35,6 +36,14 @@ def load(target: Target, request: Request) -> Implementation:
     """
     found = resolved(target) if isinstance(target, str) else target
     origin = target if isinstance(target, str) else _origin(found)
+    return _with_known_deviations(_loaded(found, request, origin), request.device)
+
+
+def _with_known_deviations(record: Implementation, device: str) -> Implementation:
+    return record.but(deviations={**known(record.origin, device), **record.deviations})
+
+
+def _loaded(found: Any, request: Request, origin: str) -> Implementation:
     if isinstance(found, Implementation):
         return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
     if inspect.isclass(found):

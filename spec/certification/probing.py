@@ -82,6 +82,7 @@ def kinds(dtype: str) -> Mapping[Capability, tuple[Problem, ...]]:
         Capability.GROUPS: (core(dtype, H=6, G=2),),
         Capability.WIDTHS: (core(dtype, E=3),),
         Capability.EMPTY: tuple(core(dtype, **sizes) for sizes in zeros),
+        Capability.STRIDES: (plain.but(memory="strided"),),
     }
 
 

@@ -128,6 +128,7 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
     for (what, direction, message), dtypes in refused.items():
         way = ", backward" if direction == "backward" else ""
         yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
+    yield from _sometimes_refused(certificate)
     missing: dict[str, set[str]] = {}
     for verdict in certificate.verdicts:
         if verdict.outcome == "not offered":
@@ -140,6 +141,18 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
             WIDTH,
             subsequent_indent="    ",
         )
+
+
+def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
+    """Problems that were refused one by one, though their kind is not."""
+    counted: dict[str, int] = {}
+    for v in certificate.verdicts:
+        if v.outcome in ("holds", "refused") and v.refused:
+            counted[v.message] = counted.get(v.message, 0) + v.refused
+    total = sum(v.examples + v.refused for v in certificate.verdicts)
+    for message, count in counted.items():
+        shown = textwrap.shorten(message, 160)
+        yield f"sometimes refused: {count} of {total} problems: {shown}"
 
 
 def _counterexamples(certificate: Certificate) -> Iterator[str]:

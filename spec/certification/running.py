@@ -26,7 +26,8 @@ DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
 )
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
-SIZES = st.sampled_from((1, *(8,) * 15))
+BUNDLE = 20  # problems drawn at once: more would not fit what Hypothesis draws for an example
+MANY = st.integers(0, 2**16)  # zero in the simplest example, and hardly ever again
 FUNCTIONS = ("forward", "backward", "bias_gradient", "partial", "weights", "lse", "call")
 
 
@@ -153,22 +154,42 @@ def _run(
 def _draw(
     clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Problem], None]
 ) -> None:
-    """Put problems to `examine` until it has had enough of them."""
-    left = examples
+    """Put problems to `examine`, the simplest first, until it has had enough of them.
+
+    They come in bundles, an engine run for each: once it has seen one, the engine
+    would rather repeat parts of it than draw afresh.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            for first in range(0, examples, BUNDLE):
+                size = min(BUNDLE, examples - first)
+                _draw_bundle(clause, scope, (first, size), seed, examine)
+    except _Enough:
+        pass
+
+
+def _draw_bundle(
+    clause: Clause,
+    scope: Scope,
+    part: tuple[int, int],
+    seed: int,
+    examine: Callable[[Problem], None],
+) -> None:
+    first, size = part
 
     def several(problems: list[Problem]) -> None:
-        nonlocal left
-        for problem in problems[:left]:
-            left -= 1
+        if first == 0 and len(problems) > 1:
+            problems = problems[1:]  # the simplest has taken the place of one
+        elif len(problems) == 1 and first > 0:
+            problems = []  # it has been seen
+        for problem in problems:
             examine(problem)
-        if not left:
-            raise _Enough
 
-    text = f"{seed} {clause.number} {scope.dtype}"
+    text = f"{seed} {first} {clause.number} {scope.dtype}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    run = hypothesis.seed(number)(
+    hypothesis.seed(number)(
         hypothesis.settings(
-            max_examples=examples,
+            max_examples=2,
             phases=(hypothesis.Phase.generate,),
             database=None,
             deadline=None,
@@ -176,22 +197,17 @@ def _draw(
             verbosity=hypothesis.Verbosity.quiet,
             report_multiple_bugs=False,
             print_blob=False,
-        )(hypothesis.given(_bundles(clause.over.within(scope)))(several))
-    )
-    try:
-        with np.errstate(all="ignore"):
-            run()
-    except _Enough:
-        pass
+        )(hypothesis.given(_bundles(clause.over.within(scope), size))(several))
+    )()
 
 
 @st.composite
-def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Problem]) -> list[Problem]:
-    """Problems several at a time, as what Hypothesis does once for each example takes longer.
+def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Problem], size: int) -> list[Problem]:
+    """Several problems, as what Hypothesis does once for each example takes longer than they.
 
-    Alone in the simplest bundle, which is the first, so that it is not put again and again.
+    One in the simplest bundle, which is the first, so that it is not put again and again.
     """
-    return [draw(problems) for _ in range(draw(SIZES))]
+    return [draw(problems) for _ in range(size if draw(MANY) else 1)]
 
 
 def _examine(

@@ -1,0 +1,52 @@
+"""Every clause holds for every right implementation that it binds, in each of its formats.
+
+The oracles are implementations too. One pytest id is one clause on one
+implementation in one format: K2-key_gradients_sum_to_zero-float32-dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from implementations import TARGETS
+from spec import CLAUSES
+from spec.certification.doors import Run, runs
+from spec.certification.running import judged, scope_for
+from spec.clause import Clause
+
+HAS_TORCH = find_spec("torch") is not None
+ORACLES = ("oracles.sdpa:math", "oracles.sdpa:flash", "oracles.autograd:attend")
+
+
+def bound() -> Iterator[object]:
+    """Every clause on every implementation that can be loaded here."""
+    ours = [(target.name, target.backend) for target in TARGETS]
+    oracles = [(name, "torch") for name in ORACLES]
+    for name, backend in [*ours, *oracles]:
+        if backend == "torch" and not HAS_TORCH:
+            continue
+        short = name.removeprefix("implementations.").removesuffix(":attend")
+        marks = [pytest.mark.torch] if backend == "torch" else []
+        for run in runs(name, profile="quick"):
+            yield pytest.param(run, id=f"{run.id}-{short}", marks=marks)
+
+
+@pytest.mark.parametrize("run", list(bound()))
+def test_a_right_implementation_keeps_every_clause(run: Run) -> None:
+    clause = CLAUSES[run.number]
+    if clause.force == "must":
+        run()
+
+
+@pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
+def test_many_digits_keep_every_clause(clause: Clause) -> None:
+    """The oracle of many digits, on small problems: it takes its time."""
+    from oracles.digits import MANY_DIGITS
+
+    if not clause.binds(MANY_DIGITS):
+        return
+    scope = scope_for(clause, MANY_DIGITS, "float32", "strict", "small")
+    assert judged(clause, MANY_DIGITS, scope, examples=2, seed=0).violation is None
