@@ -11,7 +11,7 @@ The causal corner needs no adapter, since a problem has one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,31 +22,65 @@ from spec.notation import Array, Call, Gradients, Problem
 ROW_AXES = {"forward": 1, "weights": 1, "lse": 0}  # axes of a result after that of the queries
 
 
+@dataclass(frozen=True)
+class Turn:
+    """How problems are put, and what is made of the results.
+
+    forward, backward: a problem as the implementation is to see it, for either pass.
+    rows: a result (B, H, N, ...) of the function of that name, as it is to be seen.
+    queries, mask: the same for dq and for the gradient of the mask.
+    """
+
+    forward: Callable[[Problem], Problem] = lambda problem: problem
+    backward: Callable[[Problem], Problem] = lambda problem: problem
+    rows: Callable[[Array, Problem, str], Array] = lambda x, *_: x
+    queries: Callable[[Array, Problem], Array] = lambda x, _: x
+    mask: Callable[[Array, Problem], Array] = lambda x, _: x
+
+
 def under(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
     """The implementation as one that chooses the default, its own choices being checked."""
     chosen = {**implementation.chosen, **declared}
     adapted = implementation.but(conventions=chosen)
     if chosen["idle"] != "zero":
-        adapted = _idle(adapted, chosen["idle"])
+        adapted = _turned(adapted, _idle(chosen["idle"]))
     if chosen["mask means"] == "forbid":
-        adapted = _asked(adapted, _opposite_mask)
+        adapted = _turned(adapted, Turn(forward=_opposite_mask, backward=_opposite_mask))
     if chosen["grouping"] == "interleaved":
-        adapted = _interleaved(adapted)
+        adapted = _turned(adapted, _interleaved())
     return adapted
 
 
-def _asked(
-    implementation: Implementation, translate: Callable[[Problem], Problem]
-) -> Implementation:
-    """Every problem is translated before it is put."""
+def _turned(implementation: Implementation, turn: Turn) -> Implementation:
+    """The implementation seen through `turn`; what it does not offer it still does not."""
 
-    def translated(function: Callable[..., Any]) -> Callable[..., Any]:
-        if function is not_offered:
-            return function
-        return lambda problem, *rest: function(translate(problem), *rest)
+    def rows(name: str) -> Callable[[Problem], Array]:
+        function = getattr(implementation, name)
+        return lambda p: turn.rows(function(turn.forward(p)), p, name)
 
-    names = ("forward", "backward", "bias_gradient", "partial", "weights", "lse", "call")
-    return implementation.but(**{n: translated(getattr(implementation, n)) for n in names})
+    def backward(p: Problem) -> Gradients:
+        found = implementation.backward(turn.backward(p))
+        return Gradients(turn.queries(found.q, p), found.k, found.v, found.bias)
+
+    def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+        found = implementation.partial(turn.backward(p), names)
+        return {name: turn.queries(x, p) if name == "q" else x for name, x in found.items()}
+
+    def bias_gradient(p: Problem) -> Array:
+        return turn.mask(implementation.bias_gradient(turn.backward(p)), p)
+
+    def call(p: Problem) -> Call:
+        found = implementation.call(turn.forward(p))
+        return replace(found, out=turn.rows(found.out, p, "forward"))
+
+    functions = {name: rows(name) for name in ROW_AXES} | {
+        "backward": backward,
+        "partial": partial,
+        "bias_gradient": bias_gradient,
+        "call": call,
+    }
+    offered = {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}
+    return implementation.but(**offered)
 
 
 def _opposite_mask(problem: Problem) -> Problem:
@@ -54,6 +88,24 @@ def _opposite_mask(problem: Problem) -> Problem:
     if problem.mask is None or problem.mask.dtype != bool:
         return problem
     return problem.but(mask=~problem.mask)
+
+
+def _interleaved() -> Turn:
+    """Query heads are put in the implementation's order, and results back in ours."""
+
+    def back(x: Array, problem: Problem) -> Array:
+        return x[:, np.argsort(_order(problem))]
+
+    def mask_back(x: Array, problem: Problem) -> Array:
+        return _permuted_mask(x, np.argsort(_order(problem)))
+
+    return Turn(
+        forward=_permuted,
+        backward=_permuted,
+        rows=lambda x, problem, _: back(x, problem),
+        queries=back,
+        mask=mask_back,
+    )
 
 
 def _order(problem: Problem) -> Array:
@@ -66,93 +118,29 @@ def _order(problem: Problem) -> Array:
 
 def _permuted(problem: Problem) -> Problem:
     order = _order(problem)
-    return problem.but(
-        q=problem.q[:, order],
-        dout=problem.dout[:, order],
-        mask=_permuted_mask(problem.mask, order),
-    )
+    mask = None if problem.mask is None else _permuted_mask(problem.mask, order)
+    return problem.but(q=problem.q[:, order], dout=problem.dout[:, order], mask=mask)
 
 
-def _permuted_mask(mask: Array | None, order: Array) -> Array | None:
-    if mask is None or mask.ndim < 3 or mask.shape[-3] == 1:
+def _permuted_mask(mask: Array, order: Array) -> Array:
+    if mask.ndim < 3 or mask.shape[-3] == 1:
         return mask
     return np.take(mask, order, axis=-3)
 
 
-def _interleaved(implementation: Implementation) -> Implementation:
-    """Query heads are put in the implementation's order, and results back in ours."""
-    asked = _asked(implementation, _permuted)
-
-    def back(x: Array, problem: Problem) -> Array:
-        return x[:, np.argsort(_order(problem))]
-
-    def rows(name: str) -> Callable[[Problem], Array]:
-        function = getattr(asked, name)
-        return function if function is not_offered else lambda p: back(function(p), p)
-
-    def mask_back(problem: Problem) -> Array:
-        gradient = asked.bias_gradient(problem)
-        return _permuted_mask(gradient, np.argsort(_order(problem)))  # type: ignore[return-value]
-
-    def partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        found = asked.partial(problem, names)
-        return {name: back(x, problem) if name == "q" else x for name, x in found.items()}
-
-    def backward(problem: Problem) -> Gradients:
-        found = asked.backward(problem)
-        return Gradients(back(found.q, problem), found.k, found.v, found.bias)
-
-    def call(problem: Problem) -> Call:
-        found = asked.call(problem)
-        return Call(back(found.out, problem), found.dtype, found.changed, found.aliased)
-
-    return implementation.but(
-        **{name: rows(name) for name in ROW_AXES},
-        **_where_offered(implementation, backward=backward, partial=partial, call=call),
-        **_where_offered(implementation, bias_gradient=mask_back),
-    )
-
-
-def _where_offered(implementation: Implementation, **functions: Any) -> dict[str, Any]:
-    return {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}
-
-
-def _idle(implementation: Implementation, choice: str) -> Implementation:
+def _idle(choice: str) -> Turn:
     """Idle rows that are what was declared become zero, others NaN; they get no cotangent."""
-
-    def rows(name: str) -> Callable[[Problem], Array]:
-        function = getattr(implementation, name)
-        if function is not_offered:
-            return function
-        return lambda p: _settled(function(p), p, choice, name)
 
     def quiet(problem: Problem) -> Problem:
         return problem.but(dout=np.where(problem.idle[..., None], 0.0, problem.dout))
 
-    def query_rows(dq: Array, problem: Problem) -> Array:
-        lost = problem.idle[..., None] & np.isnan(dq)
-        return np.where(lost, 0.0, dq)
+    def queries(dq: Array, problem: Problem) -> Array:
+        return np.where(problem.idle[..., None] & np.isnan(dq), 0.0, dq)
 
-    def backward(problem: Problem) -> Gradients:
-        found = implementation.backward(quiet(problem))
-        return Gradients(query_rows(found.q, problem), found.k, found.v, found.bias)
-
-    def partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        found = implementation.partial(quiet(problem), names)
-        return {n: query_rows(x, problem) if n == "q" else x for n, x in found.items()}
-
-    def bias_gradient(problem: Problem) -> Array:
-        return implementation.bias_gradient(quiet(problem))
-
-    def call(problem: Problem) -> Call:
-        found = implementation.call(problem)
-        out = _settled(found.out, problem, choice, "forward")
-        return Call(out, found.dtype, found.changed, found.aliased)
-
-    return implementation.but(
-        **{name: rows(name) for name in ROW_AXES},
-        **_where_offered(implementation, backward=backward, partial=partial, call=call),
-        **_where_offered(implementation, bias_gradient=bias_gradient),
+    return Turn(
+        backward=quiet,
+        rows=lambda x, problem, name: _settled(x, problem, choice, name),
+        queries=queries,
     )
 
 

@@ -9,7 +9,8 @@ It exits with 1 as long as the failure is there.
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any
+
+import numpy as np
 
 from spec.backends.wrapping import Wrapped
 from spec.certification.explanation import answers, departures, wanted
@@ -146,18 +147,11 @@ def _calls(call: Wrapped, raw: Implementation, problem: Problem, name: str) -> l
 
 def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> str:
     """A script that runs the clause itself, as it relates several calls."""
-    options = {
-        name: getattr(request, name)
-        for name, default in (("backend", None), ("layout", "bhld"), ("device", "cpu"))
-        if getattr(request, name) != default
-    }
-    if request.conventions:
-        options["conventions"] = dict(request.conventions)
-    written = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    fields: dict[str, Any] = {}
-    for name in problem.__dataclass_fields__:
-        value = getattr(problem, name)
-        fields[name] = _numbers(value) if isinstance(value, type(problem.q)) else repr(value)
+    fields = [
+        f"    {name}={_numbers(x) if isinstance(x, np.ndarray) else repr(x)},"
+        for name, x in ((n, getattr(problem, n)) for n in problem.__dataclass_fields__)
+    ]
+    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *_asked(request)])
     lines = [
         "# The clause relates several calls, so this runs the clause itself.",
         "import numpy as np",
@@ -165,10 +159,15 @@ def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: P
         "from spec.notation import Problem",
         "",
         "problem = Problem(",
-        *(f"    {name}={value}," for name, value in fields.items()),
+        *fields,
         ")",
-        f"raise SystemExit(rerun({clause.number!r}, {raw.origin!r}, problem, {written}))".replace(
-            ", )", ")"
-        ),
+        f"raise SystemExit(rerun({arguments}))",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _asked(request: Request) -> list[str]:
+    """The options of a request that change how the implementation is called."""
+    defaults: dict[str, object] = {"backend": None, "layout": "bhld", "device": "cpu", "conventions": {}}
+    asked = {name: getattr(request, name) for name in defaults}
+    return [f"{n}={value!r}" for n, value in asked.items() if value != defaults[n]]
