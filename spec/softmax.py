@@ -256,7 +256,7 @@ def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None
     a = definition.weights(problem)
     best = np.argmax(a, axis=-1)[..., None]
     v = definition.shared(problem.v, problem.H)
-    winner = np.take_along_axis(v, best, axis=-2)
+    winner = np.where(problem.idle[..., None], 0, np.take_along_axis(v, best, axis=-2))
 
     o = attention.forward(problem)
 

@@ -157,7 +157,8 @@ def _settled(result: Array, problem: Problem, choice: str, name: str) -> Array:
 def _as_declared(result: Array, problem: Problem, choice: str, name: str) -> Array:
     """True where an idle row is what `choice` says; whatever it says of the log-sum-exp."""
     if choice == "nan":
-        return np.isnan(result) | (result == -np.inf) if name == "lse" else np.isnan(result)
+        empty = (result == 0) & (problem.M == 0)  # where there is no key at all, zero will do
+        return np.isnan(result) | (result == -np.inf if name == "lse" else empty)
     if name == "lse":
         return np.ones(result.shape, dtype=bool)
     uniform = problem.but(q=np.zeros_like(problem.q), mask=None, causal=False)

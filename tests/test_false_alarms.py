@@ -1,0 +1,65 @@
+"""No false alarm: what is right is certified, whatever the seed; what is wrong never is."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from implementations import TARGETS
+from spec import certify
+from spec.backends import Unsuitable
+from spec.mistakes import MISTAKES
+from spec.mistakes.mistake import Mistake
+
+RIGHT = [t.name for t in TARGETS if t.backend == "numpy" or find_spec("torch")]
+if find_spec("torch"):
+    RIGHT += ["torch.nn.functional:scaled_dot_product_attention"]
+    RIGHT += ["oracles.sdpa:math", "oracles.sdpa:flash", "oracles.autograd:attend"]
+WRONG = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
+CHOICES = [m for m in WRONG if m.convention is not None]
+
+
+def refused(mistake: Mistake, seed: int) -> bool:
+    """Whether there is no certificate, be it that nothing can be judged: a wrong shape."""
+    options = {"backend": "numpy", "dtypes": mistake.dtypes, "seed": seed, "fail_fast": True}
+    try:
+        return not certify(mistake.attend, **options).passed
+    except Unsuitable:
+        return True
+
+
+@pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_refused(mistake: Mistake) -> None:
+    assert refused(mistake, seed=0)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_refused_for_any_seed(mistake: Mistake, seed: int) -> None:
+    assert refused(mistake, seed)
+
+
+@pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)
+def test_another_convention_is_refused_until_it_is_declared(mistake: Mistake) -> None:
+    assert mistake.convention is not None
+    name, choice = mistake.convention
+    undeclared = certify(mistake.attend, backend="numpy", dtypes=mistake.dtypes, profile="quick")
+    assert not undeclared.passed
+    assert f'--convention "{name}={choice}"' in str(undeclared).replace(
+        f"--convention {name}={choice}", f'--convention "{name}={choice}"'
+    )
+    declared = certify(
+        mistake.attend, backend="numpy", dtypes=mistake.dtypes, conventions={name: choice}
+    )
+    assert declared.passed, str(declared)
+    assert declared.conventions[name] == choice
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("target", RIGHT)
+def test_what_is_right_is_certified_for_any_seed(target: str, seed: int) -> None:
+    certificate = certify(target, seed=seed)
+    assert certificate.passed, str(certificate)
