@@ -168,6 +168,11 @@ def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: P
 
 def _asked(request: Request) -> list[str]:
     """The options of a request that change how the implementation is called."""
-    defaults: dict[str, object] = {"backend": None, "layout": "bhld", "device": "cpu", "conventions": {}}
+    defaults: dict[str, object] = {
+        "backend": None,
+        "layout": "bhld",
+        "device": "cpu",
+        "conventions": {},
+    }
     asked = {name: getattr(request, name) for name in defaults}
     return [f"{n}={value!r}" for n, value in asked.items() if value != defaults[n]]
