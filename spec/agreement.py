@@ -74,8 +74,8 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    For a format of 16 bits and strict rounding it is one of the very few numbers that
-    rounding a result of the accumulator can give.
+    For a format of 16 bits and strict rounding it is one of the very few numbers that rounding
+    a result of the accumulator can give.
     """
     o = attention.forward(problem)
 
@@ -105,7 +105,10 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
 ) -> None:
     """The gradient of <dout, o> by the queries is the closed form.
 
-    dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+        dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+
+    The sum in the brackets is the row term of the softmax, which a derivative taken element by
+    element lacks. The scale is a factor here and in dk, once in each.
     """
     dq = attention.backward(problem).q
 
@@ -133,7 +136,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
 
         dk_j = scale sum_i ds_ij q_i
 
-    It adds up over the query heads that share a key head.
+    It adds up over all queries, and over the query heads that share a key head.
     """
     dk = attention.backward(problem).k
 
@@ -160,7 +163,8 @@ def the_gradient_of_the_values_is_that_of_the_definition(
 
         dv_j = sum_i a_ij dout_i
 
-    It adds up over the query heads that share a key head.
+    It adds up over the query heads that share a key head. The weights are the normalised ones:
+    a backward pass that recomputes exp(s - max) still has to divide.
     """
     dv = attention.backward(problem).v
 
@@ -208,7 +212,10 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
 def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are the softmax of the scores.
 
-    a_ij = exp(s_ij) / sum_j exp(s_ij)
+        a_ij = exp(s_ij) / sum_j exp(s_ij)
+
+    On a heat map the scores, the weights before masking and their mean over heads look just as
+    well. None of them is what the values were multiplied by.
     """
     a = attention.weights(problem)
 
@@ -233,7 +240,8 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
 
         lse_i = log sum_j exp(s_ij)
 
-    It is -inf for an idle query.
+    It is -inf for an idle query. Kernels often work in powers of two and subtract the maximum;
+    neither may be seen in what they return.
     """
     lse = attention.lse(problem)
 
@@ -253,7 +261,10 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
 def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are those that were used.
 
-    sum_j a_ij v_j = o_i
+        sum_j a_ij v_j = o_i
+
+    Weights are often computed on a path of their own, for display. Here they have to reproduce
+    the output of the other one.
     """
     a, o = attention.weights(problem), attention.forward(problem)
 
@@ -271,7 +282,10 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
 def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp that is returned is the one that normalises the weights.
 
-    exp(s_ij - lse_i) = a_ij
+        exp(s_ij - lse_i) = a_ij
+
+    The output does not show its log-sum-exp, but a backward pass that recomputes the weights
+    and a merge of parts (X3) both rest on it.
     """
     a, lse = attention.weights(problem), attention.lse(problem)
 

@@ -47,7 +47,8 @@ def equal_values_leave_the_scores_alone(attention: Implementation, problem: Prob
 
         v_j = v  implies  dq = 0  and  dk = 0
 
-    The element-wise derivative a (1 - a) fails here: it forgets that weights sum to one.
+    This is V2 differentiated in q and k. The element-wise derivative a (1 - a) fails here: it
+    forgets that weights sum to one.
     """
     constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
 
@@ -75,11 +76,12 @@ SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
     proof=proofs.the_gradient_of_softmax,
 )
 def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
-    """The derivative of a softmax subtracts the mean from the cotangent.
+    """The derivative of a softmax subtracts from the cotangent its mean under the weights.
 
         ds_j = a_j (g_j - sum_l a_l g_l)
 
-    With k = v = I and scale = 1 the queries are the scores and dout is g.
+    With k = v = I and scale = 1 the queries are the scores and dout is g. The plain mean of g
+    is the same only where all weights are equal.
     """
     x = as_softmax(problem)
     a, g = definition.weights(definition.wide(x)), x.dout
@@ -106,7 +108,8 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
 
         sum_j ds_j = 0
 
-    This is the shift law, differentiated.
+    This is S5 differentiated in c. A row term of the wrong size is subtracted in proportion to
+    the weights, which sum to one, so the whole of the error is left in the sum.
     """
     x = as_softmax(problem)
 
@@ -127,9 +130,12 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
     proof=proofs.the_jacobian_is_symmetric_and_positive,
 )
 def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
-    """The derivative of a softmax is a symmetric matrix, and no loss descends along itself.
+    """The Jacobian of a softmax is a symmetric matrix, and has no negative eigenvalue.
 
-    <h, J g> = <g, J h>,    <g, J g> >= 0    with J = diag(a) - a a^T
+        <h, J g> = <g, J h>,    <g, J g> >= 0    with J = diag(a) - a a^T
+
+    It is the second derivative of the log-sum-exp, which is convex; and <g, J g> is the
+    variance of g under the weights.
     """
     x = as_softmax(problem)
     g, h = x.dout, np.flip(x.dout, axis=-1)

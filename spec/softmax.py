@@ -61,7 +61,8 @@ def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
 
         sum_j a_ij = 1
 
-    Seen through v = 1.
+    With v = 1 the output is this sum, so no weights need be shown. A softmax along another axis
+    has other sums, and so has one with a constant in its denominator.
     """
     ones = problem.but(v=np.ones_like(problem.v))
 
@@ -78,7 +79,10 @@ def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
 def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
     """No weight is negative, and none is more than one.
 
-    0 <= a_ij <= 1
+        0 <= a_ij <= 1
+
+    Seen through v = I. Each weight is one of several positive terms, divided by their sum; the
+    upper bound stops factors that are applied afterwards, such as a dropout left on.
     """
     a, budget = seen(attention, problem)
 
@@ -94,7 +98,10 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
 def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
     """The order of the scores is the order of the weights, and ties stay ties.
 
-    s_ij <= s_il  implies  a_ij <= a_il
+        s_ij <= s_il  implies  a_ij <= a_il
+
+    The exponential is increasing, and the denominator is the same for the whole row. Whatever
+    else has a say, such as the place of the key, breaks the order somewhere.
     """
     s = definition.scores(problem)
     order = np.argsort(s, axis=-1, kind="stable")
@@ -124,7 +131,10 @@ def ratios_of_weights_are_differences_of_scores(
 ) -> None:
     """The logarithm of the ratio of two weights is the difference of their scores.
 
-    a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
+        a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
+
+    The denominator cancels. What is left settles the base of the exponential and the size of
+    the scale, which S1, S2 and S3 leave open.
     """
     s = definition.scores(definition.wide(problem))
     best = np.argmax(s, axis=-1)[..., None]
@@ -148,7 +158,8 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
         softmax(s_i + c_i) = softmax(s_i)
 
-    The constant is an additive mask (..., N, 1), different for each query.
+    Every exponential gains the factor exp(c_i), and the denominator with them. The constant
+    comes as an additive mask, the same along a row and different from one row to the next.
     """
     shift = np.resize(SHIFTS, (1, 1, problem.N, 1)) + np.zeros((1, 1, 1, problem.M))
     shifted = moves.with_bias(problem, shift)
@@ -172,7 +183,10 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
 def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query is added to its log-sum-exp.
 
-    lse(s_i + c_i) = lse(s_i) + c_i
+        lse(s_i + c_i) = lse(s_i) + c_i
+
+    The factor exp(c_i) cancels in the weights (S5), but not in their denominator. A maximum
+    that was subtracted and is not added back takes the constant with it.
     """
     constants = np.resize(SHIFTS, (1, 1, problem.N))
     shifted = moves.with_bias(problem, constants[..., None] + np.zeros((1, 1, 1, problem.M)))
@@ -194,9 +208,12 @@ def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Proble
     },
 )
 def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp lies between the largest score and that plus the logarithm of their number.
+    """The log-sum-exp lies above the largest score, by the logarithm of the number of keys at most.
 
-    max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys allowed
+        max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys allowed
+
+    The sum has one term exp(max_j s_ij) and none that is larger. The logarithm of the mean is
+    never above the largest score.
     """
     count = np.maximum(problem.allowed.sum(axis=-1), 1)
     largest = definition.scores(problem).max(axis=-1, initial=-np.inf)
@@ -222,7 +239,10 @@ def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem)
 def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
     """Fewer keys share what they had among themselves.
 
-    a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
+        a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
+
+    By S4 the ratios among the keys that are kept do not depend on the others. A constant in the
+    denominator acts as one more key that is always kept, and shows.
     """
     kept = np.sort(moves.permutation(problem, problem.M)[: (problem.M + 1) // 2])
     fewer = moves.of_keys(problem, kept)
@@ -251,7 +271,8 @@ def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None
 
         |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the key of the largest score
 
-    In the limit the weights are one-hot, and nothing is left over.
+    By S1 the output is no farther from v_l than the values are on average, and v_l itself is at
+    no distance. In the limit the weights are one-hot, and nothing is left over.
     """
     a = definition.weights(problem)
     best = np.argmax(a, axis=-1)[..., None]
@@ -290,8 +311,8 @@ def large_scores_stay_finite(attention: Implementation, problem: Problem) -> Non
 
         sum_j a_ij = 1    and    o_i = sum_j a_ij v_j
 
-    exp(89) overflows float32 and exp(-104) vanishes in it; so the largest score
-    is subtracted first, and it is never a constant.
+    exp(89) overflows float32 and exp(-104) vanishes in it. So the largest score of each row is
+    subtracted first: not a constant, and not the largest score of all rows.
     """
     ones = problem.but(v=np.ones_like(problem.v))
 
