@@ -48,7 +48,10 @@ def mean_of_the_visible(problem: Problem) -> Array:
 def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """The columns of queries and keys may be permuted together, and their signs changed.
 
-    o(q A, k A) = o(q, k)    for a signed permutation A
+        o(q A, k A) = o(q, k)    for a signed permutation A
+
+    A A^T = 1, so products change in nothing but the order of their terms. Centring each key on
+    its own mean would survive a permutation; the signs stop it.
     """
     order = moves.permutation(problem, problem.D)
     signs = np.resize([-1.0, 1.0], problem.D)
@@ -66,9 +69,12 @@ def coordinates_may_be_reordered(attention: Implementation, problem: Problem) ->
     proof=proofs.only_inner_products_matter,
 )
 def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
-    """What is added to one coordinate of the queries is taken from another one of the keys.
+    """A shear of the queries is undone by the inverse shear, transposed, of the keys.
 
-    o(q A, k A^-T) = o(q, k)    for A = 1 + e_0 e_1^T
+        o(q A, k A^-T) = o(q, k)    for A = 1 + e_0 e_(D-1)^T, if D > 1
+
+    Lengths and angles change, and products do not. B1 alone would accept queries and keys that
+    are normalised to length one first.
     """
     q, k = problem.q.copy(), problem.k.copy()
     q[..., -1] += q[..., 0] if problem.D > 1 else 0
@@ -84,7 +90,10 @@ def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
 def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
     """A factor may move from the queries to the keys.
 
-    o(2 q, k) = o(q, 2 k)
+        o(2 q, k) = o(q, 2 k)
+
+    The scores are the same, and a factor of two rounds nothing. Keys that are read as values
+    would come out twice as large on the right.
     """
     left, right = problem.but(q=2 * problem.q), problem.but(k=2 * problem.k)
 
@@ -97,7 +106,10 @@ def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) 
 def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     """Queries and keys may both change sign, and not a bit of the output does.
 
-    o(-q, -k) = o(q, k)
+        o(-q, -k) = o(q, k)
+
+    (-x)(-y) is xy in every format, to the bit. Rounding down, or any rounding that treats signs
+    differently, does not survive.
     """
     moved = problem.but(q=-problem.q, k=-problem.k)
 
@@ -119,11 +131,12 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     proof=proofs.query_gradients_mirror_key_gradients,
 )
 def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
-    """What the queries gain along the keys' directions the keys gain along the queries'.
+    """The products of queries with their gradients are those of keys with theirs, transposed.
 
         sum_h q_h^T dq_h = (k^T dk)^T    summed over the query heads h of a key head
 
-    The trace is <q, dq> = <k, dk>.
+    Both sides are scale sum_ij ds_ij q_i^T k_j, and their traces <q, dq> = <k, dk>. This is B2
+    for A = 1 + t X, differentiated in t. Two gradients of zero pass; A2 and A3 reject them.
     """
     gradients, budget = attention.backward(problem), rounding.of_gradients(problem)
 
@@ -144,7 +157,10 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
 def empty_columns_change_nothing(attention: Implementation, problem: Problem) -> None:
     """Columns of zeros may be added to queries, keys and values when the scale stays.
 
-    o([q, 0], [k, 0], [v, 0]; scale) = [o(q, k, v; scale), 0]
+        o([q, 0], [k, 0], [v, 0]; scale) = [o(q, k, v; scale), 0]
+
+    Kernels pad widths to what the hardware likes, and rest on this. The scale is asked for,
+    since the default would follow the padding.
     """
     here = problem.but(scale=problem.sigma)
     room = [(0, 0)] * 3 + [(0, 3)]
@@ -167,7 +183,10 @@ def empty_columns_change_nothing(attention: Implementation, problem: Problem) ->
 def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem) -> None:
     """A scale is a factor of the queries.
 
-    o(q; scale 1/2) = o(q / 2; scale 1)
+        o(q; scale 1/2) = o(q / 2; scale 1)
+
+    Halving is exact, so the scores are the same numbers. A scale that is ignored, inverted or
+    applied twice makes them differ.
     """
     left, right = problem.but(scale=0.5), problem.but(q=problem.q / 2, scale=1.0)
 
@@ -196,7 +215,10 @@ def the_scale_is_one_over_the_root_of_the_width(
 ) -> None:
     """Not asking for a scale is asking for one over the square root of the width.
 
-    o(scale not asked for) = o(scale = 1 / sqrt(D))
+        o(scale not asked for) = o(scale = 1 / sqrt(D))
+
+    Divisors taken from another size (heads, keys, the width of values) are right wherever the
+    sizes agree. An implementation that never reads the scale passes; B7 rejects it.
     """
     problem = problem.but(scale=None)
     asked = problem.but(scale=problem.sigma)
@@ -215,7 +237,9 @@ def the_scale_is_one_over_the_root_of_the_width(
 def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
     """A scale of zero is a scale, and not the absence of one: all weights are equal.
 
-    o_i = mean of v_j over the keys allowed to i
+        o_i = mean of v_j over the keys allowed to i
+
+    `scale or default` cannot be asked for zero. With it all scores are equal, as in B10.
     """
     flat = problem.but(scale=0.0)
 
@@ -264,7 +288,10 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
 def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:
     """If all keys agree, no query prefers one.
 
-    k_j = c  implies  o_i = mean of v_j over the keys allowed to i
+        k_j = c  implies  o_i = mean of v_j over the keys allowed to i
+
+    All scores of a row are equal, to a number that S5 forgets and that, unlike in B10, need not
+    be 0. A missing denominator shows, and a rule that drops the lightest key drops all.
     """
     flat = problem.but(k=problem.k[:, :, :1] + np.zeros_like(problem.k))
 

@@ -50,7 +50,8 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
         o(q, k + c, v) = o(q, k, v)
 
-    Forbidden keys move too, so the mask is free to be anything.
+    Row i of the scores gains the constant scale <q_i, c>, and S5 forgets it. Forbidden keys
+    move too: a mask that gives them the score 0 leaves them behind.
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -76,7 +77,7 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
 
         sum_j dk_j = 0
 
-    This is K1 differentiated in c, at c = 0.
+    This is K1 differentiated in c, at c = 0. A gradient of zeros passes; A3 rejects it.
     """
     dk = attention.backward(problem).k
 
@@ -97,7 +98,10 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
 def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key adds its score to the log-sum-exp.
 
-    lse_i(k + c) = lse_i(k) + scale <q_i, c>
+        lse_i(k + c) = lse_i(k) + scale <q_i, c>
+
+    This is S6 with c_i = scale <q_i, c>: what the output forgets (K1) the log-sum-exp keeps. It
+    settles the scale and the base of the logarithm.
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -119,7 +123,8 @@ def gradients_have_no_origin_either(attention: Implementation, problem: Problem)
 
         dq(k + c) = dq(k),    dk(k + c) = dk(k),    dv(k + c) = dv(k)
 
-    For dq this says once more that the score gradients of a query sum to zero.
+    This is K1 differentiated in q, k and v. For dq it says once more that the score gradients
+    of a query sum to zero (S13).
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -143,11 +148,12 @@ def gradients_have_no_origin_either(attention: Implementation, problem: Problem)
     },
 )
 def a_query_shift_is_a_bias(attention: Implementation, problem: Problem) -> None:
-    """Adding one vector to every query adds a bias to every key, before the scale.
+    """Adding one vector to every query gives each key a bias: its scaled product with that vector.
 
         o(q + c, k) = o(q, k; b_j = scale <c, k_j>)
 
-    With c the first unit vector and scale = 1/2 the bias is exact.
+    <q_i + c, k_j> falls into two parts, and only the first knows the query. With c the first
+    unit vector and scale = 1/2 the bias is exact, and half of it if it is scaled again.
     """
     problem = problem.but(scale=0.5)
     unit = np.eye(1, problem.D)[0]

@@ -32,7 +32,10 @@ UNORDERED = problems(causal=False, least=(1, 1, 1, 2))
 def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     """Keys may come in any order, if their values and the mask's columns come along.
 
-    o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
+        o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
+
+    A sum has no order. What ties a key to its place is its column of the mask, which moves with
+    it; a bonus for recent keys, a stale cache or a lost tail stays where it was.
     """
     moved = moves.of_keys(problem, moves.permutation(problem, problem.M))
 
@@ -50,7 +53,10 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
 def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     """A permutation of the queries permutes the output.
 
-    o(q_p)_i = o(q)_p(i)
+        o(q_p)_i = o(q)_p(i)
+
+    Row i of the scores comes from q_i alone, so nothing is left that knows the number i but row
+    i of the mask, which moves along.
     """
     order = moves.permutation(problem, problem.N)
     moved = moves.of_queries(problem, order)
@@ -69,7 +75,9 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
 def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output at a query depends on no other query.
 
-    o(q_i alone) = o(q)_i
+        o(q_i alone) = o(q)_i
+
+    P2 alone would accept a softmax along the queries, which follows any permutation of them.
     """
     i = [int(problem.chance().integers(problem.N))]
     alone = moves.of_queries(problem, i)
@@ -84,7 +92,9 @@ def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -
 def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> None:
     """What one element of the batch holds does not change a bit of another's output.
 
-    o(x)_b = o(y)_b    where x_b = y_b
+        o(x)_b = o(y)_b    where x_b = y_b
+
+    Both calls have the same shapes, so not even the order of a sum has a reason to differ.
     """
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
     for x in (q, k, v):
@@ -104,7 +114,9 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
 def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output of one element of the batch is what it would be alone.
 
-    o(x_b alone) = o(x)_b
+        o(x_b alone) = o(x)_b
+
+    P4 looks at the first element, and would accept keys that every element reads from it.
     """
     last = [problem.B - 1]
     alone = moves.of_batch(problem, last)
@@ -125,7 +137,10 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
     """A permutation of the keys permutes their gradients, and leaves those of the queries alone.
 
-    dk(k_p)_j = dk(k)_p(j),    dv(v_p)_j = dv(v)_p(j),    dq(k_p) = dq(k)
+        dk(k_p)_j = dk(k)_p(j),    dv(v_p)_j = dv(v)_p(j),    dq(k_p) = dq(k)
+
+    This is P1 differentiated. A backward pass that visits the keys in an order of its own has
+    to put their gradients back.
     """
     order = moves.permutation(problem, problem.M)
     moved = moves.of_keys(problem, order)
@@ -147,7 +162,9 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
 def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, all weights are halved, and the output stays.
 
-    o(q, [k, k], [v, v]) = o(q, k, v)
+        o(q, [k, k], [v, v]) = o(q, k, v)
+
+    Numerator and denominator both double. A constant in the denominator does not.
     """
     twice = moves.of_keys(moves.written_out(problem), np.tile(np.arange(problem.M), 2))
     once = attention.forward(problem)
@@ -167,7 +184,10 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
 def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, the log-sum-exp grows by the logarithm of two.
 
-    lse(q, [k, k]) = lse(q, k) + log 2
+        lse(q, [k, k]) = lse(q, k) + log 2
+
+    The sum has every term twice, which the output of P7 cannot show. The logarithm of the mean
+    would stay as it is.
     """
     twice = moves.of_keys(problem, np.tile(np.arange(problem.M), 2))
 
@@ -190,7 +210,10 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:
     """Self-attention without positions answers "how are you" and "you how are" alike.
 
-    o(x_p) = o(x)_p    and    mean_i o(x_p)_i = mean_i o(x)_i    for q = k = v = x
+        o(x_p) = o(x)_p    and    mean_i o(x_p)_i = mean_i o(x)_i    for q = k = v = x
+
+    This is P1 and P2 at once. The order of words has to come from elsewhere: from a causal mask
+    or from positions.
     """
     x = problem.q
     order = moves.permutation(problem, problem.N)
