@@ -54,7 +54,8 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
 
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
-    The shares are the definition's, so that any attention function can be asked.
+    Both sums over j may be cut anywhere. The shares are the definition's, so that any attention
+    function can be asked.
     """
     left, right = parts(problem)
     w, rest = shares(*(definition.lse(definition.wide(x)) for x in (left, right)))
@@ -80,7 +81,10 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
 def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp over all keys is that of the log-sum-exps over two parts of them.
 
-    lse = log(exp(lse') + exp(lse''))
+        lse = log(exp(lse') + exp(lse''))
+
+    The sum of the exponentials is the sum over both parts. Only its natural logarithm, with the
+    maximum in it, merges so.
     """
     left, right = parts(problem)
 
@@ -103,7 +107,10 @@ def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
 def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Problem) -> None:
     """Two parts merge by the log-sum-exps that the implementation itself returns.
 
-    o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
+        o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
+
+    This is X1 with the shares that a caller has. A log-sum-exp in another base or without the
+    scale leaves every output right and the merge wrong.
     """
     left, right = parts(problem)
     w, rest = shares(attention.lse(left), attention.lse(right))
@@ -126,7 +133,10 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
 def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -> None:
     """A part of which no key is allowed adds nothing, wherever it stands.
 
-    o([k', k, k''], mask = [False, True, False]) = o(k)
+        o([k', k, k''], mask = [False, True, False]) = o(k)
+
+    Its log-sum-exp is -inf, so by X3 it has no share. An implementation by tiles meets it as a
+    tile that is forbidden from end to end.
     """
     more = moves.of_keys(problem, np.tile(np.arange(problem.M), 3))
     middle = np.repeat([False, True, False], problem.M)[None, :]
@@ -149,7 +159,10 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
 def a_late_maximum_rescales_what_came_before(attention: Implementation, problem: Problem) -> None:
     """The largest score may come last, first or anywhere: keys in reverse give the same output.
 
-    o(k backwards, v backwards) = o(k, v) = sum_j a_ij v_j
+        o(k backwards, v backwards) = o(k, v) = sum_j a_ij v_j
+
+    A running sum has to be rescaled whenever the maximum rises. One that is not is right as
+    long as the first tile holds the maximum.
     """
     backwards = moves.of_keys(problem, slice(None, None, -1))
 
@@ -167,9 +180,12 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
     proof=proofs.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
 )
 def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> None:
-    """The slope of the log-sum-exp is attention to the keys, and it lies above its tangents.
+    """The log-sum-exp lies above its tangents, whose slope is attention with the keys for values.
 
-    lse(q') >= lse(q) + scale <q' - q, attention(q, k, k)>
+        lse(q') >= lse(q) + scale <q' - q, attention(q, k, k)>
+
+    It is convex in the scores (S14), which are linear in q. So the log-sum-exp, the scale and
+    the output are tied together without a derivative.
     """
     step = np.resize([1.0, -1.0, 2.0], problem.D)
     moved = problem.but(q=problem.q + step)

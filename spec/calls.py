@@ -34,7 +34,10 @@ def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:
 def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
     """No input is changed by the call.
 
-    q, k, v, mask after = q, k, v, mask before, to the bit
+        q, k, v, mask after = q, k, v, mask before, to the bit
+
+    A scale or a mask that is prepared in place gives the right output, and a wrong one to the
+    next reader of that input.
     """
     changed = attention.call(problem).changed
 
@@ -50,7 +53,10 @@ def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
 def the_output_is_new(attention: Implementation, problem: Problem) -> None:
     """The output has memory of its own: no input's, and not that of the last output.
 
-    writing to an input, or calling again, leaves the output as it is
+        writing to an input, or calling again, leaves the output as it is
+
+    An output that shares memory is right when it is returned and wrong later, so no comparison
+    of numbers finds it.
     """
     call = attention.call(problem)
 
@@ -65,7 +71,10 @@ def the_output_is_new(attention: Implementation, problem: Problem) -> None:
 def the_same_question_has_the_same_answer(attention: Implementation, problem: Problem) -> None:
     """Asked twice, an implementation answers the same, to the bit.
 
-    o(x) = o(x)
+        o(x) = o(x)
+
+    Any order of summation will do, but the same one each time. Races and a dropout left on
+    change the answer from call to call.
     """
     first, second = attention.forward(problem), attention.forward(problem)
 
@@ -81,7 +90,10 @@ def the_same_question_has_the_same_answer(attention: Implementation, problem: Pr
 def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     """What was asked before does not change the answer: other values, another shape, then again.
 
-    o(x), o(y), o(z), o(x)    and the last is the first
+        o(x), o(y), o(z), o(x)    and the last is the first
+
+    o(y) is compared with the definition: a cache whose key is the shape repeats o(x)
+    faithfully, and gives it to y too.
     """
     other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
     smaller = problem.but(
@@ -102,7 +114,10 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
 def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """Views, strides, offsets and strides of zero hold the same numbers, so give the same output.
 
-    o(x as a view) = o(x contiguous)
+        o(x as a view) = o(x contiguous)
+
+    Code that reads memory in order is right on every array that was just made, and wrong on a
+    transposed or sliced one.
     """
     tidy = problem.but(memory="contiguous")
     view = as_a_view(problem, attention.answers)
@@ -118,7 +133,10 @@ def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -
 def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
     """Gradients do not depend on how inputs and cotangent lie in memory.
 
-    (dq, dk, dv) of views = (dq, dk, dv) of contiguous arrays
+        (dq, dk, dv) of views = (dq, dk, dv) of contiguous arrays
+
+    Cotangents are often views: that of a sum is one number with strides of zero. The passes
+    read memory separately, so T5 does not say it for them.
     """
     tidy = problem.but(memory="contiguous")
     view = as_a_view(problem, attention.answers & attention.differentiates)
@@ -140,7 +158,9 @@ def memory_layout_does_not_matter_to_gradients(attention: Implementation, proble
 def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Problem) -> None:
     """Gradients of some inputs are the same whether or not the others are asked for.
 
-    dk asked for alone = dk asked for with dq and dv
+        dk asked for alone = dk asked for with dq and dv
+
+    A backward pass that leaves out what nobody asked for is a path of its own for each subset.
     """
     whole = attention.backward(problem)
     budget = rounding.of_gradients(problem)
@@ -161,7 +181,10 @@ def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Pro
 def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None:
     """No keys give an output of zeros, no queries give none, and shapes stay what they are.
 
-    o = 0  of shape (B, H, N, E)    for M = 0
+        o = 0  of shape (B, H, N, E)    for M = 0
+
+    The empty sum is zero: without keys every query is idle (M9). Of an output that is itself
+    empty, the shape is all that can be wrong.
     """
     empty = problem.but(
         k=problem.k[:, :, :0], v=problem.v[:, :, :0], mask=None, memory="contiguous"
@@ -181,7 +204,10 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
 def a_backward_pass_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
     """The output is the same before and after gradients were asked for, to the bit.
 
-    o(x), d(x), o(x)
+        o(x), d(x), o(x)    and the last is the first
+
+    Passes may share a buffer. If it is not cleared, the next output starts from what the last
+    gradients left.
     """
     before = attention.forward(problem)
     attention.backward(problem)

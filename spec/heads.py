@@ -33,7 +33,10 @@ GROUPED = problems(grouped=True)
 def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
     """What one head holds does not change a bit of another's output.
 
-    o(x)_h = o(y)_h    where x_h = y_h
+        o(x)_h = o(y)_h    where x_h = y_h
+
+    Both calls have the same shapes, so equal bits can be asked for. A reshape in the place of a
+    transpose deals positions out to heads.
     """
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
     for x in (q, k, v):
@@ -57,7 +60,9 @@ def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
 def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
     """The output of a head among others is what it would be alone.
 
-    o(x_h alone) = o(x)_h
+        o(x_h alone) = o(x)_h
+
+    H1 looks at the first head, and would accept keys that every head reads from it.
     """
     last = [problem.G - 1]
     alone = moves.of_groups(problem, last)
@@ -77,7 +82,9 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
 def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the heads permutes the output.
 
-    o(x_p)_h = o(x)_p(h)
+        o(x_p)_h = o(x)_p(h)
+
+    Heads have no order, as queries have none (P2). A mask with rows for each head moves along.
     """
     order = moves.permutation(problem, problem.H)
     moved = moves.of_groups(problem, order)
@@ -97,7 +104,9 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
 def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:
     """Grouped heads give what the key heads repeated would, each next to itself.
 
-    o(q, k, v)_h = o(q, repeat(k), repeat(v))_h    h reads h // (H / G)
+        o(q, k, v)_h = o(q, repeat(k), repeat(v))_h    h reads h // (H / G)
+
+    Repeating each key head is not tiling them: 0 0 1 1 and 0 1 0 1 differ as soon as 1 < G < H.
     """
     repeated = moves.of_one_key_head_each(problem)
 
@@ -120,7 +129,10 @@ def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None
 def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradient of a key head is the sum over the query heads that read it.
 
-    dk_g = sum_(h in g) dk_h,    dv_g = sum_(h in g) dv_h
+        dk_g = sum_(h in g) dk_h,    dv_g = sum_(h in g) dv_h
+
+    This is H4 differentiated: the adjoint of repetition is the sum over the copies. The
+    gradients of the queries are the same either way.
     """
     repeated = moves.of_one_key_head_each(problem)
 
@@ -139,7 +151,10 @@ def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Probl
 def groups_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the key heads permutes the groups of query heads that read them.
 
-    o(x_p)_g = o(x)_p(g)    with g a group of H / G query heads
+        o(x_p)_g = o(x)_p(g)    with g a group of H / G query heads
+
+    This is H3 for groups, which stay together. A query head that reads key head h mod G loses
+    its own group on the way.
     """
     order = moves.permutation(problem, problem.G)
     moved = moves.of_groups(problem, order)
