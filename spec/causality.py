@@ -86,7 +86,9 @@ def the_first_token_sees_only_itself(attention: Implementation, problem: Problem
 def the_future_may_change(attention: Implementation, problem: Problem) -> None:
     """What keys and values hold in the future of a query does not change a bit of its output.
 
-    o(k, v)_i = o(k', v')_i    where they differ only at j > i
+        o(k, v)_i = o(k', v')_i    where they differ only at j > i
+
+    This is C1 with equal shapes, so for equal bits; and with any mask beside causality.
     """
     t = int(problem.chance().integers(1, problem.N))
     k, v = problem.k.copy(), problem.v.copy()
@@ -113,7 +115,9 @@ def the_future_may_change(attention: Implementation, problem: Problem) -> None:
 def the_future_has_no_weight(attention: Implementation, problem: Problem) -> None:
     """The weight of a key in the future of a query is exactly zero.
 
-    a_ij = 0    for j in the future of i
+        a_ij = 0    for j in the future of i
+
+    An exponential that stops above zero leaves the future a weight that budgets may let pass.
     """
     a, _ = seen(attention, problem)
 
@@ -134,7 +138,9 @@ def the_future_has_no_weight(attention: Implementation, problem: Problem) -> Non
 def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
     """Asking for causality is asking for its mask, for any lengths.
 
-    o(causal) = o(mask = not future)
+        o(causal) = o(mask = not future)
+
+    Where N != M this settles the corner of the diagonal, which square problems leave open.
     """
     written = moves.written_out(problem)
 
@@ -152,7 +158,9 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
 def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
     """The last query of a text attends to all of it.
 
-    o(causal)_(N-1) = o_(N-1)    for N = M
+        o(causal)_(N-1) = o_(N-1)    for N = M
+
+    C1 to C4 would accept a window that has lost sight of the distant past.
     """
     full = moves.of_queries(problem, [problem.N - 1]).but(causal=False)
 
@@ -171,7 +179,9 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
 def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
     """Read backwards, the past is the future.
 
-    o(x backwards; mask j >= i)_i = o(x; causal)_(N-1-i)
+        o(x backwards; mask j >= i)_i = o(x; causal)_(N-1-i)
+
+    By P1 and P2 both axes may be turned round with their mask, which transposes the triangle.
     """
     backwards = slice(None, None, -1)
     reversed_in_time = moves.of_keys(moves.of_queries(problem, backwards), backwards)
@@ -189,7 +199,9 @@ def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
 def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
     """Queries of zeros return the mean of all values so far.
 
-    o_i = (v_0 + ... + v_i) / (i + 1)    for q = 0
+        o_i = (v_0 + ... + v_i) / (i + 1)    for q = 0
+
+    By B10 it is the mean of what a query sees, and query i sees i + 1 keys.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
     v = definition.shared(flat.v, flat.H).astype(np.longdouble)
@@ -210,7 +222,9 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
 def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
     """A loss that looks only at the first t outputs has no gradient beyond their keys.
 
-    dk_j = 0,  dv_j = 0,  dq_j = 0    for j >= t, if dout_i = 0 for i >= t
+        dk_j = 0,  dv_j = 0,  dq_j = 0    for j >= t, if dout_i = 0 for i >= t
+
+    This is C3 differentiated. Queries from t on have no part in the loss.
     """
     t = int(problem.chance().integers(1, problem.N))
     early = problem.dout.copy()
@@ -232,7 +246,9 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
 def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
     """The first query sees one key, whatever it asks; so its gradient is zero.
 
-    dq_0 = 0
+        dq_0 = 0
+
+    This is C2 differentiated in q_0: with a single weight of 1, ds = da - da.
     """
     dq = attention.backward(problem).q
 
@@ -248,7 +264,10 @@ def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -
 def the_last_value_hears_only_the_last_query(attention: Implementation, problem: Problem) -> None:
     """The gradient of the last value comes from the last query alone.
 
-    dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
+        dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
+
+    One term is left of the sum over i. It is not zero, so a gradient that is missing fails
+    here.
     """
     a = definition.weights(definition.wide(problem))[:, :, -1, -1:]
 
@@ -262,7 +281,10 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
 def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:
     """The future is forbidden on every tile, full or not, first or last.
 
-    o_i = sum_(j <= i) a_ij v_j    for many more keys than queries
+        o_i = sum_j a_ij v_j    over the keys j not in the future of i, for any M
+
+    A bound that is checked together with the end of the sequence is lost on tiles that are
+    full.
     """
     o = attention.forward(problem)
 
@@ -277,10 +299,10 @@ def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> N
 def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
     """The future is forbidden whatever the scale, even if that is zero or negative.
 
-        o_i = sum_(j <= i) a_ij v_j    for scale <= 0 too
+        o_i = sum_j a_ij v_j    over the keys j not in the future of i, for scale <= 0 too
 
-    -inf times zero is NaN and -inf times a negative number is +inf: the mask belongs
-    after the scale.
+    -inf times zero is NaN and -inf times a negative number is +inf: the mask belongs after the
+    scale.
     """
     o = attention.forward(problem)
 
@@ -300,7 +322,9 @@ def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -
 def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """Decoding one token with all keys so far, and no mask, is a row of the whole.
 
-    o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
+        o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
+
+    Row t is the last of its prefix (C1), and the last row sees everything (C6).
     """
     t = int(problem.chance().integers(problem.N))
     step = moves.of_keys(moves.of_queries(problem, [t]), slice(0, t + 1)).but(causal=False)
@@ -320,7 +344,9 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
 def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """A chunk of queries against all keys so far, the past in full, is a part of the whole.
 
-    o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
+        o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
+
+    Row i of the chunk is query t + i. A triangle in the corner of the chunk hides the past.
     """
     t, u = np.sort(problem.chance().integers(0, problem.N + 1, size=2))
     u = max(u, t + 1) if t < problem.N else u

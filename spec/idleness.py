@@ -38,7 +38,10 @@ IDLE = problems(masks=("idle", "additive idle"))
 def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
     """A query that may attend to no key returns zeros.
 
-    o_i = 0    if no key is allowed to i
+        o_i = 0    if no key is allowed to i
+
+    The empty sum of values is zero. With a finite penalty in the place of -inf an idle row is a
+    row of ties, and returns a mean of what it may not see.
     """
     o = attention.forward(problem)
 
@@ -59,9 +62,12 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
     effort=5,
 )
 def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
-    """What the others return does not depend on which queries are idle.
+    """What the other queries return does not depend on which of them are idle.
 
-    o_i(mask) = o_i(mask')    where the masks agree in row i
+        o_i(mask) = o_i(mask')    where the masks agree in row i
+
+    A row of the mask is for one query of one head of one batch element. Read for another, it
+    makes a live query idle, or an idle one live.
     """
     written = moves.written_out(problem)
     assert written.mask is not None
@@ -85,7 +91,10 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
 def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
     """The cotangent of an idle query goes nowhere, and its own gradient is zero.
 
-    dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
+        dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
+
+    The output of an idle query is a constant. A NaN that is zeroed after the softmax returns in
+    the backward pass, where zero times NaN is NaN.
     """
     idle = problem.idle[..., None]
     silent = problem.but(dout=np.where(idle, 0, problem.dout))
@@ -109,7 +118,10 @@ def an_idle_query_has_the_log_sum_exp_of_nothing(
 ) -> None:
     """The logarithm of an empty sum is minus infinity.
 
-    lse_i = -inf    if no key is allowed to i, and only then
+        lse_i = -inf    if no key is allowed to i, and only then
+
+    An idle part then has no share in a merge (X3). Zero is the log-sum-exp of one key of score
+    0.
     """
     lse = attention.lse(problem)
 

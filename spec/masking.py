@@ -56,7 +56,9 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
 def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
     """True and False are 0 and -inf.
 
-    o(mask) = o(bias = 0 where mask, -inf elsewhere)
+        o(mask) = o(bias = 0 where mask, -inf elsewhere)
+
+    Truth values that are added as they are make a bias of 1 and 0, which hides nothing.
     """
     assert problem.mask is not None
     additive = problem.but(mask=np.where(problem.mask, 0.0, -np.inf))
@@ -75,7 +77,9 @@ def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Proble
 def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
     """Hiding keys from all queries is the same as not having them.
 
-    o(q, k, v; mask) = o(q, k', v')    with k', v' the keys that are seen
+        o(q, k, v; mask) = o(q, k', v'; mask')    with the primed less the keys hidden from all
+
+    exp(-inf) = 0 adds nothing to either sum. This is what makes padding harmless.
     """
     first = moves.of_groups(moves.of_batch(problem, [0]), [0])
     kept = np.flatnonzero(~unseen(first)[0, 0])
@@ -100,7 +104,9 @@ def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem
 def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Problem) -> None:
     """A mask of True everywhere may be left out.
 
-    o(mask = True) = o
+        o(mask = True) = o
+
+    An option that does nothing must not switch off another, such as causality.
     """
     bare = problem.but(mask=None)
 
@@ -115,9 +121,11 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
     catches={"stumbles_over_leading_idle_queries", "gives_idle_queries_nan"},
 )
 def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
-    """A mask of any broadcast form means what it means along all axes.
+    """A mask in any broadcast form means the same as the mask written out.
 
-    o(mask) = o(mask broadcast to (B, H, N, M))
+        o(mask) = o(mask broadcast to (B, H, N, M))
+
+    An offset that is computed as if every axis were written out reads another row.
     """
     assert problem.mask is not None
     shape = (problem.B, problem.H, problem.N, problem.M)
@@ -140,7 +148,9 @@ def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem:
 def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) -> None:
     """A mask and causality together allow what both allow.
 
-    o(mask, causal) = o(mask and not future)
+        o(mask, causal) = o(mask and not future)
+
+    Letting one replace the other goes unnoticed while they are tested one at a time.
     """
     written = moves.written_out(problem)
 
@@ -162,10 +172,12 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
     proof=proofs.forbidden_content_is_not_read,
 )
 def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
-    """A key that is hidden from all may hold any finite number, and its value too: not a bit
-    of the output changes.
+    """A key that is hidden from all may hold any finite number, and its value too: not a bit of the
+    output changes.
 
-        o(k, v) = o(k', v')    where they differ at forbidden keys only
+        o(k, v) = o(k', v')    where they differ only at keys hidden from all
+
+    Scores that are large enough outweigh any finite penalty that is added to them.
     """
     large = LARGE[problem.dtype]
     loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
@@ -188,7 +200,7 @@ def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) 
 
         dk_j = 0,    dv_j = 0    for j forbidden to every query
 
-    Whatever finite numbers they hold.
+    This is M6 differentiated in k' and v'. It holds whatever finite numbers they are.
     """
     loud = poisoned(problem, LARGE[problem.dtype], -LARGE[problem.dtype])
     hidden = unseen(loud)[..., None]
@@ -203,7 +215,7 @@ def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) 
 def forbidden_content_may_be_infinite(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all may even hold NaN, and its value too.
 
-        o(k, v) = o(k', v')    where they differ at forbidden keys only
+        o(k, v) = o(k', v')    where they differ only at keys hidden from all
 
     Zero times NaN is NaN; a forbidden value is not multiplied by zero but left out.
     """
@@ -220,9 +232,12 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     effort=2,
 )
 def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """What a mask hides is missing from the sum.
+    """Hiding keys never makes the log-sum-exp larger.
 
-    lse(mask) <= lse(mask')    if mask' allows all that mask allows
+        lse(mask) <= lse(mask')    if mask' allows all that mask allows, with the same biases
+
+    Every key adds a positive term to the sum. A maximum that is not added back can reverse
+    this.
     """
     freed = problem.but(mask=np.where(problem.allowed, problem.bias, 0.0), causal=False)
     if problem.mask is not None and problem.mask.dtype == bool:
@@ -242,7 +257,9 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
 def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
     """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
 
-    o([x, y]; block diagonal) = [o(x), o(y)]
+        o([x, y]; block diagonal) = [o(x), o(y)]
+
+    This is M2 for each half of the queries. Without the mask one sequence reads the other.
     """
     n, m = (problem.N + 1) // 2, (problem.M + 1) // 2
     blocks = (np.arange(problem.N) < n)[:, None] == (np.arange(problem.M) < m)[None, :]
@@ -264,9 +281,11 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
     proof=proofs.a_window_of_nothing_copies_the_values,
 )
 def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
-    """In a window of one, every query returns the value beside it.
+    """In a window of one, every query returns the value at its own place.
 
-    o_i = v_i    if i may attend to i alone
+        o_i = v_i    if i may attend to i alone
+
+    The one key that is left has weight one (S1), unless the mask comes after normalising.
     """
     window = problem.but(mask=np.eye(problem.N, dtype=bool))
 
@@ -290,7 +309,9 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
 def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     """A bias is added after the scale, so the scale does not touch it.
 
-    o(q = 0; bias, scale) = o(q = 0; bias, scale')
+        o(q = 0; bias, scale) = o(q = 0; bias, scale')
+
+    A dropped bias does not depend on the scale either, so the output is checked by itself too.
     """
     here = problem.but(q=np.zeros_like(problem.q), scale=0.25)
     there = here.but(scale=2.0)
@@ -311,7 +332,9 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.
 
-    sum_j db_ij = 0
+        sum_j db_ij = 0
+
+    This is S5 differentiated in c, and S13 seen from outside.
     """
     full = moves.written_out(problem)
 
@@ -326,7 +349,9 @@ def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> N
 def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
     """A NaN in a query that attends reaches its output, and no other query's.
 
-    q_i = NaN  implies  o_i = NaN
+        q_i = NaN  implies  o_i = NaN,    and o_l stays as it is for l != i
+
+    Making idle rows zero by replacing every NaN hides this one too, and with it its cause.
     """
     i = int(problem.chance().integers(problem.N))
     q = problem.q.copy()
@@ -348,7 +373,9 @@ def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> Non
 def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> None:
     """However many queries there are, each is masked by its own row.
 
-    o_i = sum_j a_ij v_j,    a_ij = 0 where j is forbidden to i, for any N
+        o_i = sum_j a_ij v_j,    a_ij = 0 where j is forbidden to i, for any N
+
+    An offset that overflows, or a row read for all, needs many queries to show.
     """
     o = attention.forward(problem)
 
@@ -363,7 +390,9 @@ def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> N
 def padding_hides_keys_and_not_queries(attention: Implementation, problem: Problem) -> None:
     """A sequence that is padded has fewer keys; its queries attend, padded or not.
 
-    o_i = sum_(j < length) a_ij v_j    for every i < N
+        o_i = sum_(j < length) a_ij v_j    for every i < N
+
+    Laid along the rows, padding makes queries idle, and may leave the padded keys in sight.
     """
     o = attention.forward(problem)
 
