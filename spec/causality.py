@@ -266,8 +266,7 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
 
         dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
 
-    One term is left of the sum over i. It is not zero, so a gradient that is missing fails
-    here.
+    One term is left of the sum over i. It is not zero, so a missing gradient fails here.
     """
     a = definition.weights(definition.wide(problem))[:, :, -1, -1:]
 
@@ -283,8 +282,7 @@ def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> N
 
         o_i = sum_j a_ij v_j    over the keys j not in the future of i, for any M
 
-    A bound that is checked together with the end of the sequence is lost on tiles that are
-    full.
+    A bound that is checked with the end of the sequence is lost on tiles that are full.
     """
     o = attention.forward(problem)
 

@@ -120,8 +120,7 @@ def an_idle_query_has_the_log_sum_exp_of_nothing(
 
         lse_i = -inf    if no key is allowed to i, and only then
 
-    An idle part then has no share in a merge (X3). Zero is the log-sum-exp of one key of score
-    0.
+    An idle part then has no share in a merge (X3). Zero is the log-sum-exp of one score of 0.
     """
     lse = attention.lse(problem)
 

@@ -150,7 +150,7 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
 
         o(mask, causal) = o(mask and not future)
 
-    Letting one replace the other goes unnoticed while they are tested one at a time.
+    A mask that replaces causality, or is replaced by it, is right while each is tested alone.
     """
     written = moves.written_out(problem)
 
@@ -236,8 +236,7 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
 
         lse(mask) <= lse(mask')    if mask' allows all that mask allows, with the same biases
 
-    Every key adds a positive term to the sum. A maximum that is not added back can reverse
-    this.
+    Every key adds a positive term to the sum. Forgetting the maximum can reverse this.
     """
     freed = problem.but(mask=np.where(problem.allowed, problem.bias, 0.0), causal=False)
     if problem.mask is not None and problem.mask.dtype == bool:
