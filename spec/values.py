@@ -50,7 +50,10 @@ def _full_precision(dtype: str) -> float:
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
     """No output lies outside the values that the query may see, in any column.
 
-    min_j v_jc <= o_ic <= max_j v_jc    over the keys allowed to i
+        min_j v_jc <= o_ic <= max_j v_jc    over the keys allowed to i
+
+    Weights that are not negative (S2) and sum to one (S1) make a convex combination. An idle
+    query returns zero.
     """
     v = definition.shared(problem.v, problem.H)[:, :, None]
     seen = problem.allowed[..., None]
@@ -71,7 +74,9 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
     """If all values agree, every query that sees one returns it.
 
-    v_j = c  implies  o_i = c
+        v_j = c  implies  o_i = c
+
+    This is S1 times c. No score has a say, so what fails here is the denominator.
     """
     constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
     c = definition.shared(constant.v, problem.H)[:, :, :1]
@@ -91,7 +96,10 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
 def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
     """The output is linear in the values: the output of a sum is the sum of the outputs.
 
-    o(v + w) = o(v) + o(w)
+        o(v + w) = o(v) + o(w)
+
+    The weights do not look at the values. Whatever else is read in their place counts once on
+    the left and twice on the right.
     """
     other = problem.but(v=np.roll(problem.v, 1, axis=2) / 2)
     both = problem.but(v=problem.v + other.v)
@@ -108,7 +116,10 @@ def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> Non
 def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
     """Each column of the output comes from the same column of the values.
 
-    o(v P) = o(v) P    for a permutation P of the columns
+        o(v P) = o(v) P    for a permutation P of the columns
+
+    A weight is a number: it multiplies a value as a whole. With E > D a kernel that has one
+    width for both loses the last columns, whichever they are.
     """
     order = moves.permutation(problem, problem.E)
     moved = problem.but(v=problem.v[..., order])
@@ -125,11 +136,12 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
     catches={"reads_keys_as_values", "remembers_answers_by_shape"},
 )
 def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
-    """A power of two passes through every rounding.
+    """Doubling the values doubles the output, to the bit.
 
         o(2 v) = 2 o(v)
 
-    Exactly so, but where a result is too small for a format's full precision.
+    A power of two passes through every rounding, except where a result is too small for the
+    full precision of the format; there the budget applies.
     """
     doubled = problem.but(v=2 * problem.v)
 
@@ -149,7 +161,10 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
 def values_of_any_width_are_averaged(attention: Implementation, problem: Problem) -> None:
     """The width of the values is free: more columns leave the others as they were.
 
-    o([v, w]) = [o(v), o(w)]
+        o([v, w]) = [o(v), o(w)]
+
+    The scale belongs to the width of queries and keys. One that is taken from the width of the
+    values changes as columns are added.
     """
     wider = moves.with_values(problem, np.concatenate([problem.v, -problem.v, problem.v], axis=-1))
 
@@ -175,7 +190,8 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
 
         v^T dv = o^T dout,    so  <v, dv> = <o, dout>
 
-    One matrix (E, E) for each key head, summed over the query heads that read it.
+    Both sides are v^T a^T dout: one matrix (E, E) for each key head, summed over the query
+    heads that read it.
     """
     o, dv = attention.forward(problem), attention.backward(problem).v
     of_o, of_dv = rounding.of_output(problem), rounding.of_gradients(problem).v
@@ -198,7 +214,10 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
     """The gradients of all values together are the cotangents of all queries that are not idle.
 
-    sum_j dv_j = sum_i dout_i    over live queries
+        sum_j dv_j = sum_i dout_i    over live queries
+
+    The weights of a live query sum to one (S1), and those of an idle one to zero. Unlike the
+    sums of dk (K2), this one is not zero, so gradients of zero do not pass.
     """
     live = np.where(problem.idle[..., None], 0, problem.dout)
 
