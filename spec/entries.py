@@ -113,12 +113,6 @@ def tiny(chance: Chance, shapes: Shapes) -> Entries:
     return q / 64, k / 64, v / 1024, dout / 1024
 
 
-def subnormal(chance: Chance, shapes: Shapes) -> Entries:
-    """Values near the end of float32, where results lose digits and must not lose more."""
-    q, k, v, dout = normal(chance, shapes)
-    return q, k, v * 2.0**-126, dout
-
-
 FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
     "lattice": lattice,
     "ties": ties,
@@ -130,12 +124,9 @@ FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
     "ahead": ahead,
     "offset": offset,
     "tiny": tiny,
-    "subnormal": subnormal,
 }
-# The formats of 16 bits leave subnormal inputs out: matrix units may read them as zero.
 EXACT = ("lattice", "ties")
 MILD = ("lattice", "ties", "normal")
-ALL_16_BIT = tuple(name for name in FAMILIES if name != "subnormal")
 ALL = tuple(FAMILIES)
 
 

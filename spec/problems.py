@@ -209,8 +209,7 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
 def _entries(
     draw: st.DrawFn, domain: Problems, dtype: str, size: Sizes, scale: float | None
 ) -> entries.Entries:
-    wide = dtype in ("float64", "float32")
-    family = pick(draw, [x for x in domain.families if wide or x in entries.ALL_16_BIT])
+    family = pick(draw, domain.families)
     if family in entries.EXACT and size.count <= DRAWN_ENTRY_BY_ENTRY:
         drawn = draw(st.binary(min_size=size.count, max_size=size.count))
         return entries.from_bytes(drawn, size.shapes)

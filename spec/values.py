@@ -19,7 +19,7 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import problems
+from spec.problems import PLAIN, problems
 from spec.rounding.formats import FORMATS
 from spec.rounding.linear import through
 
@@ -225,3 +225,28 @@ def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Pr
 
     want = definition.gathered(live.sum(axis=-2), problem.G)
     equal(dv.sum(axis=-2), want, within=rounding.of_gradients(problem).v.sum(axis=-2))
+
+
+@clause(
+    "V9",
+    over=problems(families=("lattice", "ties"), masks=PLAIN),
+    catches={"flushes_subnormal_results"},
+    force="should",
+)
+def values_may_be_subnormal(attention: Implementation, problem: Problem) -> None:
+    """Values too small for full precision are averaged as others are, and not taken for zero.
+
+        o(t v) = t o(v)    for t the smallest normal number
+
+    Each product and each addition may round on the coarse grid of the subnormal
+    numbers. Arithmetic that flushes them to zero is faster, and common; no other
+    clause objects to it.
+    """
+    last = FORMATS[problem.dtype]
+    small = problem.but(v=problem.v * last.tiny)
+
+    o = attention.forward(small)
+
+    steps = (2 * problem.M + 4) * last.sub
+    within = rounding.of_output(problem) * last.tiny + steps
+    equal(o, rounding.reference(problem).o * last.tiny, within=within)

@@ -157,7 +157,9 @@ def starts_from_what_the_backward_pass_left(
 ) -> Array:
     """Shares a buffer between the passes, and does not clear it before the next forward pass."""
     out = attend(query, key, value, options)
-    return out + 1 if _left_over and not _left_over.clear() else out
+    left = len(_left_over)
+    _left_over.clear()
+    return out + 1 if left else out
 
 
 # What is returned

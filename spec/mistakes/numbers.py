@@ -120,6 +120,13 @@ def computes_in_float32(query: Array, key: Array, value: Array) -> tuple[Array, 
     return query.astype(np.float32), key.astype(np.float32), value.astype(np.float32)
 
 
+@wrong("finish", incident="plausible", kind="rounding", force="should")
+def flushes_subnormal_results(o: Array, dtype: np.dtype[Any]) -> Array:
+    """Writes subnormal numbers as zero, as fast arithmetic does unless it is told not to."""
+    tiny = np.finfo(dtype).tiny
+    return np.where(np.abs(o) < tiny, 0, o).astype(dtype)
+
+
 @wrong("row_term", incident="plausible")
 def rounds_the_row_term_to_bfloat16(seen: Pass, da: Array, dout: Array) -> Array:
     """Keeps sum_j a_ij da_ij in 8 bits between two kernels of the backward pass."""

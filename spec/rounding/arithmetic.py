@@ -11,6 +11,11 @@ in is the grade, named by the problem:
 
 float32 and float64 accumulate in themselves and know one grade, strict.
 
+Subnormal numbers of the accumulator may be read as zero and written as zero: XLA
+compiles so, GPUs have instructions that do, and so has x86 for bfloat16
+(VDPBF16PS). Only V9, a `should`, asks that they are kept. Those of float16 are
+normal numbers of its accumulator, and are kept.
+
 The constants count roundings, in units of the accumulator's unit roundoff u. Each
 is the number of operations that some usual implementation does there:
 
@@ -81,9 +86,8 @@ def _arithmetic(dtype: str, grade: str) -> Arithmetic:
     unit = FORMATS["float32"] if narrow else stored
     casts = narrow and grade != "strict"
     each = narrow and grade == "eager"
-    # bfloat16 dot products of x86 read subnormals as zero and write them as zero (VDPBF16PS).
-    flush = stored.tiny if casts and dtype == "bfloat16" else 0.0
-    w, w_out = max(unit.w, flush), max(stored.w, flush)
+    flush = stored.tiny if stored.lowest == unit.lowest else 0.0
+    w, w_out = unit.tiny, max(stored.w, flush)
     return Arithmetic(
         unit=unit,
         stored=stored,
