@@ -6,11 +6,13 @@ clause and dtype, named like K2-key_gradients_sum_to_zero-float32.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 TESTS = "test_implementation.py"
+NEED_TORCH = ("test_backends.py", "test_implementations.py")  # from their first line on
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,8 +34,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Only the clauses with a target, and all but them without."""
     if collection_path.suffix != ".py":
         return None
+    if collection_path.name in NEED_TORCH and find_spec("torch") is None:
+        return True
     wanted = bool(config.getoption("--implementation"))
     return True if wanted != (collection_path.name == TESTS) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What cannot run here is not collected, and what runs long only where it is asked for."""
+    absent = {name for name in ("torch", "jax") if find_spec(name) is None}
+    if "deep" not in config.getoption("-m"):
+        absent.add("deep")
+    left_out = [item for item in items if absent & {mark.name for mark in item.iter_markers()}]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -135,6 +135,7 @@ def entries(family: str, seed: int, shapes: Shapes, scale: float, dtype: str) ->
     q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
     most = LARGEST_ENTRY[dtype]
     q, k, v, dout = (_at_most(x, most) for x in (q, k, v, dout))
+    dout = _at_most(dout, most / 8)  # gradients are sums over many queries and heads
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     q = q * _power_of_two(LARGEST_SCORE[dtype] / reach) if reach > LARGEST_SCORE[dtype] else q
     q, k, v, dout = (rounded(x, dtype) for x in (q, k, v, dout))

@@ -38,9 +38,7 @@ def command(profile: str) -> float:
     """Seconds for a certificate of torch's function by the command line, start to end."""
     words = [sys.executable, "-m", "spec", "certify", SDPA, "--profile", profile]
     start = time.perf_counter()
-    subprocess.run(
-        words, env={**os.environ, **ONE_THREAD}, stdout=subprocess.DEVNULL, check=True
-    )
+    subprocess.run(words, env={**os.environ, **ONE_THREAD}, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start
 
 

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+import torch
 
 from spec import definition
 from spec.backends import Unsuitable, implementation, inferred
@@ -14,8 +15,8 @@ from spec.implementation import Capability, Refused
 from spec.notation import DTYPES
 from tests import targets
 
+pytestmark = pytest.mark.torch
 MEMORIES = ("contiguous", "transposed", "strided", "offset", "expanded")
-torch = pytest.importorskip("torch")
 sdpa = torch.nn.functional.scaled_dot_product_attention
 
 
@@ -195,8 +196,10 @@ def test_the_backend_is_told_from_imports():
     assert inferred(functools.partial(sdpa, scale=1.0))[0] == "torch"
 
 
+@pytest.mark.jax
 def test_jax_by_vjp():
-    jax = pytest.importorskip("jax")
+    import jax
+
     attend = jax.nn.dot_product_attention
     assert inferred(attend)[0] == "jax"
     record = implementation(attend, layout="blhd")

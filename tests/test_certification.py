@@ -273,8 +273,10 @@ def test_assert_attention_judges_arrays():
         assert_attention(out, q.tolist(), k, v)
 
 
+@pytest.mark.torch
 def test_assert_attention_takes_torch():
-    torch = pytest.importorskip("torch")
+    import torch
+
     q, k, v = (torch.tensor(lattice(1, 2, 5, 4, seed=n)).bfloat16() for n in range(3))
     out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     assert_attention(out, q, k, v, is_causal=True)

@@ -68,6 +68,6 @@ def test_what_is_harmless_is_certified(name: str) -> None:
 
 @pytest.mark.torch
 def test_a_gradient_that_depends_on_who_asks_is_rejected() -> None:
-    assert TORCH_MISTAKES == (forgets_keys_asked_for_alone.__name__,)
+    assert (forgets_keys_asked_for_alone.__name__,) == TORCH_MISTAKES
     attention = implementation(forgets_keys_asked_for_alone(), backend="torch")
     assert refuted(CLAUSES["T7"], attention, "float32", seed=0)

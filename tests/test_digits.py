@@ -2,20 +2,18 @@
 
 from math import inf
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oracles import digits
+from oracles.digits import MANY_DIGITS, nearest
 from spec import definition, rounding
 from spec.clause import Violation, at_least, at_most, equal
 from spec.notation import DTYPES, Array, Problem
 from spec.rounding.formats import FORMATS
-
-mpmath = pytest.importorskip("mpmath")
-
-from oracles import digits  # noqa: E402 - it needs mpmath
-from oracles.digits import MANY_DIGITS, nearest  # noqa: E402
 
 LONG_DOUBLE_U = float(np.finfo(np.longdouble).eps) / 2
 SEEDS = st.integers(0, 2**32 - 1)

@@ -23,6 +23,8 @@ from spec.clause import equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
 
+pytestmark = pytest.mark.torch
+
 B, H, G, N, M, D, E = 2, 6, 3, 5, 7, 11, 13
 
 

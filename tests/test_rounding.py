@@ -439,7 +439,8 @@ def test_the_matrix_form_of_the_centred_sum_bounds_the_sum() -> None:
 
 def by_torch(problem: Problem, bias: Array | None) -> dict[str, Array]:
     """The output and the gradients of torch's attention, with shared keys repeated."""
-    torch = pytest.importorskip("torch")
+    import torch
+
     form, group = getattr(torch, problem.dtype), problem.H // problem.G
     arrays = (problem.q, problem.k, problem.v)
     q, k, v = (torch.tensor(x, dtype=form).requires_grad_() for x in arrays)
@@ -460,6 +461,7 @@ def by_torch(problem: Problem, bias: Array | None) -> dict[str, Array]:
     ("dtype", "grade"),
     [("float64", "strict"), ("float32", "strict"), ("float16", "eager"), ("bfloat16", "eager")],
 )
+@pytest.mark.torch
 def test_torch_with_a_mask_stays_within_its_budgets(dtype: str, grade: Grade) -> None:
     for seed in range(40):
         problem = problem_of(seed, dtype, grade)
@@ -470,6 +472,7 @@ def test_torch_with_a_mask_stays_within_its_budgets(dtype: str, grade: Grade) ->
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.torch
 def test_the_fused_kernel_of_torch_is_of_the_flash_grade(dtype: str) -> None:
     for seed in range(60):
         problem = problem_of(seed, dtype, "flash").but(mask=None, causal=False)

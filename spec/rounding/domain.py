@@ -2,13 +2,13 @@
 
 A mask is often applied after a product: so q with k and dout with v count even where
 a key is forbidden to a query, since an infinite product spoils what zero weights and
--inf would hide. Elsewhere only what is visible counts. With weights of at most one,
+-inf would hide. Elsewhere only what is visible counts. With |da| for sum_c |dout_ic| |v_jc|,
 
-    |o| <= sum_j |v_j|               |ds_ij| <= 2 max_j |da_ij|
-    |dq_i| <= sum_j |scale ds_ij| |k_j|      |dk_j| <= sum_i |scale ds_ij| |q_i|
-    |dv_j| <= sum_i |dout_i|
+    |o_i|  <= sum_j a_ij |v_j|            |ds_ij| <= a_ij (|da_ij| + sum_j a_ij |da_ij|)
+    |dq_i| <= sum_j |scale ds_ij| |k_j|   |dk_j|  <= sum_i |scale ds_ij| |q_i|
+    |dv_j| <= sum_i a_ij |dout_i|
 
-and each sum over what is visible bounds every partial sum, in any order.
+and each sum of sizes bounds every partial sum, in any order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def in_domain(problem: Problem) -> bool:
     cast = (rules.stored if rules.u_cast else rules.unit).max / ROOM
     with np.errstate(over="ignore", invalid="ignore"):
         da, scale = _products(problem), max(1.0, abs(problem.sigma))
-        ds = 2 * scale * np.where(problem.allowed, da, 0.0).max(axis=-1, keepdims=True, initial=0.0)
+        ds = scale * _score_gradients(problem, da)
         return (
             _largest_score(problem, scale) < each
             and 2 * _most(da) < each
@@ -51,14 +51,20 @@ def _largest_score(problem: Problem, scale: float) -> float:
     return max(products, scale * _most(q), scale * _most(k), float(problem.M))
 
 
+def _score_gradients(problem: Problem, da: Array) -> Array:
+    """a_ij (|da_ij| + sum_j a_ij |da_ij|).   (B, H, N, M)"""
+    a = definition.weights(problem)
+    seen = np.where(problem.allowed, da, 0.0)
+    return a * (seen + (a * seen).sum(axis=-1, keepdims=True))
+
+
 def _largest_result(problem: Problem, ds: Array) -> float:
-    """Of o, dq, dk and dv, a group of heads included; ds: (B, H, N, 1), an upper bound."""
-    seen = problem.allowed.astype(np.float64)
+    """Of o, dq, dk and dv, a group of heads included; ds: (B, H, N, M), an upper bound."""
+    a = definition.weights(problem)
     k, v = (np.abs(definition.shared(x, problem.H)) for x in (problem.k, problem.v))
-    o, dq = seen @ v, ds * (seen @ k)
-    dk = definition.gathered(seen.swapaxes(-1, -2) @ (ds * np.abs(problem.q)), problem.G)
-    dv = definition.gathered(seen.swapaxes(-1, -2) @ np.abs(problem.dout), problem.G)
-    return max(_most(x) for x in (o, dq, dk, dv))
+    dk = definition.gathered(ds.swapaxes(-1, -2) @ np.abs(problem.q), problem.G)
+    dv = definition.gathered(a.swapaxes(-1, -2) @ np.abs(problem.dout), problem.G)
+    return max(_most(x) for x in (a @ v, ds @ k, dk, dv))
 
 
 def _most(x: Array) -> float:
