@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import NamedTuple
 
 SDPA = "torch.nn.functional:scaled_dot_product_attention"
@@ -21,7 +22,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THRE
 
 
 class Measured(NamedTuple):
-    """One figure, what was promised, and in words."""
+    """One figure, in words, and what was promised: inf is no promise."""
 
     what: str
     value: float
@@ -32,6 +33,13 @@ class Measured(NamedTuple):
     def kept(self) -> bool:
         """Whether the promise is kept."""
         return self.value <= self.most
+
+    def told(self) -> str:
+        """A line for a person."""
+        figure = f"{self.what:52}{self.value:9.3f} {self.unit:9}"
+        if self.most == inf:
+            return f"       {figure}"
+        return f"{'kept' if self.kept else 'BROKEN':7}{figure}at most {self.most:.3g}"
 
 
 def command(profile: str) -> float:
@@ -52,7 +60,7 @@ def certificates() -> Iterable[Measured]:
     share = spent["elsewhere"] / spent["total"]
     yield Measured("share outside implementation, definition, budgets", share, 1 / 3, "")
     ratio = spent["total"] / spent["implementation"]
-    yield Measured("beside a loop that only calls the implementation", ratio, 100, "times")
+    yield Measured("beside a loop that only calls the implementation", ratio, inf, "times")
 
 
 def mistakes() -> Iterable[Measured]:
@@ -132,13 +140,8 @@ def main() -> int:
     kept = True
     for name in parser.parse_args().parts or PARTS:
         for measured in PARTS[name]():
-            verdict = "kept" if measured.kept else "BROKEN"
             kept &= measured.kept
-            print(
-                f"{verdict:7}{measured.what:52}{measured.value:9.3f} {measured.unit:9}"
-                f"at most {measured.most:.3g}",
-                flush=True,
-            )
+            print(measured.told(), flush=True)
     return 0 if kept else 1
 
 

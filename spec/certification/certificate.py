@@ -20,7 +20,7 @@ from spec.certification.verdicts import (
     verdict_from_json,
     verdict_to_json,
 )
-from spec.notation import GRADES
+from spec.notation import DTYPES, GRADES
 
 DEFINITION = "A1"  # without it nothing is certified
 
@@ -119,7 +119,7 @@ def certificate(
     request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
 ) -> Certificate:
     """The certificate of a request, its verdicts in the order of the plan."""
-    verdicts = _deviating(survey, [*survey.settled, *run])
+    verdicts = _deviating(survey, _in_order(survey, [*survey.settled, *run]))
     return Certificate(
         name=survey.name,
         verdicts=tuple(verdicts),
@@ -134,6 +134,12 @@ def certificate(
         notes=survey.notes,
         advice=survey.advice if any(v.outcome == "violated" for v in verdicts) else (),
     )
+
+
+def _in_order(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:
+    """In reading order, and each clause in the order of the formats."""
+    place = {number: i for i, number in enumerate(survey.order)}
+    return sorted(verdicts, key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype)))
 
 
 def _deviating(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _ODD_SCALES = (
-    "torch 2.11 and 2.13 on a CPU: the flash kernel adds -inf for the future before it scales, so "
+    "torch 2.13 on a CPU: the flash kernel adds -inf for the future before it scales, so "
     "that causal attention with a scale of zero or less is NaN (smallest: one query, two keys)"
 )
 

@@ -33,14 +33,16 @@ from spec.notation import Grade, Problem
 class Survey:
     """What is known before anything is run.
 
-    items: (number of a clause, dtype) of all that is to be run. settled: the verdicts
-    that need no run. advice: what conventions were recognised, and how to declare them.
+    order: the numbers of all clauses, in reading order. items: (number of a clause,
+    dtype) of all that is to be run. settled: the verdicts that need no run. advice:
+    what conventions were recognised, and how to declare them.
     """
 
     name: str
     origin: str
     conventions: Mapping[str, str]
     deviations: Mapping[str, str]
+    order: tuple[str, ...]
     items: tuple[tuple[str, str], ...]
     settled: tuple[Verdict, ...]
     refusals: tuple[Refusal, ...]
@@ -62,7 +64,7 @@ class Survey:
         fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
         fields["settled"] = tuple(verdict_from_json(v) for v in fields["settled"])
         fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-        for name in ("notes", "advice"):
+        for name in ("order", "notes", "advice"):
             fields[name] = tuple(fields[name])
         return Survey(**fields)
 
@@ -105,6 +107,7 @@ class Examiner:
             origin=self.raw.origin,
             conventions={**self.raw.chosen, **self.request.conventions},
             deviations=self.raw.deviations,
+            order=tuple(self.clauses),
             items=tuple(items),
             settled=tuple(settled),
             refusals=self.probed.refusals,

@@ -34,7 +34,7 @@ def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, .
         if len(found) == MOST or time.monotonic() > deadline:
             break
         if _explains(mistake, got, off, problem):
-            found.append(f"{mistake.name} (incident {mistake.incident}): {mistake.sentence}")
+            found.append(f"{mistake.name} ({mistake.source}): {mistake.sentence}")
     return tuple(found)
 
 

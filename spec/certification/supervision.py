@@ -239,6 +239,7 @@ class Supervisor:
             origin=self.request.target,
             conventions={**defaults, **self.request.conventions},
             deviations={},
+            order=tuple(self.clauses),
             items=items,
             settled=(),
             refusals=(),
