@@ -1,0 +1,32 @@
+"""JAX's own attention through our adapter: judged on its merits, and told what it breaks.
+
+XLA compiles anew for every shape, a third of a second each; so this looks at a
+few clauses, and a person who wants all of them runs the command line.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from spec import certify
+
+pytestmark = pytest.mark.jax
+TARGET = "implementations.adapters.jax_attention:attend"
+# Clauses that put no idle query to anybody: what JAX returns there is told below.
+LIVE = ("C1", "C2", "C6", "C12", "S9", "S12", "S13", "P9", "M15", "X4")
+
+
+def test_its_float32_is_attention_where_every_query_sees_a_key() -> None:
+    certificate = certify(TARGET, layout="blhd", dtypes=("float32",), profile="quick", clauses=LIVE)
+    outcomes = {v.clause: v.outcome for v in certificate.verdicts}
+    assert outcomes == dict.fromkeys(outcomes, "holds"), str(certificate)
+    assert len(outcomes) == len(LIVE)
+
+
+def test_its_float64_is_told_to_be_float32_and_idle_queries_to_be_another_convention() -> None:
+    certificate = certify(TARGET, layout="blhd", profile="quick", clauses=("A1", "M9"))
+    text = str(certificate)
+    assert not certificate.passed
+    assert "float64" in text
+    assert "float64 in float32" in text or "float64 is computed in float32" in text
+    assert "idle" in text
