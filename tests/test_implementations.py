@@ -235,13 +235,3 @@ def test_the_composed_kernel_of_torch_refuses_mask_and_causal_together():
     q = torch.zeros(1, 2, 3, 5)
     with pytest.raises(RuntimeError, match="attn_mask"):
         sdpa.math(q, q, q, attn_mask=torch.ones(3, 3, dtype=torch.bool), is_causal=True)
-
-
-def test_the_adapter_of_jax_is_within_budget():
-    from implementations.adapters.jax_attention import attend
-
-    record = implementation(attend, backend="jax", layout="blhd")
-    for mask in (None, boolean(), additive()):
-        p = problem(dtype="float32", mask=mask if mask is None else mask[:, :1])
-        p = p.but(v=p.v[..., :D], dout=p.dout[..., :D])
-        equal(record.forward(p), rounding.reference(p).o, within=rounding.of_output(p))

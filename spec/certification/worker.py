@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -50,6 +51,7 @@ def _private_channels() -> tuple[TextIO, TextIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # lest it be lost
     return asked, told
 
 
