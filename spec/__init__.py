@@ -6,14 +6,19 @@ clause is a sentence, a formula and a check of a few lines.
 
     A agreement       the output, the gradients and all else are those of the definition
     S softmax         the weights are a softmax, whether or not anybody shows them
+      log_sum_exp     what it divides by is a smooth maximum
       jacobian        and its derivative has a row term
     V values          the output is a weighted mean, and only values are averaged
     K keys            keys have no origin
     B bases           only inner products matter
+      scale           and the scale multiplies them
     P permutations    keys are a set, queries are a batch
     M masking         the forbidden does not exist
+      forbidden       to the bit
       idleness        and who may see nothing returns nothing
+      biases          what is between seeing and not seeing is added
     C causality       under causality the future does not exist
+      decoding        so a text may be read token by token
     H heads           heads do not meet, and a group of them shares its keys
     X blocks          attention over parts merges into attention over the whole
     T calls           the call is a function
@@ -34,15 +39,20 @@ from typing import TYPE_CHECKING, Any
 from spec import (
     agreement,
     bases,
+    biases,
     blocks,
     calls,
     causality,
+    decoding,
+    forbidden,
     heads,
     idleness,
     jacobian,
     keys,
+    log_sum_exp,
     masking,
     permutations,
+    scale,
     softmax,
     values,
 )
@@ -70,14 +80,19 @@ __all__ = [
 SECTIONS = (
     agreement,
     softmax,
+    log_sum_exp,
     jacobian,
     values,
     keys,
     bases,
+    scale,
     permutations,
     masking,
+    forbidden,
     idleness,
+    biases,
     causality,
+    decoding,
     heads,
     blocks,
     calls,

@@ -20,7 +20,6 @@ from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
 from spec.problems import ADDITIVE, problems
-from spec.rounding.formats import FORMATS
 
 
 def reduced(x: Array, shape: tuple[int, ...]) -> Array:
@@ -28,20 +27,6 @@ def reduced(x: Array, shape: tuple[int, ...]) -> Array:
     leading = tuple(range(x.ndim - len(shape)))
     x = x.sum(axis=leading)
     return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
-
-
-def of_reduced(problem: Problem, x: Array, budget: Array, shape: tuple[int, ...]) -> Array:
-    """The budget of that sum: its terms', an addition for each, a rounding for each axis summed.
-
-    Each of n additions in any order errs by u times the sum of |x| at most (Higham,
-    section 4.2), u the accumulator's; and each axis may be summed and stored by itself.
-    """
-    stored = FORMATS[problem.dtype]
-    accumulator = stored if stored.name == "float64" else FORMATS["float32"]
-    terms = x.size // max(1, int(np.prod(shape)))
-    size, within = reduced(np.abs(x).astype(float), shape), reduced(budget, shape)
-    axes = 4 if terms > 1 else 0
-    return within + (terms * accumulator.u + axes * stored.u) * (size + within)
 
 
 @clause(
@@ -192,7 +177,7 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
     want, budget = rounding.reference(problem).gradients.bias, rounding.of_gradients(problem).bias
     assert want is not None
     assert budget is not None
-    equal(db, reduced(want, db.shape), within=of_reduced(problem, want, budget, db.shape))
+    equal(db, reduced(want, db.shape), within=rounding.of_sum(want, budget, db.shape, problem))
 
 
 @clause(
