@@ -282,3 +282,16 @@ def test_assert_attention_takes_torch():
     assert_attention(out, q, k, v, is_causal=True)
     with pytest.raises(AssertionError):
         assert_attention(out * 1.1, q, k, v, is_causal=True)
+
+
+def test_nothing_is_written_where_the_caller_stands(tmp_path, monkeypatch):
+    from hypothesis import configuration
+
+    monkeypatch.chdir(tmp_path)
+    before = str(configuration.storage_directory(intent_to_write=False))
+    configuration.set_hypothesis_home_dir(tmp_path / ".hypothesis")
+    try:
+        certify(targets.right, dtypes=("float32",), profile="quick", clauses=("A1",))
+    finally:
+        configuration.set_hypothesis_home_dir(before)
+    assert not list(tmp_path.iterdir())

@@ -18,6 +18,7 @@ WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {
     "holds": "·",
     "violated": "✗",
+    "violated should": "~",
     "deviates": "≠",
     "not offered": " ",
     "refused": "-",
@@ -86,11 +87,16 @@ def _cell(verdicts: list[Verdict]) -> str:
     if not ran:
         return "not offered"
     held = sum(v.outcome == "holds" for v in ran)
-    others = [v.outcome for v in ran if v.outcome != "holds"]
+    others = [_kind(v) for v in ran if v.outcome != "holds"]
     counted = [f"{others.count(o)}{MARKS[o]}" for o in MARKS if o in others]
     worst = max(v.worst for v in ran)
     words = " ".join([f"{held}/{len(ran)}", *counted])
     return f"{words}  {worst:.2f}" if held == len(ran) else words
+
+
+def _kind(verdict: Verdict) -> str:
+    soft = verdict.outcome == "violated" and verdict.force == "should"
+    return "violated should" if soft else verdict.outcome
 
 
 def _remarks(certificate: Certificate) -> str:

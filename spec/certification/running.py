@@ -7,13 +7,16 @@ are off, and what is drawn depends on the seed, the clause and the dtype alone.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import hypothesis
 import numpy as np
+from hypothesis import configuration
 from hypothesis import strategies as st
 
 from spec import rounding
@@ -151,6 +154,18 @@ def _run(
     return finding
 
 
+@contextmanager
+def _keeping_nothing() -> Iterator[None]:
+    """Hypothesis would write what it learns of a caller's code to a folder beside that code."""
+    place = configuration.storage_directory(intent_to_write=False)
+    home = getattr(place, "home_directory", place)  # older versions return the folder itself
+    configuration.set_hypothesis_home_dir(os.devnull)
+    try:
+        yield
+    finally:
+        configuration.set_hypothesis_home_dir(home)
+
+
 def _draw(
     clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Problem], None]
 ) -> None:
@@ -160,7 +175,7 @@ def _draw(
     would rather repeat parts of it than draw afresh.
     """
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), _keeping_nothing():
             for first in range(0, examples, BUNDLE):
                 size = min(BUNDLE, examples - first)
                 _draw_bundle(clause, scope, (first, size), seed, examine)
