@@ -122,9 +122,8 @@ def _arrays(
         return tuple(named), {n for n in named if n is not None}
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     if len(first) < len(roles) and not variadic:
-        count = len(parameters)
         raise Unsuitable(
-            f"{name} has {count} parameter{'s' * (count != 1)}; "
+            f"{name} has {len(first)} positional parameter{'s' * (len(first) != 1)}; "
             f"an attention function takes at least {len(roles)}"
         )
     return (None,) * len(roles), set(first)

@@ -11,7 +11,7 @@ assert_attention(out, q, k, v, mask=mask)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +31,33 @@ from spec.clause import Clause, equal
 from spec.notation import Array, Corner, Grade, Problem
 
 
-def certify(target: Target, **options: Any) -> Certificate:
+def certify(
+    target: Target,
+    *,
+    backend: str | None = None,
+    layout: str = "bhld",
+    device: str = "cpu",
+    dtypes: Sequence[str] | None = None,
+    profile: str = "standard",
+    seed: int = 0,
+    clauses: Sequence[str] | None = None,
+    conventions: Mapping[str, str] | None = None,
+    fail_fast: bool = False,
+    budget: float | None = None,
+    jobs: int = 1,
+    isolate: bool = False,
+    specification: str = "spec:CLAUSES",
+) -> Certificate:
     """The certificate of `target`: a string, a function or an `Implementation`.
 
-    options: backend, layout, device, dtypes, profile ("quick", "standard", "deep"), seed,
-    clauses, conventions, fail_fast, budget in seconds; and, for a target that is named by
-    a string, jobs and isolate, which judge it in processes of its own.
+    backend: "numpy", "torch" or "jax", told from the target unless given. layout: "bhld", or
+    "blhd" for length before heads. dtypes, clauses: all that there are, unless given; a clause
+    by number, name or section. profile: "quick", "standard" or "deep". budget: in seconds.
+    jobs and isolate judge a target that is named by a string in processes of its own.
     Raises Unsuitable where the target or an option is no good.
     """
-    request = requested(target, options)
+    given = dict(locals())
+    request = requested(given.pop("target"), given)
     if request.jobs > 1 or request.isolate:
         if not isinstance(target, str):
             raise Unsuitable("jobs and isolate need a target that is named by a string")

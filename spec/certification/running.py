@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -157,8 +158,8 @@ def _run(
 @contextmanager
 def _keeping_nothing() -> Iterator[None]:
     """Hypothesis would write what it learns of a caller's code to a folder beside that code."""
-    place = configuration.storage_directory(intent_to_write=False)
-    home = getattr(place, "home_directory", place)  # older versions return the folder itself
+    place: Any = configuration.storage_directory(intent_to_write=False)
+    home = Path(getattr(place, "home_directory", place))  # a plain Path in older versions
     configuration.set_hypothesis_home_dir(os.devnull)
     try:
         yield
