@@ -204,7 +204,6 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
         "favours_recent_keys",
         "remembers_answers_by_shape",
         "drops_the_last_key",
-        "normalises_over_queries",
     },
 )
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:

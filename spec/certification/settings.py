@@ -29,7 +29,7 @@ class Profile:
 
 
 PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", examples=5, reduction=3.0, patience=30.0),
+    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0),
     "standard": Profile("standard", examples=25, reduction=10.0, patience=120.0),
     "deep": Profile("deep", examples=250, reduction=60.0, patience=900.0),
 }
