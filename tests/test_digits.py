@@ -178,13 +178,13 @@ def excess(got: Array, want: Array) -> Array:
         return (digits.exact(high) + digits.exact(low) - want).astype(np.float64)
 
 
-@pytest.mark.skipif(LONG_DOUBLE_U >= 2.0**-53, reason="long double is no wider than float64 here")
 @given(seed=SEEDS)
 @generated
 def test_the_definition_in_long_double_keeps_its_digits(seed: int) -> None:
     """A budget is a bound c u + O(u^2) with positive terms, so that budget / u grows with u.
 
-    Hence the one for float64, u = 2^-53, times 2^-11 bounds the error for u = 2^-64.
+    Hence the one for float64, u = 2^-53, times 2^-11 bounds the error for u = 2^-64; and
+    where long double is float64, times 1.
     """
     problem = awkward(seed)
     got, shrink = definition.wide(problem), LONG_DOUBLE_U * 2.0**53
