@@ -10,13 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from spec import moves, proofs, rounding
+from spec.causality import SQUARE, SQUARE_OF_TWO
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
-
-SQUARE = problems(masks=PLAIN, causal=True, square=True)
-SQUARE_OF_TWO = problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
 
 
 def prefix(problem: Problem, length: int) -> Problem:

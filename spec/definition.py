@@ -90,16 +90,21 @@ def attention(problem: Problem) -> Array:
     return weights(problem) @ shared(problem.v, problem.H)
 
 
-def score_gradients(problem: Problem) -> Array:
+def through_softmax(a: Array, problem: Problem) -> Array:
     """ds_ij = a_ij (da_ij - sum_j a_ij da_ij), with da_ij = <dout_i, v_j>.   (B, H, N, M)"""
-    a = weights(problem)
     da = problem.dout @ shared(problem.v, problem.H).swapaxes(-1, -2)
     return a * (da - (a * da).sum(axis=-1, keepdims=True))
 
 
+def score_gradients(problem: Problem) -> Array:
+    """The derivatives of <dout, o> by the scores, ds_ij.   (B, H, N, M)"""
+    return through_softmax(weights(problem), problem)
+
+
 def gradients(problem: Problem) -> Gradients:
     """The derivatives of <dout, o> by q, k, v and the bias."""
-    a, ds = weights(problem), score_gradients(problem)
+    a = weights(problem)
+    ds = through_softmax(a, problem)
     return Gradients(
         q=scale(problem) * (ds @ shared(problem.k, problem.H)),
         k=gathered(scale(problem) * (ds.swapaxes(-1, -2) @ problem.q), problem.G),

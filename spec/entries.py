@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from spec.notation import Array
-from spec.rounding.formats import FORMATS, rounded
+from spec.rounding.formats import rounded
 from spec.sizes import Shapes
 
 LATTICE = 16.0  # the lattice is the integers over this
@@ -151,11 +151,6 @@ def from_bytes(drawn: bytes, shapes: Shapes) -> Entries:
         for part, shape in zip(np.split(numbers, ends[:-1]), shapes, strict=True)
     )
     return q, k, v, dout
-
-
-def smallest_normal(dtype: str) -> float:
-    """The smallest number of full precision in `dtype`."""
-    return FORMATS[dtype].tiny
 
 
 def _lattice_of_bytes() -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec import definition
 from spec.notation import Array, Problem
 
 Index = Array | slice | list[int]
@@ -65,21 +66,10 @@ def of_groups(problem: Problem, index: Index) -> Problem:
     )
 
 
-def of_query_heads(problem: Problem, heads: Index) -> Problem:
-    """The query heads `heads`, in that order, over the key heads as they are."""
-    return problem.but(
-        q=problem.q[:, heads],
-        dout=problem.dout[:, heads],
-        mask=_mask_along(problem, -3, problem.H, heads),
-    )
-
-
 def of_one_key_head_each(problem: Problem) -> Problem:
     """Every key head written out once for each query head that reads it: G = H."""
-    sharing = problem.H // problem.G
-    return problem.but(
-        k=np.repeat(problem.k, sharing, axis=1), v=np.repeat(problem.v, sharing, axis=1)
-    )
+    k, v = (definition.shared(x, problem.H) for x in (problem.k, problem.v))
+    return problem.but(k=k, v=v)
 
 
 def with_values(problem: Problem, v: Array) -> Problem:

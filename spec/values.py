@@ -17,13 +17,12 @@ import numpy as np
 
 from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
+from spec.entries import EXACT
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
 from spec.problems import PLAIN, problems
 from spec.rounding.formats import FORMATS
 from spec.rounding.linear import through
-
-EXACT = ("lattice", "ties")
 
 
 def _full_precision(dtype: str) -> float:
