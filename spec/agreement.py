@@ -19,7 +19,7 @@ from spec import definition, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import ADDITIVE, problems
+from spec.problems import ADDITIVE, EVERY, problems
 
 
 def reduced(x: Array, shape: tuple[int, ...]) -> Array:
@@ -31,7 +31,7 @@ def reduced(x: Array, shape: tuple[int, ...]) -> Array:
 
 @clause(
     "A1",
-    over=problems(empty=True),
+    over=problems(masks=EVERY, empty=True),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -72,7 +72,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
 
 @clause(
     "A2",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -102,7 +102,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
 
 @clause(
     "A3",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -130,7 +130,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
 
 @clause(
     "A4",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_denominator_of_value_gradients",
@@ -158,7 +158,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
 
 @clause(
     "A5",
-    over=problems(masks=ADDITIVE),
+    over=problems(masks=(*ADDITIVE, "additive idle")),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
     proof=proofs.the_bias_gradient_is_the_derivative,
@@ -182,7 +182,7 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
 
 @clause(
     "A6",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",
@@ -209,7 +209,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
 
 @clause(
     "A7",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.LSE},
     catches={
         "measures_lse_in_base_two",
@@ -235,7 +235,7 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
 
 @clause(
     "A8",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",
@@ -260,7 +260,7 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "A9",
-    over=problems(),
+    over=problems(masks=EVERY),
     needs={Capability.WEIGHTS, Capability.LSE},
     catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
 )

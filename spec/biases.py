@@ -15,12 +15,12 @@ from spec import moves, proofs, rounding
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import ADDITIVE, LIVE, problems
+from spec.problems import ADDITIVE, BOOLEAN, problems
 
 
 @clause(
     "M13",
-    over=problems(masks=LIVE),
+    over=problems(masks=(*BOOLEAN, *ADDITIVE)),
     needs={Capability.LSE},
     catches={"forgets_the_maximum_in_lse"},
     effort=2,

@@ -16,14 +16,14 @@ from spec import moves, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import problems
+from spec.problems import IDLE, problems
 
-IDLE = problems(masks=("idle", "additive idle"))
+SOME_IDLE = problems(masks=IDLE)
 
 
 @clause(
     "M9",
-    over=IDLE,
+    over=SOME_IDLE,
     catches={
         "gives_idle_queries_nan",
         "gives_idle_queries_the_mean",
@@ -33,7 +33,11 @@ IDLE = problems(masks=("idle", "additive idle"))
         "adds_minus_a_billion",
         "fills_with_minus_ten_thousand",
         "lets_idle_queries_see_themselves",
+        "stumbles_over_leading_idle_queries",
+        "adds_a_finite_fill_for_each",
+        "adds_the_lowest_number_for_each",
     },
+    effort=2,
 )
 def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
     """A query that may attend to no key returns zeros.
@@ -51,7 +55,7 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
 
 @clause(
     "M10",
-    over=problems(masks=("idle", "additive idle"), least=(2, 2, 1, 1)),
+    over=problems(masks=IDLE, least=(2, 2, 1, 1)),
     catches={
         "uses_the_mask_of_the_first_batch",
         "uses_the_mask_of_the_first_head",
@@ -83,7 +87,7 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
 
 @clause(
     "M11",
-    over=IDLE,
+    over=SOME_IDLE,
     needs={Capability.GRADIENTS},
     catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
     proof=proofs.idle_queries_have_no_gradient,
@@ -109,7 +113,7 @@ def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem:
 
 @clause(
     "M12",
-    over=IDLE,
+    over=SOME_IDLE,
     needs={Capability.LSE},
     catches={"measures_zero_for_idle_queries", "measures_lse_before_masking"},
 )

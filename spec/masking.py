@@ -29,12 +29,7 @@ BOTH = {Capability.MASK, Capability.BIAS}
     "M1",
     over=MASKED,
     needs=BOTH,
-    catches={
-        "adds_the_truth_values",
-        "inverts_the_mask",
-        "adds_a_finite_fill_for_each",
-        "adds_the_lowest_number_for_each",
-    },
+    catches={"adds_the_truth_values", "inverts_the_mask"},
     effort=2,
 )
 def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
@@ -78,7 +73,8 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
 @clause(
     "M4",
     over=problems(masks=(*BOOLEAN, *ADDITIVE)),
-    catches={"stumbles_over_leading_idle_queries", "gives_idle_queries_nan"},
+    catches={"reads_broadcast_masks_as_written_out"},
+    effort=2,
 )
 def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
     """A mask in any broadcast form means the same as the mask written out.

@@ -64,11 +64,11 @@ def padding(chance: Chance, form: str, shape: Shape) -> Array:
 
 
 def window(chance: Chance, form: str, shape: Shape) -> Array:
-    """Shows a query only a band of keys around it; queries beyond the last key may be idle."""
+    """Shows a query only a band of keys around it; queries beyond the last key look around that."""
     del form
     _, _, N, M = shape
     left, right = chance.integers(0, 4, size=2)
-    distance = np.arange(M)[None, :] - np.arange(N)[:, None]
+    distance = np.arange(M)[None, :] - np.minimum(np.arange(N), M - 1)[:, None]
     return np.asarray((-left <= distance) & (distance <= right))
 
 
@@ -126,12 +126,21 @@ ADDITIVE: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
     "additive idle": additive_idle,
     "additive large": additive_large,
 }
-LEAVE_QUERIES_IDLE = ("idle", "additive idle", "window")
+LEAVE_QUERIES_IDLE = ("idle", "additive idle")
 
 
-def mask(kind: str, form: str, seed: int, shape: Shape, dtype: str) -> Array | None:
-    """The mask of a kind and a form for sizes (B, H, N, M); None for the kind "none"."""
-    chance = np.random.default_rng(seed)
-    if kind in BOOLEAN:
-        return BOOLEAN[kind](chance, form, shape)
-    return rounded(ADDITIVE[kind](chance, form, shape), dtype) if kind in ADDITIVE else None
+def mask(
+    kind: str, form: str, seed: int, shape: Shape, dtype: str, *, causal: bool = False
+) -> Array | None:
+    """The mask of a kind and a form for sizes (B, H, N, M); None for the kind "none".
+
+    Beside `causal`, which leaves the first query one key, that key is shown, so that only
+    the kinds in LEAVE_QUERIES_IDLE do what their name says.
+    """
+    if kind not in BOOLEAN and kind not in ADDITIVE:
+        return None
+    drawn = {**BOOLEAN, **ADDITIVE}[kind](np.random.default_rng(seed), form, shape)
+    if causal and kind not in LEAVE_QUERIES_IDLE:
+        first = drawn[..., :1]
+        first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN
+    return drawn if kind in BOOLEAN else rounded(drawn, dtype)

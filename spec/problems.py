@@ -18,16 +18,19 @@ from typing import Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from spec import entries, masks
+from spec import entries
+from spec import masks as kinds
 from spec.implementation import KINDS, Capability
 from spec.notation import Array, Corner, Grade, Memory, Problem
 from spec.sizes import Limits, Reach, Sizes, pick, sizes
 
 PLAIN = ("none",)
-BOOLEAN = tuple(masks.BOOLEAN)
-ADDITIVE = tuple(masks.ADDITIVE)
-LIVE = tuple(x for x in (*BOOLEAN, *ADDITIVE) if x not in masks.LEAVE_QUERIES_IDLE)
+# A fault that only idle queries show is for the clauses about them and for section A.
+IDLE = kinds.LEAVE_QUERIES_IDLE
+BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in IDLE)
+ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in IDLE)
 ANY = (*PLAIN, *BOOLEAN, *ADDITIVE)
+EVERY = (*ANY, *IDLE)
 
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
@@ -93,12 +96,9 @@ def problems(
 ) -> Problems:
     """A domain; what it cannot do without becomes a need of the clause."""
     needs = set()
-    if not set(masks) - set(BOOLEAN):
-        needs.add(Capability.MASK)
-    elif not set(masks) - set(ADDITIVE):
-        needs.add(Capability.BIAS)
-    elif not set(masks) - set(ANY[1:]):
-        needs |= {Capability.MASK, Capability.BIAS}
+    if "none" not in masks:  # who takes truth values only is asked about those, see `_kind`
+        boolean = any(kind in kinds.BOOLEAN for kind in masks)
+        needs.add(Capability.MASK if boolean else Capability.BIAS)
     if causal:
         needs.add(Capability.CAUSAL)
         if "none" not in masks:
@@ -140,14 +140,14 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
     if memory == "expanded":
         k, v = _alike(k), _alike(v)
-    form = pick(draw, tuple(masks.FORMS)) if kind != "none" else "N M"
+    form = pick(draw, tuple(kinds.FORMS)) if kind != "none" else "N M"
     seed = draw(SEEDS)
     return Problem(
         q,
         k,
         v,
         dout,
-        mask=masks.mask(kind, form, seed, size.scores, scope.dtype),
+        mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
         causal=causal,
         scale=scale,
         dtype=scope.dtype,
@@ -160,22 +160,22 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
 
 def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[Capability]) -> tuple[str, bool]:
     """The kind of mask and whether it is causal, of what the domain and the scope share."""
-    kinds = [
+    allowed = [
         kind
         for kind in domain.masks
         if kind == "none"
-        or (kind in masks.BOOLEAN and Capability.MASK in answers)
-        or (kind in masks.ADDITIVE and Capability.BIAS in answers)
+        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
+        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
     ]
-    if "none" in kinds:
-        kinds += ["none"] * (len(kinds) // 2)  # the plain problem stays frequent
+    if "none" in allowed:
+        allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
     causal = domain.causal
     if causal is None:
         causal = Capability.CAUSAL in answers and pick(draw, (False, True))
     if causal and Capability.MASK_AND_CAUSAL not in answers:
-        causal = "none" in kinds
-        kinds = [kind for kind in kinds if kind == "none" or not causal]
-    return pick(draw, kinds), causal
+        causal = "none" in allowed
+        allowed = [kind for kind in allowed if kind == "none" or not causal]
+    return pick(draw, allowed), causal
 
 
 def _scale(

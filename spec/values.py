@@ -38,12 +38,7 @@ def _full_precision(dtype: str) -> float:
 @clause(
     "V1",
     over=problems(modest=True),
-    catches={
-        "forgets_the_denominator",
-        "returns_zero",
-        "lets_idle_queries_attend",
-        "gives_idle_queries_the_first_value",
-    },
+    catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
     proof=proofs.outputs_lie_among_the_allowed_values,
 )
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:

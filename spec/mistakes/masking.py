@@ -75,6 +75,12 @@ def uses_the_mask_of_the_first_query(mask: Array, sizes: Sizes) -> Array:
     return np.broadcast_to(steps.spread(mask, sizes)[:, :, :1], sizes.scores)
 
 
+@wrong("spread", incident="C10", citation="microsoft/onnxruntime#24017")
+def reads_broadcast_masks_as_written_out(mask: Array, sizes: Sizes) -> Array:
+    """Counts entries from the start of the mask as if every axis were written out."""
+    return np.resize(mask, sizes.scores)
+
+
 @wrong("spread", incident="C10", citation="line/lighthouse#77")
 def repeats_the_mask_out_of_order(mask: Array, sizes: Sizes) -> Array:
     """Folds the heads into the batch with `repeat(H, 1, 1)`, which puts the heads first."""
