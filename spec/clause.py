@@ -18,11 +18,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spec.implementation import Capability, Implementation
-from spec.notation import Array, Problem
-from spec.problems import Problems
+from spec.implementation import Capability
+from spec.notation import Array
+from spec.subject import Domain, Subject
 
-Check = Callable[[Implementation, Problem], None]
+Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
 Force = Literal["must", "should"]
 
 
@@ -157,7 +157,7 @@ class Clause:
 
     number: str
     check: Check
-    over: Problems
+    over: Domain
     needs: frozenset[Capability]
     catches: frozenset[str]
     proof: Evidence | None = None
@@ -203,15 +203,20 @@ class Clause:
     def _paragraphs(self) -> list[str]:
         return inspect.cleandoc(self.check.__doc__ or self.name).split("\n\n")
 
-    def binds(self, implementation: Implementation) -> bool:
-        """Whether the clause says anything about this implementation."""
-        return self.needs <= implementation.offers
+    @property
+    def about(self) -> str:
+        """The kind of subject that it speaks of."""
+        return self.over.about
+
+    def binds(self, subject: Subject) -> bool:
+        """Whether the clause says anything about this subject."""
+        return self.about == subject.about and self.needs <= subject.offers
 
 
 def clause(
     number: str,
     *,
-    over: Problems,
+    over: Domain,
     needs: Iterable[Capability] = (),
     catches: Iterable[str],
     proof: Evidence | None = None,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Gradients, Problem
 
@@ -109,9 +109,24 @@ class Implementation:
     deviations: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
 
+    about: ClassVar[str] = "attention"
+    functions: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "backward",
+        "bias_gradient",
+        "partial",
+        "weights",
+        "lse",
+        "call",
+    )
+
     def but(self, **changes: Any) -> Implementation:
         """The same implementation, except for `changes`."""
         return replace(self, **changes)
+
+    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return kinds_of(problem)
 
     @property
     def offers(self) -> frozenset[Capability]:

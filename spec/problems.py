@@ -13,7 +13,7 @@ Sizes shrink to one batch, one head, one query and one key.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from hypothesis import strategies as st
@@ -74,6 +74,7 @@ class Problems:
     modest: bool = False
     tiled: Literal["", "keys", "queries"] = ""
     needs: frozenset[Capability] = field(default_factory=frozenset)
+    about: ClassVar[str] = "attention"
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 
 from spec import rounding
 from spec.clause import Clause, Violation, measuring
-from spec.implementation import Capability, Implementation, Refused, kinds_of, not_offered
-from spec.notation import GRADES, Grade, Problem
+from spec.implementation import Capability, Implementation, Refused, not_offered
+from spec.notation import GRADES, Grade
 from spec.problems import Scope
+from spec.subject import Posed, Subject
 
 DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
@@ -32,7 +33,7 @@ DIFFERENTIATES = frozenset(
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
 BUNDLE = 20  # problems drawn at once: more would not fit what Hypothesis draws for an example
 MANY = st.integers(0, 2**16)  # zero in the simplest example, and hardly ever again
-FUNCTIONS = ("forward", "backward", "bias_gradient", "partial", "weights", "lse", "call")
+FUNCTIONS = Implementation.functions
 
 
 @dataclass
@@ -40,17 +41,17 @@ class Watch:
     """Seconds spent in an implementation, and the problem that it last refused."""
 
     seconds: float = 0.0
-    refused: Problem | None = None
+    refused: Posed | None = None
 
-    def over(self, implementation: Implementation) -> Implementation:
-        """The same implementation, its functions watched."""
-        offered = {name: getattr(implementation, name) for name in FUNCTIONS}
-        return implementation.but(
+    def over(self, subject: Subject) -> Any:
+        """The same record, its functions watched."""
+        offered = {name: getattr(subject, name) for name in subject.functions}
+        return subject.but(
             **{n: self._watched(f) for n, f in offered.items() if f is not not_offered}
         )
 
     def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def watched(problem: Problem, *rest: Any) -> Any:
+        def watched(problem: Posed, *rest: Any) -> Any:
             start = time.perf_counter()
             try:
                 return function(problem, *rest)
@@ -71,54 +72,50 @@ class Finding:
     refused: int = 0
     refusal: str = ""
     worst: float = 0.0
-    problem: Problem | None = None
+    problem: Any = None  # of the kind that the clause is about
     violation: Violation | None = None
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def judged(
-    clause: Clause, implementation: Implementation, scope: Scope, *, examples: int, seed: int
-) -> Finding:
+def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, seed: int) -> Finding:
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
     In a format of 16 bits the rounding grade is raised when that alone explains a violation.
     """
-    finding = _run(clause, implementation, scope, examples, seed)
+    finding = _run(clause, subject, scope, examples, seed)
     if scope.dtype not in HALF or finding.problem is None:
         return finding
     for grade in GRADES[GRADES.index(scope.rounding) + 1 :]:
-        if broken(clause, implementation, finding.problem.but(rounding=grade)) is None:
+        if broken(clause, subject, finding.problem.but(rounding=grade)) is None:
             raised = replace(scope, rounding=grade)
-            again = judged(clause, implementation, raised, examples=examples, seed=seed)
+            again = judged(clause, subject, raised, examples=examples, seed=seed)
             return again if again.violation is None else finding
     return finding
 
 
-def broken(clause: Clause, implementation: Implementation, problem: Problem) -> Violation | None:
+def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None:
     """How `problem` breaks the clause, if it does; a refusal outside the core does not."""
     watch = Watch()
     try:
         with np.errstate(all="ignore"):
-            clause.check(watch.over(implementation), problem)
+            clause.check(watch.over(subject), problem)
     except Violation as violation:
         return violation
     except Refused as refusal:
-        return _unless_allowed(refusal, watch)
+        return _unless_allowed(refusal, watch, subject)
     return None
 
 
-def scope_for(
-    clause: Clause, implementation: Implementation, dtype: str, rounding: Grade, reach: Any
-) -> Scope:
+def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, reach: Any) -> Scope:
     """Where the problems for this clause are drawn from: what the implementation answers."""
     backward = bool(clause.needs & DIFFERENTIATES)
-    answers = implementation.answers
+    answers = subject.answers
     return Scope(
         dtype=dtype,
-        answers=answers & implementation.differentiates if backward else answers,
-        corner=implementation.chosen["causal"],  # type: ignore[arg-type]
+        answers=answers & subject.differentiates if backward else answers,
+        corner=subject.chosen["causal"],  # type: ignore[arg-type]
         rounding=rounding,
         reach=reach,
     )
@@ -128,14 +125,12 @@ class _Enough(BaseException):
     """Ends a run: an example has broken the clause. No Exception, which Hypothesis would replay."""
 
 
-def _run(
-    clause: Clause, implementation: Implementation, scope: Scope, examples: int, seed: int
-) -> Finding:
+def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: int) -> Finding:
     finding, watch = Finding(rounding=scope.rounding), Watch()
-    watched = watch.over(implementation)
+    watched = watch.over(subject)
     checking = 0.0
 
-    def examine(problem: Problem) -> None:
+    def examine(problem: Any) -> None:
         nonlocal checking
         if finding.violation is None:
             start = time.perf_counter()
@@ -168,7 +163,7 @@ def _keeping_nothing() -> Iterator[None]:
 
 
 def _draw(
-    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Problem], None]
+    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Any], None]
 ) -> None:
     """Put problems to `examine`, the simplest first, until it has had enough of them.
 
@@ -189,11 +184,11 @@ def _draw_bundle(
     scope: Scope,
     part: tuple[int, int],
     seed: int,
-    examine: Callable[[Problem], None],
+    examine: Callable[[Any], None],
 ) -> None:
     first, size = part
 
-    def several(problems: list[Problem]) -> None:
+    def several(problems: list[Any]) -> None:
         if first == 0 and len(problems) > 1:
             problems = problems[1:]  # the simplest has taken the place of one
         elif len(problems) == 1 and first > 0:
@@ -218,7 +213,7 @@ def _draw_bundle(
 
 
 @st.composite
-def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Problem], size: int) -> list[Problem]:
+def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Any], size: int) -> list[Any]:
     """Several problems, as what Hypothesis does once for each example takes longer than they.
 
     One in the simplest bundle, which is the first, so that it is not put again and again.
@@ -227,7 +222,7 @@ def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Problem], size: int) -
 
 
 def _examine(
-    clause: Clause, watched: Implementation, watch: Watch, problem: Problem, finding: Finding
+    clause: Clause, watched: Subject, watch: Watch, problem: Any, finding: Finding
 ) -> None:
     """Put one problem to the clause, and note what happened."""
     try:
@@ -236,7 +231,7 @@ def _examine(
     except Violation as violation:
         finding.problem, finding.violation = problem, violation
     except Refused as refusal:
-        finding.violation = _unless_allowed(refusal, watch)
+        finding.violation = _unless_allowed(refusal, watch, watched)
         finding.problem = None if finding.violation is None else problem
         finding.refused += finding.violation is None
         finding.refusal = str(refusal)
@@ -249,14 +244,14 @@ def _examine(
         finding.coverage = (rows + seen.rows, capped + seen.capped, silent + seen.silent)
 
 
-def _covers(clause: Clause, implementation: Implementation) -> bool:
+def _covers(clause: Clause, subject: Subject) -> bool:
     """Whether the problems of this clause are those whose coverage is reported."""
-    differentiated = Capability.GRADIENTS in implementation.offers
+    differentiated = Capability.GRADIENTS in subject.offers
     return clause.section == "A" and (Capability.GRADIENTS in clause.needs) == differentiated
 
 
-def _unless_allowed(refusal: Refused, watch: Watch) -> Violation | None:
+def _unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
     """A violation if the problem that was refused belongs to the core."""
-    if watch.refused is not None and kinds_of(watch.refused):
+    if watch.refused is not None and subject.kinds_of(watch.refused):
         return None
     return Violation(f"a problem of the core is refused: {refusal}")
