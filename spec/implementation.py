@@ -39,15 +39,45 @@ class Capability(Enum):
     EMPTY = "takes sizes of zero"
     STRIDES = "takes arrays whose rows have gaps"
 
+    STATE = "gives its parameters back"
+    STEP = "takes a step of gradient descent"
+    PADDING = "takes a key padding mask"
+    HEAD_MASK = "takes a mask for every head"
+    UNBIASED = "can be built without biases"
+    UNBATCHED = "takes a problem without a batch axis"
+    EVALUATION = "knows training from evaluation"
 
-KINDS = frozenset(Capability) - {
-    Capability.GRADIENTS,
-    Capability.BIAS_GRADIENT,
-    Capability.PARTIAL_GRADIENTS,
-    Capability.WEIGHTS,
-    Capability.LSE,
-    Capability.CALL,
-}
+    ROLLBACK = "takes tokens back"
+    FORK = "can be branched"
+    PERSISTENT = "leaves earlier states as they were"
+    RAGGED = "takes sequences of different lengths"
+
+    OFFSET = "takes a first position"
+    POSITIONS = "takes any positions"
+    ROWS_OF_POSITIONS = "takes positions for every batch element"
+    LONG = "takes positions beyond the first few hundred"
+    ODD_WIDTHS = "takes an odd width"
+    PARTIAL_ROTATION = "turns the first columns only"
+    BASE = "takes a base of the frequencies"
+    PLACES = "readies queries, keys and values"
+    SLOPES = "takes slopes"
+    SYMMETRIC = "looks to both sides"
+
+
+# The kinds of problem of an attention function.
+KINDS = frozenset(
+    {
+        Capability.MASK,
+        Capability.BIAS,
+        Capability.CAUSAL,
+        Capability.MASK_AND_CAUSAL,
+        Capability.SCALE,
+        Capability.GROUPS,
+        Capability.WIDTHS,
+        Capability.EMPTY,
+        Capability.STRIDES,
+    }
+)
 
 
 def kinds_of(problem: Problem) -> frozenset[Capability]:

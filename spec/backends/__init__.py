@@ -14,14 +14,17 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends.inference import NAMES, inferred
+from spec.backends.layers import WrappedLayer
 from spec.backends.library import Library
 from spec.backends.signature import Unsuitable, name_of, signature_of
 from spec.backends.wrapping import Wrapped
 from spec.implementation import Implementation, not_offered
+from spec.layer.record import Layer
 
-__all__ = ["NAMES", "Unsuitable", "implementation", "inferred", "library"]
+__all__ = ["NAMES", "Unsuitable", "implementation", "inferred", "layer", "library"]
 
 LAYOUTS = ("bhld", "blhd")
+LAYERED = ("torch", "numpy")  # the libraries that a layer may be written in
 
 
 def library(name: str, device: str = "cpu") -> Library:
@@ -77,6 +80,44 @@ def implementation(
         origin=origin,
         **_extras(wrapped, {"weights": weights, "lse": lse}),
         **_gradients(wrapped, backward or getattr(function, "backward", None)),
+    )
+
+
+def layer(
+    build: Callable[..., Any],
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    conventions: Mapping[str, str] | None = None,
+    deviations: Mapping[str, str] | None = None,
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> Layer:
+    """The record of a class that is built and called like `torch.nn.MultiheadAttention`.
+
+    Raises Unsuitable: an unknown backend or dtype, or one that has no layers.
+    """
+    arrays = library(backend or inferred(build)[0], device)
+    if arrays.name not in LAYERED:
+        raise Unsuitable(f"layers of {arrays.name} are not judged: choose {' or '.join(LAYERED)}")
+    wrapped = WrappedLayer(build, arrays)
+    differentiated = arrays.differentiate is not None or hasattr(build, "backward")
+    return Layer(
+        name=name or name_of(build),
+        forward=wrapped.forward,
+        weights=wrapped.weights if "need_weights" in wrapped.takes else not_offered,
+        backward=wrapped.backward if differentiated else not_offered,
+        step=wrapped.step if arrays.name == "torch" or hasattr(build, "step") else not_offered,
+        state=wrapped.state,
+        sequence=wrapped.sequence,
+        call=wrapped.watched,
+        answers=wrapped.kinds,
+        differentiates=wrapped.kinds,
+        dtypes=known(dtypes or ("float64", "float32"), arrays),
+        conventions=conventions or getattr(build, "conventions", {}),
+        deviations=deviations or getattr(build, "deviations", {}),
+        origin=origin,
     )
 
 

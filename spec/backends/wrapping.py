@@ -1,8 +1,6 @@
 """An ordinary attention function seen as functions of a problem.
 
-Every result is checked before its numbers are looked at: that it is an array of
-the library, of the right shape, dtype and device. An exception that the
-function raises becomes `Refused`; whether it may refuse is decided elsewhere.
+Every result is checked before its numbers are looked at (`results`).
 """
 
 from __future__ import annotations
@@ -13,20 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing, words
 from spec.backends.signature import Signature
 from spec.clause import Violation
-from spec.implementation import Refused
 from spec.notation import Array, Call, Gradients, Problem
 
 INPUTS = ("q", "k", "v")
-
-
-class WrongArray(Violation):
-    """A result that is no array of the library, or one of the wrong shape."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,7 @@ class Wrapped:
             mask = placed["mask"][1] if "mask" in placed else None
             result = self._call(problem, views, mask)
             again = self._call(problem, views, mask)
-            self._check(result, self._native(_shape(problem, "dout")), None, "the output")
+            check(self.library, result, self._native(_shape(problem, "dout")), None, "the output")
             buffers = {name: placed[name][0] for name in names}
             return Call(
                 out=self._turned(self.library.get(result)),
@@ -105,7 +97,7 @@ class Wrapped:
             arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
             result = self._apply(problem, arrays)
             if not isinstance(result, tuple | list) or len(result) < 3:
-                raise Violation(f"backward returned {_words(result)}, want (dq, dk, dv)")
+                raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
             found = zip(INPUTS, result, strict=False)
             return Gradients(
                 **{
@@ -160,13 +152,13 @@ class Wrapped:
     def _call(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
         ordered, named = self.signature.arranged(arrays)
         options = self.signature.keywords(problem, mask)
-        with _refusing():
+        with refusing():
             return self.function(*ordered, **named, **options)
 
     def _checked(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
         result = self._call(problem, arrays, mask)
         wanted = self._native(_shape(problem, "dout"))
-        self._check(result, wanted, problem.dtype, "the output", placed=False)
+        check(self.library, result, wanted, problem.dtype, "the output", placed=False)
         return result
 
     def _differentiate(
@@ -174,7 +166,7 @@ class Wrapped:
     ) -> list[Any]:
         assert self.library.differentiate is not None
         dout = self._put(problem, "dout")[1]
-        with _refusing():
+        with refusing():
             return list(self.library.differentiate(function, arrays, dout))
 
     def _read(
@@ -186,28 +178,9 @@ class Wrapped:
         turned: bool = True,
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
-        self._check(result, self._native(shape) if turned else shape, dtype, what)
-        with _refusing():
-            numbers = self.library.get(result)
-        if self.library.dtype_of(result) == "float64":  # a clause's own arithmetic adds nothing
-            numbers = numbers.astype(np.longdouble)
-        return self._turned(numbers) if turned else numbers
-
-    def _check(
-        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, placed: bool = True
-    ) -> None:
-        got = self.library.dtype_of(result)
-        if got is None:
-            raise WrongArray(f"{what} is {_words(result)}, want an array of {self.library.name}")
-        if tuple(result.shape) != shape:
-            raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
-        if dtype == "float64" and got == "float32":
-            raise Violation("float64 is computed in float32")
-        if dtype is not None and got != dtype:
-            raise Violation(f"{what} has the wrong dtype: got {got}, want {dtype}")
-        if placed and self.library.device_of(result) != self.library.device:
-            where = self.library.device_of(result)
-            raise Violation(f"{what} is on {where}, its inputs on {self.library.device}")
+        check(self.library, result, self._native(shape) if turned else shape, dtype, what)
+        found = numbers(self.library, result)
+        return self._turned(found) if turned else found
 
     def _turned(self, x: Array) -> Array:
         """From our layout to the function's, or back."""
@@ -226,22 +199,5 @@ class Wrapped:
             yield
 
 
-@contextmanager
-def _refusing() -> Iterator[None]:
-    try:
-        yield
-    except (Violation, Refused):
-        raise
-    except Exception as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise Refused(f"{type(error).__name__}: {first}") from error
-
-
 def _shape(problem: Problem, name: str) -> tuple[int, ...]:
     return tuple(int(size) for size in getattr(problem, name).shape)
-
-
-def _words(x: Any) -> str:
-    if isinstance(x, tuple | list):
-        return f"a {type(x).__name__} of {len(x)}"
-    return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from spec.backends import Unsuitable, implementation, inferred
-from spec.backends.wrapping import WrongArray
+from spec.backends.results import WrongArray
 from spec.certification.deviations import known
 from spec.certification.probing import core
 from spec.certification.settings import Request

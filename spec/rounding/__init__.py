@@ -11,6 +11,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     forward          the output: the centred form and the hull (Lemmas 3 and 5)
     score_gradients  da, the row term, ds
     backward         dq, dk, dv
+    inexact          inputs that are themselves results, as inside a layer
     domain           where nothing overflows
 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
@@ -68,6 +69,7 @@ from spec.rounding.backward import Backward
 from spec.rounding.domain import in_domain
 from spec.rounding.formats import FORMATS, Format, rounded
 from spec.rounding.forward import Forward
+from spec.rounding.inexact import Inexact
 from spec.rounding.reference import Reference
 from spec.rounding.score_gradients import ScoreGradients
 from spec.rounding.scores import Scores
@@ -79,6 +81,7 @@ __all__ = [
     "Bounds",
     "Coverage",
     "Format",
+    "Inexact",
     "Reference",
     "admissible",
     "bounds",
@@ -96,10 +99,16 @@ __all__ = [
 
 
 class Bounds:
-    """The bounds of one problem; those of the gradients only when they are asked for."""
+    """The bounds of one problem; those of the gradients only when they are asked for.
 
-    def __init__(self, problem: Problem) -> None:
-        self.scores = Scores(problem)
+    inputs: how far the inputs may be from these numbers. exact: the same problem in more
+    digits, where its numbers are no numbers of the dtype, as inside a layer.
+    """
+
+    def __init__(
+        self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
+    ) -> None:
+        self.scores = Scores(problem, inputs or Inexact.of(problem), exact or problem)
         self.weights = Weights(self.scores)
         self.forward = Forward(self.weights)
 

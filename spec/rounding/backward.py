@@ -44,11 +44,14 @@ class Backward:
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
         s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
-        k, dq = np.abs(s.k), np.abs(in_float64(self.exact.q))
+        B_k = s.inputs.of_heads("k", self.problem)
+        k, dq = np.abs(s.k) + B_k, np.abs(in_float64(self.exact.q))
         own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + b.cast
         mean = np.abs(self.weights.a @ s.k) + b.wrong @ k
         size = s.sigma * ((b.ds + b.B_ds) @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
+        if B_k.any():
+            error += s.sigma * ((b.ds + b.B_ds) @ B_k)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
         error += b.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
@@ -58,8 +61,11 @@ class Backward:
     def k(self) -> Array:
         """B_dk.   (B, G, M, D)"""
         s, b, r = self.scores, self.of_scores, self.rules
-        q, dk = np.abs(self.problem.q), np.abs(in_float64(self.exact.k))
+        B_q = s.inputs.q
+        q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(self.exact.k))
         moved = s.sigma * ((b.B_ds + b.cast).swapaxes(-1, -2) @ q)
+        if B_q.any():
+            moved += s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ B_q)
         size = self._gathered(s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
         error += (C_SCALE * r.u) * dk + b.lost_scaled * self._over_queries(q)
@@ -69,10 +75,12 @@ class Backward:
     @cached_property
     def v(self) -> Array:
         """B_dv.   (B, G, M, E)"""
-        b, r = self.of_scores, self.rules
+        s, b, r = self.scores, self.of_scores, self.rules
         dv = np.abs(in_float64(self.exact.v))
         wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
+        if s.inputs.dout.any():
+            error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
         error += 3 * r.w_cast * self._over_queries(b.g) + r.flush * self.seen_by
         error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
         return self._stored(error, dv, self.seen, self.silent_keys)

@@ -62,8 +62,18 @@ class Forward:
 
     @cached_property
     def v_size(self) -> Array:
-        """|v|.   (B, H, M, E)"""
-        return np.abs(self.v)
+        """|v|, and the budget of an inexact v.   (B, H, M, E)"""
+        return np.abs(self.v) + self.inexact
+
+    @cached_property
+    def inexact(self) -> Array:
+        """B_v, once for every query head.   (B, H, M, E), or (1) if v is exact"""
+        return self.scores.inputs.of_heads("v", self.problem)
+
+    @cached_property
+    def moved(self) -> Array | float:
+        """sum_j a_ij B_v: what an inexact v does to the output.   (B, H, N, E)"""
+        return self.weights.a @ self.inexact if self.inexact.any() else 0.0
 
     @cached_property
     def o(self) -> Array:
@@ -112,9 +122,16 @@ class Forward:
     def centred(self) -> Array:
         """sum_j drift_ij |v_jc - o_ic|.   (B, H, N, E)"""
         if self.o.size * self.problem.M > DIRECT_UP_TO:
-            return self._centred_by_products
+            return self._centred_by_products + self._centred_moved
         away = np.abs(self.v[..., None, :, :] - self.o[..., :, None, :])
-        return np.einsum("bhij,bhijc->bhic", self.weights.drift, away)
+        return np.einsum("bhij,bhijc->bhic", self.weights.drift, away) + self._centred_moved
+
+    @cached_property
+    def _centred_moved(self) -> Array | float:
+        """The same of what an inexact v adds to a value and to the output.   (B, H, N, E)"""
+        if not self.inexact.any():
+            return 0.0
+        return self.weights.drift @ self.inexact + self.weights.drifts * self.moved
 
     @cached_property
     def _centred_by_products(self) -> Array:
@@ -138,11 +155,12 @@ class Forward:
     @cached_property
     def core(self) -> Array:
         """[ centred + theta + phi |o| ] / (1 - kappa), or the hull.   (B, H, N, E)"""
-        whole = self.centred + self.theta + self.weights.phi * np.abs(self.o)
+        size = np.abs(self.o) + self.moved
+        whole = self.centred + self.theta + self.weights.phi * size
         if not self.weights.capped.any():
-            return whole / (1.0 - self.weights.kappa)
+            return whole / (1.0 - self.weights.kappa) + self.moved
         trusted: Array = np.less(self.weights.kappa, SILENT_ABOVE)
-        core = whole / (1.0 - np.where(trusted, self.weights.kappa, 0.0))
+        core = whole / (1.0 - np.where(trusted, self.weights.kappa, 0.0)) + self.moved
         rows = np.nonzero(self.weights.capped[..., 0])
         hull = self._hull(*rows)
         core[rows] = np.where(trusted[rows], np.minimum(core[rows], hull), hull)
@@ -158,15 +176,18 @@ class Forward:
         low, high = np.empty((len(b), self.problem.E)), np.empty((len(b), self.problem.E))
         step = max(1, TILE // max(1, M * self.problem.E))
         for rows in (slice(x, x + step) for x in range(0, len(b), step)):
-            v = self.v[b[rows], h[rows]]
+            v, off = self.v[b[rows], h[rows]], self._inexact_rows(b[rows], h[rows])
             seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
-            high[rows] = np.where(seen, v, -np.inf).max(axis=-2)
-            low[rows] = np.where(seen, v, np.inf).min(axis=-2)
+            high[rows] = np.where(seen, v + off, -np.inf).max(axis=-2)
+            low[rows] = np.where(seen, v - off, np.inf).min(axis=-2)
         o = self.o[b, h, i]
         relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
         relative += 2 * M * (r.unit.tiny + r.w_cast)
         sizes = relative * np.maximum(np.abs(low), np.abs(high))
         return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
+
+    def _inexact_rows(self, b: Array, h: Array) -> Array | float:
+        return self.inexact[b, h] if self.inexact.any() else 0.0
 
     @cached_property
     def accumulated(self) -> Array:

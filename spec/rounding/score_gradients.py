@@ -107,8 +107,8 @@ class ScoreGradients:
 
     @cached_property
     def g(self) -> Array:
-        """|dout|.   (B, H, N, E)"""
-        return np.abs(self.problem.dout)
+        """|dout|, and the budget of an inexact dout.   (B, H, N, E)"""
+        return np.abs(self.problem.dout) + self.scores.inputs.dout
 
     @cached_property
     def da(self) -> Array:
@@ -117,22 +117,32 @@ class ScoreGradients:
 
     @cached_property
     def da_size(self) -> Array:
-        """|da|.   (B, H, N, M)"""
-        return np.abs(self.da)
+        """|da|, and what inexact inputs add to it.   (B, H, N, M)"""
+        return np.abs(self.da) + self.moved
 
     @cached_property
     def H(self) -> Array:
         """The error of da; an eager one is stored.   (B, H, N, M)"""
         s, r, E = self.scores, self.rules, self.problem.E
         size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
-        H = sums.of_any_order(size, self.da, E, u=r.u, w=r.w, count=E)
-        H += r.u_each * self.da_size + r.w_each
+        H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E)
+        H += r.u_each * self.da_size + r.w_each + self.moved
         if r.flush:
             sizes = (
                 self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
             )
             H += r.flush * s.where_visible(sizes)
         return H
+
+    @cached_property
+    def moved(self) -> Array | float:
+        """What inexact dout and v do to da (`inexact`).   (B, H, N, M)"""
+        B_dout, B_v = self.scores.inputs.dout, self.forward.inexact
+        if not B_dout.any() and not B_v.any():
+            return 0.0
+        moved = B_dout @ self.forward.v_size.swapaxes(-1, -2)
+        moved += np.abs(self.problem.dout) @ B_v.swapaxes(-1, -2)
+        return np.asarray(self.scores.where_visible(moved))
 
     @cached_property
     def delta(self) -> Array:
@@ -173,6 +183,7 @@ class ScoreGradients:
         """<dout, o>, with o as it was stored.   (B, H, N, 1)"""
         r, E, B_o = self.rules, self.problem.E, self.forward.output
         moved = (self.g * B_o).sum(axis=-1, keepdims=True)
+        moved += (self.scores.inputs.dout * np.abs(self.forward.o)).sum(axis=-1, keepdims=True)
         size = (self.g * np.abs(self.forward.o)).sum(axis=-1, keepdims=True) + moved
         return moved + sums.of_any_order(size, self.delta, E, u=r.u, w=r.w, count=E)
 

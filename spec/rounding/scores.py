@@ -26,6 +26,7 @@ from spec import definition
 from spec.notation import Array, Problem
 from spec.rounding import arithmetic, sums
 from spec.rounding.arithmetic import C_BIAS, C_EXP, C_GAP, C_PRE, C_SCALE, C_TOP
+from spec.rounding.inexact import Inexact
 from spec.rounding.reference import Reference, in_float64
 
 
@@ -35,11 +36,11 @@ class Scores:
     Every attribute is the symbol of that name in the module's derivation.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, inputs: Inexact, exact: Problem) -> None:
+        self.problem, self.inputs = problem, inputs
         self.rules = arithmetic.allowed(problem)
         self.slack = arithmetic.slack(problem)
-        self.reference = Reference(problem)
+        self.reference = Reference(exact)
         self.full = bool(problem.allowed.all())  # no key is forbidden
         self.sigma = abs(problem.sigma)
         self.biased = problem.mask is not None and problem.mask.dtype != bool
@@ -96,9 +97,18 @@ class Scores:
     @cached_property
     def mass(self) -> Array:
         """mass_ij = |scale| sum_c |q_ic| |k_jc|.   (B, H, N, M)"""
-        return self.where_visible(
-            (self.sigma * np.abs(self.problem.q)) @ np.abs(self.k).swapaxes(-1, -2)
-        )
+        exact = (self.sigma * np.abs(self.problem.q)) @ np.abs(self.k).swapaxes(-1, -2)
+        return self.where_visible(exact) + self.moved
+
+    @cached_property
+    def moved(self) -> Array | float:
+        """What inexact q and k do to a score (`inexact`).   (B, H, N, M)"""
+        if not self.inputs.any:
+            return 0.0
+        B_q, B_k = self.inputs.q, self.inputs.of_heads("k", self.problem)
+        q, k = np.abs(self.problem.q), np.abs(self.k)
+        moved = B_q @ (k + B_k).swapaxes(-1, -2) + q @ B_k.swapaxes(-1, -2)
+        return np.asarray(self.where_visible(self.sigma * moved))
 
     @cached_property
     def eta(self) -> Array:
@@ -111,9 +121,9 @@ class Scores:
         half = 0.5 * max(D - 1, 0)
         unit, each = r.u * sums.growth(D, r.u), r.u_each * (1 + 4 * r.u_each)
         eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
-        eta += (unit * (half + C_SCALE) + 2 * each) * self.t
+        eta += (unit * (half + C_SCALE) + 2 * each) * (self.t + self.moved) + self.moved
         if self.biased:
-            eta += self.where_visible((unit + each) * np.abs(self.s))
+            eta += self.where_visible((unit + each) * (np.abs(self.s) + self.moved))
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if r.flush:
@@ -144,10 +154,18 @@ class Scores:
     def y(self) -> Array:
         """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
         r = self.rules
-        y = (r.u * C_GAP + r.u_each) * self.gap
+        y = (r.u * C_GAP + r.u_each) * (self.gap + 2 * self.most_moved)
         y += (r.u * C_EXP) * (1 + self.R)
-        y += (r.u * C_TOP) * np.abs(self.m)
+        y += (r.u * C_TOP) * (np.abs(self.m) + self.most_moved)
         return y
+
+    @property
+    def most_moved(self) -> Array | float:
+        """The most that inexact inputs do to a score of the row.   (B, H, N, 1)"""
+        moved = self.moved
+        if not isinstance(moved, np.ndarray):
+            return moved
+        return np.asarray(moved.max(axis=-1, keepdims=True, initial=0.0))
 
     @cached_property
     def x(self) -> Array:

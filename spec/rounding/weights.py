@@ -107,7 +107,7 @@ class Weights:
         rho = phi + u (C_DIV + 2 |lse| + C_LOG (1 + log L)), where L = exp(lse - m) <= M.
         """
         log_L = float(np.log(max(self.problem.M, 1)))
-        lse = np.abs(self.scores.m) + log_L
+        lse = np.abs(self.scores.m) + log_L + self.scores.most_moved
         return self.phi + self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse)
 
     @cached_property

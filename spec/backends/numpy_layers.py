@@ -1,0 +1,57 @@
+"""A layer of NumPy arrays: a class with torch's names, and gradients that it has itself.
+
+layer(query, key, value, ...)     layer.load_state_dict(state)     layer.state_dict()
+layer.train(mode)                 if it knows training from evaluation
+layer.backward(dout)              (dquery, dkey, dvalue, {name: gradient}) of the last call
+layer.step(rate)                  parameters less rate times their gradients
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+Run = Callable[..., Any]  # of the inputs; the output
+
+
+def made(build: Callable[[], Any], dtype: str, device: str) -> Any:
+    """A new layer; its parameters come in `dtype`."""
+    del dtype, device
+    return build()
+
+
+def load(layer: Any, state: Mapping[str, Any]) -> None:
+    """Give the layer these parameters."""
+    layer.load_state_dict({name: x.copy() for name, x in state.items()})
+
+
+def state(layer: Any) -> dict[str, Any]:
+    """The parameters of the layer, under their names."""
+    return dict(layer.state_dict())
+
+
+def mode(training: bool) -> AbstractContextManager[Any]:
+    """How a forward pass runs: the same either way."""
+    del training
+    return nullcontext()
+
+
+def gradients(
+    layer: Any, run: Run, arrays: Sequence[Any], dout: Any
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """What `backward` says after a call: of one array used three times, the sum."""
+    run(*arrays)
+    *of_inputs, of_parameters = layer.backward(dout)
+    if len(arrays) == 1:
+        of_inputs = [np.add.reduce(of_inputs)]
+    return of_inputs, dict(of_parameters)
+
+
+def step(layer: Any, run: Run, arrays: Sequence[Any], dout: Any, rate: float) -> None:
+    """One step of gradient descent on <dout, run(arrays)>."""
+    run(*arrays)
+    layer.backward(dout)
+    layer.step(rate)

@@ -1,0 +1,71 @@
+"""What came back from a call: checked before its numbers are looked at.
+
+That it is an array of the library, of the right shape, dtype and device is asked first. An
+exception that a call raises becomes `Refused`; whether it may refuse is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from spec.backends.library import Library
+from spec.clause import Violation
+from spec.implementation import Refused
+from spec.notation import Array
+
+
+class WrongArray(Violation):
+    """A result that is no array of the library, or one of the wrong shape."""
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn an exception of what is called into `Refused`, with the first line that it says."""
+    try:
+        yield
+    except (Violation, Refused):
+        raise
+    except Exception as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise Refused(f"{type(error).__name__}: {first}") from error
+
+
+def check(
+    library: Library,
+    result: Any,
+    shape: tuple[int, ...],
+    dtype: str | None,
+    what: str,
+    placed: bool = True,
+) -> None:
+    """Raise Violation unless `result` is an array of this shape and dtype, on the device."""
+    got = library.dtype_of(result)
+    if got is None:
+        raise WrongArray(f"{what} is {words(result)}, want an array of {library.name}")
+    if tuple(result.shape) != shape:
+        raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
+    if dtype == "float64" and got == "float32":
+        raise Violation("float64 is computed in float32")
+    if dtype is not None and got != dtype:
+        raise Violation(f"{what} has the wrong dtype: got {got}, want {dtype}")
+    if placed and library.device_of(result) != library.device:
+        where = library.device_of(result)
+        raise Violation(f"{what} is on {where}, its inputs on {library.device}")
+
+
+def numbers(library: Library, result: Any) -> Array:
+    """The numbers of a result; those of float64 as long double, so a clause adds no error."""
+    with refusing():
+        found = library.get(result)
+    return found.astype(np.longdouble) if library.dtype_of(result) == "float64" else found
+
+
+def words(x: Any) -> str:
+    """What came instead of an array."""
+    if isinstance(x, tuple | list):
+        return f"a {type(x).__name__} of {len(x)}"
+    return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"

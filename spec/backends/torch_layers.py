@@ -1,0 +1,55 @@
+"""What is torch's own about a layer: parameters, modes, autograd, a step of an optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from spec.backends.torch import FORMATS
+
+Run = Callable[..., Any]  # of the inputs; the output
+
+
+def made(build: Callable[[], Any], dtype: str, device: str) -> Any:
+    """A new layer in `dtype`; what it draws for its parameters is taken from no one else."""
+    with torch.random.fork_rng(devices=[]):
+        return build().to(device, FORMATS[dtype])
+
+
+def load(layer: Any, state: Mapping[str, Any]) -> None:
+    """Give the layer these parameters."""
+    layer.load_state_dict(dict(state))
+
+
+def state(layer: Any) -> dict[str, Any]:
+    """The parameters of the layer, under their names."""
+    return {name: x.detach() for name, x in layer.state_dict().items()}
+
+
+def mode(training: bool) -> AbstractContextManager[Any]:
+    """How a forward pass runs: with autograd in training, without in evaluation."""
+    return torch.set_grad_enabled(training)
+
+
+def gradients(
+    layer: Any, run: Run, arrays: Sequence[Any], dout: Any
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The gradients of <dout, run(arrays)> by the arrays and by the parameters."""
+    named = dict(layer.named_parameters())
+    with torch.enable_grad():
+        leaves = [x.detach().requires_grad_() for x in arrays]
+        wanted = [*leaves, *named.values()]
+        found = torch.autograd.grad(run(*leaves), wanted, dout, allow_unused=True)
+    full = [torch.zeros_like(x) if d is None else d for d, x in zip(found, wanted, strict=True)]
+    return full[: len(leaves)], dict(zip(named, full[len(leaves) :], strict=True))
+
+
+def step(layer: Any, run: Run, arrays: Sequence[Any], dout: Any, rate: float) -> None:
+    """One step of torch's gradient descent on <dout, run(arrays)>."""
+    descent = torch.optim.SGD(layer.parameters(), lr=rate)
+    with torch.enable_grad():
+        (run(*arrays) * dout).sum().backward()
+    descent.step()

@@ -1,0 +1,30 @@
+"""The specification of the layer: attention between four projections.
+
+To read in this order:
+
+    notation     parameters, problems, gradients
+    definition   what a layer is
+    record       what is judged, and what it may leave out
+    problems     where the clauses quantify
+    rounding     how far a correct layer may stray
+    state        torch's names for the parameters
+    moves        ways from one problem to another
+    mistakes     plausible wrong layers
+
+and the clauses, section L:
+
+    agreement    a layer is attention between projections
+    heads        each head has a part of every projection
+    biases       what the biases do
+    gradients    what the freedom of the heads says of the gradients
+    masks        what a layer hides
+    calls        its calls are a function
+
+A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
+"""
+
+from __future__ import annotations
+
+from spec.layer import agreement, biases, calls, gradients, heads, masks
+
+SECTIONS = (agreement, heads, biases, gradients, masks, calls)

@@ -1,0 +1,143 @@
+"""What a layer of multi-head attention is: attention between four projections.
+
+    q_h = query W_q,h^T + b_q,h      k_h = key W_k,h^T + b_k,h      v_h = value W_v,h^T + b_v,h
+    o_h = attention(q_h, k_h, v_h)
+    y   = [o_1 ... o_H] W_o^T + b_o = sum_h o_h W_o,h^T + b_o
+
+(Vaswani et al. 2017, section 3.2.2). Head h owns rows hD to (h + 1)D of W_q, W_k and W_v,
+and as many columns of W_o; a query that may attend to nothing gets b_o.
+
+Gradients go back the way the numbers came. With C = [o_1 ... o_H] and dC = dout W_o,
+
+    dW_o = sum_bi dout^T C     db_o = sum_bi dout     dout_h = the columns of dC that h owns
+
+attention gives dq_h, dk_h and dv_h, which side by side are dQ, dK and dV, and
+
+    dW_q = sum_bi dQ^T query   db_q = sum_bi dQ       dquery = dQ W_q
+
+and k and v likewise. If query, key and value are one array, its gradient is the sum of the three.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.notation import Array, Problem
+
+
+def wide(problem: LayerProblem) -> LayerProblem:
+    """The same numbers, in the widest float that NumPy has here."""
+    arrays = {name: getattr(problem, name) for name in ("query", "key", "value", "dout")}
+    return problem.but(
+        **{name: array.astype(np.longdouble) for name, array in arrays.items()},
+        parameters=problem.parameters.mapped(lambda x: x.astype(np.longdouble)),
+    )
+
+
+def linear(x: Array, W: Array, b: Array | None) -> Array:
+    """y = x W^T + b: the outputs come first in W.   (..., in), (out, in), (out) to (..., out)"""
+    y = x @ W.T
+    return y if b is None else y + b
+
+
+def split(x: Array, heads: int) -> Array:
+    """Head h takes columns hD to (h + 1)D.   (B, L, H D) to (B, H, L, D)"""
+    B, L, width = x.shape
+    return x.reshape(B, L, heads, width // heads).swapaxes(1, 2)
+
+
+def merge(x: Array) -> Array:
+    """The inverse of `split`.   (B, H, L, D) to (B, L, H D)"""
+    B, H, L, D = x.shape
+    return x.swapaxes(1, 2).reshape(B, L, H * D)
+
+
+def allowed(problem: LayerProblem) -> Array | None:
+    """What attention takes as its mask: all that is forbidden and added, as one array.
+
+    (B, H, N, M), or with axes of length 1; None if there is nothing. True may attend.
+    """
+    B, H, N, M = problem.B, problem.H, problem.N, problem.M
+    mask = problem.mask
+    if mask is not None:
+        mask = mask.reshape(1, 1, N, M) if mask.ndim == 2 else mask.reshape(B, H, N, M)
+    if problem.padding is None:
+        return np.logical_not(mask) if mask is not None and mask.dtype == bool else mask
+    live = np.logical_not(problem.padding)[:, None, None, :]
+    if mask is None:
+        return live
+    if mask.dtype == bool:
+        return np.logical_and(live, np.logical_not(mask))
+    return np.where(live, mask, -np.inf)
+
+
+def projections(problem: LayerProblem) -> tuple[Array, Array, Array]:
+    """q (B, H, N, D), k and v (B, H, M, D) of all heads."""
+    p = problem.parameters
+    projected = (
+        linear(problem.query, p.W_q, p.b_q),
+        linear(problem.key, p.W_k, p.b_k),
+        linear(problem.value, p.W_v, p.b_v),
+    )
+    q, k, v = (split(x, problem.H) for x in projected)
+    return q, k, v
+
+
+def inside(problem: LayerProblem) -> Problem:
+    """The problem that the layer puts to attention."""
+    q, k, v = projections(problem)
+    return Problem(
+        q,
+        k,
+        v,
+        split(problem.dout @ problem.parameters.W_o, problem.H),
+        mask=allowed(problem),
+        causal=problem.causal,
+        dtype=problem.dtype,
+        rounding=problem.rounding,
+        corner=problem.corner,
+        seed=problem.seed,
+    )
+
+
+def layer(problem: LayerProblem) -> Array:
+    """y = [o_1 ... o_H] W_o^T + b_o.   (B, N, A)"""
+    p = problem.parameters
+    return linear(merge(definition.attention(inside(problem))), p.W_o, p.b_o)
+
+
+def weights(problem: LayerProblem) -> Array:
+    """The weights that are asked for: of every head (B, H, N, M), or their mean (B, N, M)."""
+    a = definition.weights(inside(problem))
+    return a.mean(axis=1) if problem.asks == "mean" else a
+
+
+def gradients(problem: LayerProblem) -> LayerGradients:
+    """The derivatives of <dout, y> by inputs and parameters."""
+    p, inner = problem.parameters, inside(problem)
+    of = definition.gradients(inner)
+    dQ, dK, dV = merge(of.q), merge(of.k), merge(of.v)
+    context = merge(definition.attention(inner))
+    by_parameters = Parameters(
+        W_q=outer(dQ, problem.query),
+        W_k=outer(dK, problem.key),
+        W_v=outer(dV, problem.value),
+        W_o=outer(problem.dout, context),
+    )
+    if problem.biased:
+        sums = (x.sum(axis=(0, 1)) for x in (dQ, dK, dV, problem.dout))
+        by_parameters = by_parameters.but(**dict(zip(BIASES, sums, strict=True)))
+    by_inputs = dQ @ p.W_q, dK @ p.W_k, dV @ p.W_v
+    if problem.oneself:
+        return LayerGradients(sum(by_inputs, np.zeros(1)), None, None, by_parameters)
+    return LayerGradients(*by_inputs, by_parameters)
+
+
+def outer(dy: Array, x: Array) -> Array:
+    """sum_bi dy_bi^T x_bi: the derivative by W of y = x W^T.   (out, in)"""
+    return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])
+
+
+BIASES = ("b_q", "b_k", "b_v", "b_o")

@@ -1,0 +1,23 @@
+"""Plausible wrong layers, a catalogue of temptations, as `spec.mistakes` has of functions.
+
+Each is a class of NumPy layers under torch's names, made of the right steps but for one:
+
+    python -m spec certify spec.layer.mistakes.projections:splits_without_transposing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.layer.mistakes import gradients, harmless, masks, objects, projections
+from spec.layer.mistakes.mistake import LayerMistake
+
+__all__ = ["MISTAKES", "MODULES", "LayerMistake"]
+
+MODULES = (projections, masks, gradients, objects, harmless)
+MISTAKES: Mapping[str, LayerMistake] = {
+    name: found.mistake
+    for module in MODULES
+    for name, found in vars(module).items()
+    if isinstance(found, type) and hasattr(found, "mistake")
+}

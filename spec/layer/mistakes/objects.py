@@ -1,0 +1,57 @@
+"""A layer is an object, so it can remember, and change what it was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec.layer.mistakes.mistake import around
+from spec.notation import Array
+
+
+@around(incident="C29", citation="time-series/lag-llama#81")
+def remembers_answers_to_a_shape(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+    """Keeps its answers by the shape of the question, and never empties the cupboard."""
+    kept = vars(layer).setdefault("kept", {})
+    key = (query.shape, rest[0].shape)
+    if key not in kept:
+        kept[key] = call(layer, query, *rest, **o)
+    return kept[key]
+
+
+@around(incident="C29")
+def normalises_its_input_in_place(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+    """Reuses the memory of the queries for what it needs next."""
+    result = call(layer, query.copy(), *(x.copy() for x in rest), **o)
+    query -= query.mean(axis=-1, keepdims=True)
+    return result
+
+
+@around(incident="C29", citation="vllm-project/vllm-ascend#2428")
+def answers_in_the_memory_of_the_query(
+    layer: Any, call: Any, query: Array, *rest: Any, **o: Any
+) -> Any:
+    """Writes the output where the query was."""
+    y, a = call(layer, query.copy(), *(x.copy() for x in rest), **o)
+    query[...] = y
+    return query, a
+
+
+@around(incident="C23", citation="NVIDIA/Megatron-LM#411")
+def evaluates_for_ever(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+    """Switches something off for evaluation that training never switches on again."""
+    y, a = call(layer, query, *rest, **o)
+    if not layer.training:
+        vars(layer)["off"] = True
+    return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
+
+
+@around(incident="C28")
+def answers_otherwise_every_third_time(
+    layer: Any, call: Any, query: Array, *rest: Any, **o: Any
+) -> Any:
+    """Adds up in another order now and then, and loses a row in doing so."""
+    y, a = call(layer, query, *rest, **o)
+    layer.calls = vars(layer).get("calls", 0) + 1
+    return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a

@@ -1,0 +1,168 @@
+"""A layer of NumPy arrays put together from steps, under torch's names.
+
+`multihead(steps)` is a class that is built, loaded and called like torch's; with the right
+steps it is right, and a mistake is the same class with one step replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spec.layer.mistakes import steps as right
+from spec.layer.mistakes.steps import Pass, Sizes
+from spec.layer.notation import Parameters
+from spec.layer.state import parameters_of, state_of
+from spec.notation import Array
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a layer, by name; the right ones unless replaced."""
+
+    receive: Callable[..., tuple[Array, Array, Array]] = right.receive
+    project: Callable[..., Array] = right.project
+    pick: Callable[..., dict[str, Array]] = right.pick
+    split: Callable[..., Array] = right.split
+    merge: Callable[..., Array] = right.merge
+    scale: Callable[..., float] = right.scale
+    hidden_by_padding: Callable[..., Array] = right.hidden_by_padding
+    spread: Callable[..., Array] = right.spread
+    combine: Callable[..., Array] = right.combine
+    weigh: Callable[..., Array] = right.weigh
+    finish: Callable[..., Array] = right.finish
+    show: Callable[..., Array] = right.show
+    answer: Callable[..., Array] = right.answer
+    into_context: Callable[..., Array] = right.into_context
+    score_gradients: Callable[..., Array] = right.score_gradients
+    of_weight: Callable[..., Array] = right.of_weight
+    of_bias: Callable[..., Array] = right.of_bias
+    of_input: Callable[..., Array] = right.of_input
+    arrive: Callable[..., list[Array]] = right.arrive
+    gather: Callable[..., dict[str, Array]] = right.gather
+    descend: Callable[..., Array] = right.descend
+    restore: Callable[..., dict[str, Any]] = right.restore
+
+    def but(self, **changes: Any) -> Steps:
+        """The same steps, except for `changes`."""
+        return replace(self, **changes)
+
+
+def multihead(forward: Steps, backward: Steps) -> type:
+    """A class of layers with these steps."""
+
+    class MultiHead:
+        """Multi-head attention on NumPy arrays, called like `torch.nn.MultiheadAttention`."""
+
+        def __init__(
+            self,
+            embed_dim: int,
+            num_heads: int,
+            bias: bool = True,
+            kdim: int | None = None,
+            vdim: int | None = None,
+        ) -> None:
+            A, K, V = embed_dim, kdim or embed_dim, vdim or embed_dim
+            self.heads, self.training = num_heads, True
+            biases = [np.zeros(A)] * 4 if bias else []
+            shapes = ((A, A), (A, K), (A, V), (A, A))
+            self.parameters = Parameters(*(np.zeros(shape) for shape in shapes), *biases)
+            self.seen: Pass | None = None
+            self.found: dict[str, Array] = {}
+
+        def load_state_dict(self, state: dict[str, Array]) -> None:
+            self.parameters = parameters_of(forward.restore(state))
+
+        def state_dict(self) -> dict[str, Array]:
+            return state_of(self.parameters)
+
+        def train(self, mode: bool = True) -> None:
+            self.training = mode
+
+        def __call__(
+            self,
+            query: Array,
+            key: Array,
+            value: Array,
+            key_padding_mask: Array | None = None,
+            need_weights: bool = True,
+            attn_mask: Array | None = None,
+            average_attn_weights: bool = True,
+        ) -> tuple[Array, Array | None]:
+            batched = query.ndim == 3
+            if not batched:
+                query, key, value = query[None], key[None], value[None]
+                key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+            y, a = self._attend(query, key, value, key_padding_mask, attn_mask, need_weights)
+            shown = forward.show(a, average_attn_weights) if need_weights else None
+            if batched:
+                return y, shown
+            return y[0], None if shown is None else shown[0]
+
+        def _attend(
+            self,
+            query: Array,
+            key: Array,
+            value: Array,
+            padding: Array | None,
+            mask: Array | None,
+            asked: bool,
+        ) -> tuple[Array, Array]:
+            p = forward.pick(self.parameters.named())
+            sizes = Sizes(len(query), self.heads, query.shape[1], key.shape[1], query.shape[2])
+            inputs = forward.receive(query, key, value, sizes)
+            q, k, v = (
+                forward.split(forward.project(x, p[f"W_{n}"], p.get(f"b_{n}")), sizes.H)
+                for n, x in zip("qkv", inputs, strict=True)
+            )
+            sigma = q.dtype.type(forward.scale(sizes))
+            s = sigma * (q @ k.swapaxes(-1, -2))
+            full = None if mask is None else forward.spread(mask, sizes)
+            hidden = None if padding is None else forward.hidden_by_padding(padding, sizes)
+            a = forward.weigh(forward.combine(s, full, hidden)).astype(q.dtype)
+            context = forward.merge(a @ v)
+            self.seen = Pass(sizes, inputs, (q, k, v), sigma, a, context)
+            y = forward.finish(context, p["W_o"], p.get("b_o"), sizes.H)
+            return forward.answer(y, not self.training, padding, asked), a
+
+        def backward(self, dout: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
+            batched = dout.ndim == 3
+            assert self.seen is not None
+            of_inputs, named = differentiated(
+                backward, self.seen, self.parameters.named(), dout if batched else dout[None]
+            )
+            self.found = state_of(Parameters(**backward.gather(named)))
+            dquery, dkey, dvalue = (x if batched else x[0] for x in of_inputs)
+            return dquery, dkey, dvalue, self.found
+
+        def step(self, rate: float) -> None:
+            state = self.state_dict()
+            moved = {n: backward.descend(x, self.found[n], rate) for n, x in state.items()}
+            self.parameters = parameters_of(moved)
+
+    return MultiHead
+
+
+def differentiated(
+    steps: Steps, seen: Pass, p: dict[str, Array], dout: Array
+) -> tuple[list[Array], dict[str, Array]]:
+    """The gradients by the inputs and by the parameters, of what a forward pass saw."""
+    q, k, v = seen.heads
+    do = right.split(steps.into_context(dout, p["W_o"]), seen.sizes.H)
+    ds = steps.score_gradients(seen.a, do @ v.swapaxes(-1, -2))
+    of_heads = {
+        "q": seen.sigma * (ds @ k),
+        "k": seen.sigma * (ds.swapaxes(-1, -2) @ q),
+        "v": seen.a.swapaxes(-1, -2) @ do,
+    }
+    wide = {n: right.merge(d) for n, d in of_heads.items()}
+    named = {f"W_{n}": steps.of_weight(wide[n], x) for n, x in zip("qkv", seen.inputs, strict=True)}
+    named["W_o"] = steps.of_weight(dout, seen.context)
+    if "b_o" in p:
+        named |= {f"b_{n}": steps.of_bias(d) for n, d in wide.items()}
+        named["b_o"] = steps.of_bias(dout)
+    found = [steps.of_input(wide[n], p[f"W_{n}"], n) for n in "qkv"]
+    return steps.arrive(found, seen.inputs), named

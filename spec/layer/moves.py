@@ -1,0 +1,91 @@
+"""Ways from one layer problem to another, of which the clauses compare the two ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.layer.notation import LayerProblem, Parameters
+from spec.notation import Array
+
+ROWS = ("W_q", "W_k", "W_v", "b_q", "b_k", "b_v")  # a head owns rows of these
+
+
+def rows(problem: LayerProblem, head: int) -> slice:
+    """The rows of W_q, W_k and W_v, and the columns of W_o, that a head owns."""
+    return slice(head * problem.D, (head + 1) * problem.D)
+
+
+def taken(parameters: Parameters, index: Array) -> Parameters:
+    """Rows `index` of the three projections, and the same columns of W_o."""
+    named = parameters.named()
+    found = {name: named[name][index] for name in ROWS if name in named}
+    return parameters.but(W_o=parameters.W_o[:, index], **found)
+
+
+def scaled(parameters: Parameters, **factors: Array) -> Parameters:
+    """Rows of W_q, W_k and W_v and their biases, and columns of W_o, times numbers.
+
+    factors: for q, k, v or o, a number for each row or column.   (A)
+    """
+    found = {}
+    for place, by in factors.items():
+        W = getattr(parameters, f"W_{place}")
+        found[f"W_{place}"] = W * by if place == "o" else W * by[:, None]
+        b = getattr(parameters, f"b_{place}")
+        if b is not None and place != "o":
+            found[f"b_{place}"] = b * by
+    return parameters.but(**found)
+
+
+def of_batch(problem: LayerProblem, b: int) -> LayerProblem:
+    """One batch element alone."""
+    mask, one = problem.mask, slice(b, b + 1)
+    if mask is not None and mask.ndim == 3:
+        mask = mask[b * problem.H : (b + 1) * problem.H]
+    inputs = {name: getattr(problem, name)[one] for name in ("query", "key", "value", "dout")}
+    if problem.oneself:
+        inputs |= dict.fromkeys(("key", "value"), inputs["query"])
+    padding = None if problem.padding is None else problem.padding[one]
+    return problem.but(**inputs, mask=mask, padding=padding)
+
+
+def of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
+    """Only the queries `index`, in this order; keys and values stay as they are."""
+    mask = None if problem.mask is None else problem.mask[..., index, :]
+    query, dout = problem.query[:, index], problem.dout[:, index]
+    return problem.but(query=query, dout=dout, mask=mask, oneself=False)
+
+
+def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
+    """Only the keys `index` and their values, in this order."""
+    mask = None if problem.mask is None else problem.mask[..., index]
+    padding = None if problem.padding is None else problem.padding[:, index]
+    key, value = problem.key[:, index], problem.value[:, index]
+    return problem.but(key=key, value=value, mask=mask, padding=padding, oneself=False)
+
+
+def apart(problem: LayerProblem) -> LayerProblem:
+    """The same numbers in three arrays."""
+    return problem.but(oneself=False)
+
+
+def one_mask(problem: LayerProblem) -> LayerProblem:
+    """Padding and mask as one mask for every head of every batch element; True forbids."""
+    shape = (problem.B, problem.H, problem.N, problem.M)
+    mask = problem.mask if problem.mask is not None else np.zeros(shape[2:], dtype=bool)
+    full = np.broadcast_to(mask.reshape(-1, *shape[2:]), (problem.B * problem.H, *shape[2:]))
+    if problem.padding is not None:
+        hidden = np.repeat(problem.padding, problem.H, axis=0)[:, None, :]
+        full = full | hidden if full.dtype == bool else np.where(hidden, -np.inf, full)
+    return problem.but(mask=full.copy(), padding=None)
+
+
+def visible(problem: LayerProblem) -> Array:
+    """True where query i may attend to key j.   (B, H, N, M)"""
+    whole = one_mask(problem).mask
+    assert whole is not None
+    allowed = np.logical_not(whole) if whole.dtype == bool else ~np.isneginf(whole)
+    allowed = allowed.reshape(problem.B, problem.H, problem.N, problem.M)
+    return (
+        allowed & ~np.triu(np.ones(allowed.shape[2:], dtype=bool), 1) if problem.causal else allowed
+    )

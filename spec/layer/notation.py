@@ -1,0 +1,158 @@
+"""The vocabulary of the layer: its parameters, its problems, what is judged.
+
+Axes, beside those of attention
+    A width of a query, an output and all heads together (torch: embed_dim)
+    K width of a key (kdim)    V width of a value (vdim)
+    D = A / H, the width of one head
+
+Arrays
+    query, y, dout (B, N, A)    key (B, M, K)    value (B, M, V)
+    W_q (A, A)    W_k (A, K)    W_v (A, V)    W_o (A, A)    b_q b_k b_v b_o (A)
+
+A weight has its outputs first, as in torch: y = x W^T + b. A head owns D rows of
+W_q, W_k and W_v, and D columns of W_o.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from spec.notation import Array, Corner, Grade
+
+Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The parameters of a layer, or the gradients by them; biases are all there or all None."""
+
+    W_q: Array
+    W_k: Array
+    W_v: Array
+    W_o: Array
+    b_q: Array | None = None
+    b_k: Array | None = None
+    b_v: Array | None = None
+    b_o: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name, x in self.named().items():
+            shared = x.view()
+            shared.flags.writeable = False
+            object.__setattr__(self, name, shared)
+
+    def named(self) -> dict[str, Array]:
+        """Those that are there, by name."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: x for name, x in found.items() if x is not None}
+
+    def but(self, **changes: Any) -> Parameters:
+        """The same parameters, except for `changes`."""
+        return replace(self, **changes)
+
+    def mapped(self, function: Callable[[Array], Array]) -> Parameters:
+        """`function` of every parameter."""
+        return Parameters(**{name: function(x) for name, x in self.named().items()})
+
+
+@dataclass(frozen=True, eq=False)
+class LayerProblem:
+    """One problem for a layer, and the loss <dout, y> to differentiate.
+
+    heads: H. padding: (B, M) bool, True where a key is padding. mask: (N, M), or
+    (B H, N, M) with the heads of a batch element side by side; bool, True where query i
+    may not attend to key j; float, added to the scores after scaling, -inf forbids.
+    causal: forbids the future as well. oneself: query, key and value are one array.
+    batched: the arrays are handed over with their batch axis. training: the mode.
+    asks: which weights are asked for. The rest is as `spec.notation.Problem` has it.
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    dout: Array
+    parameters: Parameters
+    heads: int
+    padding: Array | None = None
+    mask: Array | None = None
+    causal: bool = False
+    oneself: bool = False
+    batched: bool = True
+    training: bool = True
+    asks: Asks = "nothing"
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    corner: Corner = "top-left"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("query", "key", "value", "dout", "padding", "mask"):
+            array = getattr(self, name)
+            if array is not None:
+                shared = array.view()
+                shared.flags.writeable = False
+                object.__setattr__(self, name, shared)
+
+    def but(self, **changes: Any) -> LayerProblem:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    def of(self, **changes: Any) -> LayerProblem:
+        """The same problem, except for `changes` of its parameters."""
+        return replace(self, parameters=self.parameters.but(**changes))
+
+    @property
+    def B(self) -> int:
+        return int(self.query.shape[0])
+
+    @property
+    def H(self) -> int:
+        return self.heads
+
+    @property
+    def N(self) -> int:
+        return int(self.query.shape[1])
+
+    @property
+    def M(self) -> int:
+        return int(self.key.shape[1])
+
+    @property
+    def A(self) -> int:
+        return int(self.query.shape[2])
+
+    @property
+    def D(self) -> int:
+        return self.A // self.H
+
+    @property
+    def biased(self) -> bool:
+        """Whether there are biases."""
+        return self.parameters.b_q is not None
+
+    @property
+    def own_widths(self) -> bool:
+        """Whether keys or values have another width than queries."""
+        return self.key.shape[2] != self.A or self.value.shape[2] != self.A
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerGradients:
+    """The derivatives of <dout, y>: by the inputs, and by the parameters.
+
+    Where query, key and value are one array, `query` is the derivative by it, and
+    key and value are None.
+    """
+
+    query: Array
+    key: Array | None
+    value: Array | None
+    parameters: Parameters

@@ -1,0 +1,111 @@
+"""The contract of a layer: what one is, and what it may leave out.
+
+As with an attention function, the core needs no option at all: query, key and value
+of one width, with biases, in batches, and no mask. A layer of torch's kind says True
+in a mask for what is forbidden; the problems here do so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from spec.implementation import Capability, not_offered
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call
+
+KINDS = frozenset(
+    {
+        Capability.MASK,
+        Capability.BIAS,
+        Capability.CAUSAL,
+        Capability.PADDING,
+        Capability.HEAD_MASK,
+        Capability.WIDTHS,
+        Capability.UNBIASED,
+        Capability.UNBATCHED,
+    }
+)
+
+
+def kinds_of(problem: LayerProblem) -> frozenset[Capability]:
+    """The kinds of problem that `problem` is; empty for the core."""
+    mask = problem.mask
+    tests = {
+        Capability.MASK: mask is not None and mask.dtype == bool,
+        Capability.BIAS: mask is not None and mask.dtype != bool,
+        Capability.HEAD_MASK: mask is not None and mask.ndim == 3,
+        Capability.CAUSAL: problem.causal,
+        Capability.PADDING: problem.padding is not None,
+        Capability.WIDTHS: problem.own_widths,
+        Capability.UNBIASED: not problem.biased,
+        Capability.UNBATCHED: not problem.batched,
+    }
+    return frozenset(kind for kind, holds in tests.items() if holds)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One multi-head attention layer: plain functions of a problem, and what they leave out.
+
+    forward: y (B, N, A)    weights: (B, N, M) or (B, H, N, M), as the problem asks
+    backward: LayerGradients    step: the Parameters after one step of gradient descent
+        at a rate, p - rate dp    state: the Parameters that it gives back once loaded
+    call: the forward pass as its caller sees it
+    sequence: the outputs of several problems put one after the other to one object
+        with the parameters of the first, in the mode that each asks for
+    The rest is as `spec.implementation.Implementation` has it.
+    """
+
+    name: str
+    forward: Callable[[LayerProblem], Array]
+    weights: Callable[[LayerProblem], Array] = not_offered
+    backward: Callable[[LayerProblem], LayerGradients] = not_offered
+    step: Callable[[LayerProblem, float], Parameters] = not_offered
+    state: Callable[[LayerProblem], Parameters] = not_offered
+    sequence: Callable[[tuple[LayerProblem, ...]], tuple[Array, ...]] = not_offered
+    call: Callable[[LayerProblem], Call] = not_offered
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = KINDS
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str] = "layer"
+    functions: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "weights",
+        "backward",
+        "step",
+        "state",
+        "sequence",
+        "call",
+    )
+
+    def but(self, **changes: Any) -> Layer:
+        """The same layer, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: LayerProblem) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return kinds_of(problem)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {
+            Capability.GRADIENTS: self.backward,
+            Capability.WEIGHTS: self.weights,
+            Capability.STEP: self.step,
+            Capability.STATE: self.state,
+            Capability.EVALUATION: self.sequence,
+            Capability.CALL: self.call,
+        }
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice this layer makes."""
+        return {**DEFAULT_CONVENTIONS, "mask means": "forbid", **self.conventions}

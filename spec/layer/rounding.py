@@ -1,0 +1,220 @@
+"""Budgets of a layer: a projection, attention on what it gives, and another projection.
+
+A linear map of an inexact x, |x^ - x| <= B_x, with W and b as they are, is off by what
+B_x does to it, and by Lemma 1 for a sum of n products and a bias; then it is stored:
+
+    y_o = sum_i x_i W_oi + b_o
+    B_y = B_x |W|^T + sum((|x| + B_x) |W|^T + |b|, y)
+
+The budgets of the three projections enter attention as those of its inputs
+(`spec.rounding.inexact`), and so does that of dC = dout W_o, its cotangent. What
+attention returns goes into the output projection, and its gradients into sums over
+all rows of all batch elements:
+
+    dW_oi = sum_n dy_no x_ni     B_dW = B_dy^T (|x| + B_x) + |dy|^T B_x + sum(..., dW)
+
+An idle query has no error inside attention: there zero is exactly zero. The gradient of
+one array that is query, key and value may be one sum over all three, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from spec.layer import definition
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.notation import Array, Gradients, Problem
+from spec.rounding import Bounds, Inexact
+from spec.rounding.arithmetic import allowed
+from spec.rounding.reference import in_float64
+from spec.rounding.sums import of_any_order
+
+EXACT = np.zeros(1)  # the budget of a number that is what it is
+
+
+class Budgets:
+    """The reference of one layer problem and its budgets, each computed when asked for."""
+
+    def __init__(self, problem: LayerProblem) -> None:
+        self.problem, self.p = problem, problem.parameters
+        self.exact = definition.wide(problem) if problem.dtype == "float64" else problem
+        self.inside = definition.inside(self.exact)
+        self.rules = allowed(self.inside)
+        self.bounds = Bounds(_narrow(self.inside), self._inputs, self.inside)
+
+    @cached_property
+    def _inputs(self) -> Inexact:
+        """The budgets of q, k and v, and of the cotangent of attention."""
+        x, p, H = self.problem, self.p, self.problem.H
+        through = (
+            self.linear(x.query, EXACT, p.W_q, p.b_q),
+            self.linear(x.key, EXACT, p.W_k, p.b_k),
+            self.linear(x.value, EXACT, p.W_v, p.b_v),
+            self.linear(x.dout, EXACT, p.W_o.T, None),
+        )
+        return Inexact(*(definition.split(budget, H) for budget in through))
+
+    # What is returned
+
+    @cached_property
+    def y(self) -> Array:
+        """The definition's output.   (B, N, A)"""
+        o = definition.merge(self.bounds.scores.reference.o)
+        return definition.linear(o, self.exact.parameters.W_o, self.exact.parameters.b_o)
+
+    @cached_property
+    def of_output(self) -> Array:
+        """The budget of y.   (B, N, A)"""
+        return self.linear(*self.context, self.p.W_o, self.p.b_o)
+
+    @cached_property
+    def context(self) -> tuple[Array, Array]:
+        """[o_1 ... o_H] and its budget.   two of (B, N, A)"""
+        o = in_float64(self.bounds.scores.reference.o)
+        return definition.merge(o), definition.merge(self.bounds.forward.output)
+
+    @property
+    def weights(self) -> Array:
+        """The definition's weights of every head.   (B, H, N, M)"""
+        return self.bounds.scores.reference.weights
+
+    @property
+    def of_weights(self) -> Array:
+        """The budget of the weights of every head.   (B, H, N, M)"""
+        return self.bounds.weights.stored
+
+    @cached_property
+    def of_mean_weights(self) -> Array:
+        """The budget of their mean: H - 1 additions and a division.   (B, N, M)"""
+        r, H = self.rules, self.problem.H
+        a, moved = in_float64(self.weights), self.of_weights.sum(axis=1)
+        added = of_any_order(a.sum(axis=1) + moved, a.sum(axis=1), H, u=r.u, w=r.w, count=H)
+        return self._stored((moved + added) / H + 2 * r.u * a.mean(axis=1) + r.w, a.mean(axis=1))
+
+    # Gradients
+
+    @cached_property
+    def gradients(self) -> LayerGradients:
+        """The definition's gradients."""
+        return definition.gradients(self.exact)
+
+    @cached_property
+    def of_gradients(self) -> LayerGradients:
+        """The budgets of all gradients, shaped like them."""
+        x, p = self.problem, self.p
+        dq, dk, dv = self._inner
+        by_parameters = Parameters(
+            W_q=self.outer(*dq, x.query, EXACT),
+            W_k=self.outer(*dk, x.key, EXACT),
+            W_v=self.outer(*dv, x.value, EXACT),
+            W_o=self.outer(x.dout, EXACT, *self.context),
+        )
+        if x.biased:
+            sums = (self.total(*d) for d in (dq, dk, dv, (x.dout, EXACT)))
+            by_parameters = by_parameters.but(**dict(zip(definition.BIASES, sums, strict=True)))
+        if x.oneself:
+            rows, W = self._side_by_side(dq, dk, dv), np.concatenate([p.W_q, p.W_k, p.W_v])
+            return LayerGradients(self.linear(*rows, W.T, None, 3), None, None, by_parameters)
+        return LayerGradients(
+            self.linear(*dq, p.W_q.T, None),
+            self.linear(*dk, p.W_k.T, None),
+            self.linear(*dv, p.W_v.T, None),
+            by_parameters,
+        )
+
+    @cached_property
+    def _inner(self) -> list[tuple[Array, Array]]:
+        """dQ, dK and dV, each with its budget, the heads side by side.   (B, L, A)"""
+        back, reference = self.bounds.backward, self.bounds.scores.reference.gradients
+        exact = Gradients(*(in_float64(getattr(reference, name)) for name in "qkv"))
+        return [
+            (definition.merge(getattr(exact, name)), definition.merge(getattr(back, name)))
+            for name in "qkv"
+        ]
+
+    def _side_by_side(self, *parts: tuple[Array, Array]) -> tuple[Array, Array]:
+        numbers, budgets = zip(*parts, strict=True)
+        return np.concatenate(numbers, axis=-1), np.concatenate(budgets, axis=-1)
+
+    # Linear maps
+
+    def linear(self, x: Array, B_x: Array, W: Array, b: Array | None, stores: int = 1) -> Array:
+        """The budget of x W^T + b.   (..., in), (out, in), (out) to (..., out)
+
+        stores: how many results it may be the sum of, each stored for itself.
+        """
+        known, silent = _known(B_x)
+        size, y = np.abs(x) + known, np.abs(definition.linear(x, W, b))
+        mass = size @ np.abs(W).T
+        if b is not None:
+            mass = mass + np.abs(b)
+        moved = np.broadcast_to(known, x.shape) @ np.abs(W).T
+        r, n = self.rules, W.shape[1] + (b is not None)
+        added = of_any_order(mass, y + moved, n, u=r.u, w=r.w, count=n)
+        added += r.flush * (size.sum(axis=-1, keepdims=True) + np.abs(W).sum(axis=1))
+        budget = self._stored(moved + added, y) + (stores - 1) * r.u_out * mass
+        return _silenced(budget, silent, lambda s: s @ (W != 0).astype(float).T)
+
+    def outer(self, dy: Array, B_dy: Array, x: Array, B_x: Array) -> Array:
+        """The budget of sum_n dy_n^T x_n over the rows n of all batch elements.   (out, in)"""
+        known, silent = _known(B_dy)
+        rows = dy.shape[0] * dy.shape[1]
+        g, of_g, z, of_z = (
+            _flat(np.broadcast_to(part, like.shape))
+            for part, like in ((np.abs(dy), dy), (known, dy), (np.abs(x), x), (B_x, x))
+        )
+        moved = of_g.T @ (z + of_z) + g.T @ of_z
+        exact = np.abs(_flat(dy).T @ _flat(x))
+        r = self.rules
+        added = of_any_order(g.T @ z + moved, exact + moved, rows, u=r.u, w=r.w, count=rows)
+        added += r.flush * (g.sum(axis=0)[:, None] + z.sum(axis=0))
+        reached = (z + of_z != 0).astype(float)
+        return _silenced(self._stored(moved + added, exact), silent, lambda s: _flat(s).T @ reached)
+
+    def total(self, dy: Array, B_dy: Array) -> Array:
+        """The budget of sum_n dy_n over the rows n of all batch elements.   (out)"""
+        ones = np.ones((*dy.shape[:2], 1))
+        return self.outer(dy, B_dy, ones, EXACT)[:, 0]
+
+    def _stored(self, error: Array, y: Array) -> Array:
+        """`error`, the storing of a result, and the rounding of the reference itself."""
+        r = self.rules
+        terms = sum(self.problem.query.shape) + self.problem.key.shape[1] + 8
+        reference = np.finfo(np.longdouble if self.problem.dtype == "float64" else float).eps / 2
+        slack = min(2.0, 1.0 + terms * float(reference) / r.u)
+        return slack * ((1 + r.u_out) * error + r.u_out * np.abs(y) + r.w_out)
+
+
+@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
+def budgets(problem: LayerProblem) -> Budgets:
+    """The reference and the budgets of `problem`; kept for the last few problems."""
+    return Budgets(problem)
+
+
+def _narrow(problem: Problem) -> Problem:
+    """The same numbers in float64, which is plenty to evaluate a bound."""
+    return problem.but(**{name: in_float64(getattr(problem, name)) for name in _ARRAYS})
+
+
+_ARRAYS = ("q", "k", "v", "dout")
+
+
+def _flat(x: Array) -> Array:
+    """All rows of all batch elements.   (B, L, width) to (B L, width)"""
+    return x.reshape(-1, x.shape[-1])
+
+
+def _known(budget: Array) -> tuple[Array, Array]:
+    """A budget where it says something, else 0; and 1 where it says nothing."""
+    silent = np.isinf(budget)
+    return np.where(silent, 0.0, budget), silent.astype(float)
+
+
+def _silenced(budget: Array, silent: Array, spread: Callable[[Array], Array]) -> Array:
+    """No claim on a result in which an unknown number has a part."""
+    if not silent.any():
+        return budget
+    return np.where(spread(silent) > 0, np.inf, budget)
