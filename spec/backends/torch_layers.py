@@ -38,13 +38,26 @@ def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     """The gradients of <dout, run(arrays)> by the arrays and by the parameters."""
-    named = dict(layer.named_parameters())
     with torch.enable_grad():
         leaves = [x.detach().requires_grad_() for x in arrays]
-        wanted = [*leaves, *named.values()]
+        wanted = [*leaves, *layer.parameters()]
         found = torch.autograd.grad(run(*leaves), wanted, dout, allow_unused=True)
     full = [torch.zeros_like(x) if d is None else d for d, x in zip(found, wanted, strict=True)]
-    return full[: len(leaves)], dict(zip(named, full[len(leaves) :], strict=True))
+    return full[: len(leaves)], _as_a_state(layer, full[len(leaves) :])
+
+
+def _as_a_state(layer: Any, numbers: Sequence[Any]) -> dict[str, Any]:
+    """Numbers for all parameters, under the names that the layer's state has for these.
+
+    A layer may keep its parameters in other pieces than it saves them.
+    """
+    kept = [p.data for p in layer.parameters()]
+    for p, x in zip(layer.parameters(), numbers, strict=True):
+        p.data = x
+    found = {name: x.clone() for name, x in state(layer).items()}
+    for p, x in zip(layer.parameters(), kept, strict=True):
+        p.data = x
+    return found
 
 
 def step(layer: Any, run: Run, arrays: Sequence[Any], dout: Any, rate: float) -> None:

@@ -82,7 +82,8 @@ def layer_problems(**choices: Any) -> LayerProblems:
     domain = LayerProblems(**choices)
     needs: set[Capability] = set()
     if "none" not in domain.hiding:
-        needs |= frozenset.intersection(*(HIDING[kind] for kind in domain.hiding))
+        shared = frozenset.intersection(*(HIDING[kind] for kind in domain.hiding))
+        needs |= shared or HIDING[domain.hiding[0]]  # so that there is something to draw
     if domain.own_widths:
         needs.add(Capability.WIDTHS)
     if domain.biases is False:

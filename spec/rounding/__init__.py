@@ -108,7 +108,7 @@ class Bounds:
     def __init__(
         self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
     ) -> None:
-        self.scores = Scores(problem, inputs or Inexact.of(problem), exact or problem)
+        self.scores = Scores(problem, inputs or Inexact.nothing(), exact or problem)
         self.weights = Weights(self.scores)
         self.forward = Forward(self.weights)
 
