@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spec import definition
+from spec.clause import holds
 from spec.implementation import Implementation
 from spec.notation import DTYPES, Array, Call, Gradients, Problem
 from spec.rounding.formats import rounded
@@ -32,7 +33,9 @@ def truth() -> Implementation:
 
 
 def _forward(problem: Problem) -> Array:
-    return rounded(definition.attention(problem), problem.dtype)
+    o = rounded(definition.attention(problem), problem.dtype)
+    holds(o.shape == problem.dout.shape, "the cotangent is not shaped like the output")
+    return o
 
 
 def _backward(problem: Problem) -> Gradients:

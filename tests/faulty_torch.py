@@ -1,0 +1,14 @@
+"""The same for torch: a gradient that depends on who asks for it, an input that is changed."""
+
+from torch.nn.functional import scaled_dot_product_attention as right
+
+from tests import torch_mistakes
+
+forgets_keys_asked_for_alone = torch_mistakes.forgets_keys_asked_for_alone()
+
+
+def writes_into_its_values(query, key, value):
+    out = right(query, key, value)
+    if not value.requires_grad:
+        value.mul_(2)
+    return out
