@@ -61,6 +61,7 @@ class Capability(Enum):
     BASE = "takes a base of the frequencies"
     PLACES = "readies queries, keys and values"
     SLOPES = "takes slopes"
+    SHOWN = "shows its slopes"
     SYMMETRIC = "looks to both sides"
 
 

@@ -125,6 +125,50 @@ def crashes_when_long(query, key, value):
     return right(query, key, value)
 
 
+def aborts_on_masks(query, key, value, attn_mask=None, is_causal=False):
+    if attn_mask is not None and attn_mask.dtype == bool:
+        os.abort()
+    return right(query, key, value, attn_mask, is_causal)
+
+
+def aborts_when_idle(query, key, value, attn_mask=None):
+    if attn_mask is not None and not weights(query, key, value, attn_mask).any(axis=-1).all():
+        os.abort()
+    return right(query, key, value, attn_mask)
+
+
+def aborts_when_causal(query, key, value, attn_mask=None, is_causal=False):
+    if is_causal:
+        os.abort()
+    return right(query, key, value, attn_mask)
+
+
+def aborts_in_float64(query, key, value):
+    if query.dtype == np.float64:
+        os.abort()
+    return right(query, key, value)
+
+
+def aborts_backward(query, key, value, attn_mask=None):
+    return right(query, key, value, attn_mask)
+
+
+aborts_backward.backward = lambda *_, **__: os.abort()
+
+
+def breaks_and_aborts_backward(query, key, value, attn_mask=None):
+    return 2 * right(query, key, value, attn_mask)
+
+
+breaks_and_aborts_backward.backward = lambda *_, **__: os.abort()
+
+
+def hangs_on_masks(query, key, value, attn_mask=None):
+    if attn_mask is not None and attn_mask.dtype == bool:
+        time.sleep(3600)
+    return right(query, key, value, attn_mask)
+
+
 def hangs(query, key, value):  # noqa: ARG001
     time.sleep(3600)
 

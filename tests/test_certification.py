@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,8 +197,23 @@ def test_fail_fast_blocks_the_rest():
     assert certificate.exit_code == 1
 
 
-def test_without_the_definition_clause_nothing_is_certified():
+def test_a_selection_is_certified_as_the_definition_is_run_as_well():
     certificate = certify(targets.plain, **QUICK, clauses="V2")
+    assert [v.clause for v in certificate.verdicts] == ["A1", "V2"]
+    assert certificate.passed
+    assert "--clause A1,V2" in certificate.command
+
+
+@pytest.mark.parametrize("named", ["A", "A1", "the_output_is_that_of_the_definition"])
+def test_the_definition_is_not_added_where_it_was_selected(named):
+    certificate = certify(targets.plain, **QUICK, clauses=named)
+    assert f"--clause {named} " in certificate.command
+    assert certificate.verdicts[0].clause == "A1"
+
+
+def test_without_the_definition_clause_nothing_is_certified():
+    whole = certify(targets.plain, **QUICK, clauses="V2")
+    certificate = replace(whole, verdicts=whole.verdicts[1:])
     assert certificate.ledger["holds"] == 1
     assert not certificate.passed
     assert certificate.exit_code == 3
@@ -247,6 +263,10 @@ def test_smallest_stops_where_no_move_helps():
     assert found.q.tolist() == [[[[1.0]]]]
     assert not found.k.any()
     assert (found.scale, found.memory, found.seed) == (None, "contiguous", 0)
+
+
+def test_tests_are_those_that_were_selected():
+    assert [run.number for run in runs(targets.plain, **QUICK, clauses="V2")] == ["V2"]
 
 
 @parametrize_with_clauses(targets.plain, **QUICK, clauses="A1,V2,S1")

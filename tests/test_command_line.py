@@ -41,6 +41,14 @@ def test_certified_is_exit_code_0():
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(("name", "code"), [("right", 0), ("elementwise", 1)])
+def test_one_clause_is_certified_or_not(name, code, tmp_path):
+    file = tmp_path / "c.json"
+    done = certify(name, "--clause", "K2", "--json", str(file))
+    assert done.returncode == code, done.stdout
+    assert {v["clause"] for v in json.loads(file.read_text())["verdicts"]} == {"A1", "K2"}
+
+
 def test_violated_is_exit_code_1_and_says_all(tmp_path):
     json_file, folder = tmp_path / "c.json", tmp_path / "report"
     done = certify(
@@ -97,7 +105,61 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
     done = certify(name, "--patience", "3", "--clause", "A")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
-    assert {"aborts": "SIGABRT", "hangs": "no answer after 3 s"}[name] in done.stdout
+    ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
+    assert f"{ended} while probing a plain problem, float32" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "lost", "kept"),
+    [
+        ("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
+        ("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
+        ("aborts_backward", "SIGABRT while probing gradients", "A2", "M3"),
+        ("hangs_on_masks", "no answer after 3 s while probing a boolean mask", "M3", "V2"),
+    ],
+)
+def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
+    file = tmp_path / "c.json"
+    clauses = f"V,{lost},{kept}"
+    done = certify(name, "--clause", clauses, "--patience", "3", "--json", str(file))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"{probe}, float32" in done.stdout
+    found = json.loads(file.read_text())
+    verdicts = {v["clause"]: v for v in found["verdicts"]}
+    assert probe in verdicts[lost]["message"]
+    outcomes = {number: v["outcome"] for number, v in verdicts.items()}
+    assert (outcomes[lost], outcomes[kept], outcomes["A1"]) == ("crashed", "holds", "holds")
+    assert outcomes["V1"] == "holds"
+    assert found["ledger"]["blocked"] == 0
+    assert all(r["crashed"] for r in found["refusals"])
+
+
+def test_a_crash_while_probing_is_told_where_no_clause_needs_it():
+    done = certify("aborts_on_masks", "--clause", "V2")
+    assert done.returncode == 3
+    assert "2 holds = 2" in done.stdout
+    assert "crashed: a boolean mask [float32]" in done.stdout
+
+
+def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
+    file = tmp_path / "c.json"
+    words = ("--dtype", "float64,float32", "--clause", "V2", "--profile", "quick")
+    done = run("certify", "tests.targets:aborts_in_float64", *words, "--json", str(file))
+    assert done.returncode == 3
+    assert "SIGABRT while probing a plain problem, float64" in done.stdout
+    outcomes = {
+        (v["clause"], v["dtype"]): v["outcome"] for v in json.loads(file.read_text())["verdicts"]
+    }
+    assert outcomes["V2", "float64"] == "crashed"
+    assert outcomes["A1", "float32"] == outcomes["V2", "float32"] == "holds"
+
+
+def test_a_violation_is_told_and_repeated_beside_a_crash_while_probing(tmp_path):
+    done = certify("breaks_and_aborts_backward", "--clause", "A", "--report", str(tmp_path))
+    assert done.returncode == 1
+    assert "violated: A1" in done.stdout
+    assert "crashed: A2, A3, A4 [float32]" in done.stdout
+    assert run(program=(str(tmp_path / "A1-float32.py"),)).returncode == 1
 
 
 @pytest.mark.parametrize("isolate", [(), ("--isolate",)])

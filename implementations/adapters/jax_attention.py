@@ -2,13 +2,20 @@
 
 Arrays are (batch, length, heads, width). JAX calls a boolean mask `mask` and an
 additive one `bias`; fewer key heads than query heads need no asking there.
+
+`attend` runs one operation after the other, as a person meets it at a prompt;
+`compiled` is the same under `jax.jit`, as programs run it: one program a shape.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+STATIC = ("is_causal", "enable_gqa")  # what settles a program, and is no data of it
 
 
 def attend(
@@ -24,8 +31,33 @@ def attend(
 
     attn_mask broadcasts to (B, H, N, M). Raises ValueError: what JAX does not support, E != D.
     """
-    boolean = attn_mask is not None and attn_mask.dtype == jnp.bool_
-    mask, bias = (attn_mask, None) if boolean else (None, attn_mask)
-    return jax.nn.dot_product_attention(
-        query, key, value, bias=bias, mask=mask, scale=scale, is_causal=is_causal
-    )
+    options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
+    return jax.nn.dot_product_attention(query, key, value, **options)
+
+
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,  # noqa: ARG001 - as above
+) -> Array:
+    """The log-sum-exp (B, H, N), which JAX calls the residual."""
+    options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
+    _, found = jax.nn.dot_product_attention(query, key, value, return_residual=True, **options)
+    return jnp.swapaxes(found, 1, 2)
+
+
+def _masked(attn_mask: Array | None) -> dict[str, Any]:
+    """The mask under the name that JAX has for one of its kind."""
+    if attn_mask is None:
+        return {}
+    return {"mask" if attn_mask.dtype == jnp.bool_ else "bias": attn_mask}
+
+
+attend.lse = lse  # type: ignore[attr-defined]
+compiled: Any = jax.jit(attend, static_argnames=STATIC)
+compiled.__name__ = "compiled"
+compiled.lse = jax.jit(lse, static_argnames=STATIC)

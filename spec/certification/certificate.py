@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from spec.certification.deviations import left_aside
 from spec.certification.examining import Survey
+from spec.certification.loading import resolved
 from spec.certification.probing import Refusal
-from spec.certification.settings import Request
+from spec.certification.settings import DEFINITION, Request
 from spec.certification.verdicts import (
     OUTCOMES,
     Verdict,
@@ -21,8 +23,6 @@ from spec.certification.verdicts import (
     verdict_to_json,
 )
 from spec.notation import DTYPES, GRADES
-
-DEFINITION = "A1"  # without it nothing is certified
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,11 @@ class Certificate:
     @property
     def exit_code(self) -> int:
         """0 certified, 1 a `must` is violated, 3 incomplete."""
-        musts = [v for v in self.verdicts if v.force == "must"]
-        if any(v.outcome == "violated" for v in musts):
+        if any(map(_blocks, self.verdicts)):
             return 1
-        stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts)
+        stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
+            refusal.crashed for refusal in self.refusals
+        )
         compared = any(v.clause == DEFINITION and v.ran for v in self.verdicts)
         return 3 if stopped or not compared else 0
 
@@ -131,9 +132,21 @@ def certificate(
         profile=request.profile,
         command=request.command(),
         refusals=survey.refusals,
-        notes=survey.notes,
-        advice=survey.advice if any(v.outcome == "violated" for v in verdicts) else (),
+        notes=(*survey.notes, *_left_aside(request, survey, verdicts)),
+        advice=survey.advice if any(map(_blocks, verdicts)) else (),
     )
+
+
+def _blocks(verdict: Verdict) -> bool:
+    """Whether the implementation cannot be certified because of it."""
+    return verdict.outcome == "violated" and verdict.force == "must"
+
+
+def _left_aside(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """A line about what was not put to the clauses that were run, as it is known to go wrong."""
+    clauses = resolved(request.specification)
+    run = {v.clause: clauses[v.clause] for v in verdicts if v.ran}
+    return left_aside(run, survey.origin, request.device)
 
 
 def _in_order(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:

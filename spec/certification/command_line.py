@@ -143,10 +143,15 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     add("--profile", choices=tuple(PROFILES), default="standard")
     add("--seed", type=int, default=0)
     add("--jobs", type=int, default=1, metavar="N", help="processes to spread the clauses over")
-    add("--clause", action="append", metavar="K2[,M]", help="clauses or sections; default: all")
+    add(
+        "--clause",
+        action="append",
+        metavar="K2[,M]",
+        help="clauses or sections; A1, the definition, is run in any case (default: all)",
+    )
     add("--convention", action="append", default=[], metavar="NAME=VALUE")
     add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")
-    add("--patience", type=float, metavar="SECONDS", help="a clause that takes longer hangs")
+    add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
     add("--fail-fast", action="store_true", help="stop at the first violated `must`")
     add("--isolate", action="store_true", help="go on after every crash, however many")
     add("--json", metavar="FILE", help="write the certificate as JSON")

@@ -42,12 +42,12 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     """The implementation as one that chooses the default, its own choices being checked."""
     chosen = {**implementation.chosen, **declared}
     adapted = implementation.but(conventions=chosen)
-    if chosen["idle"] != "zero":
-        adapted = _turned(adapted, _idle(chosen["idle"]))
     if chosen["mask means"] == "forbid":
-        adapted = _turned(adapted, Turn(forward=_opposite_mask, backward=_opposite_mask))
+        adapted = _turned(adapted, Turn(forward=opposite_mask, backward=opposite_mask))
     if chosen["grouping"] == "interleaved":
         adapted = _turned(adapted, _interleaved())
+    if chosen["idle"] != "zero":  # outside of the others: who is idle is told from our problem
+        adapted = _turned(adapted, _idle(chosen["idle"]))
     return adapted
 
 
@@ -83,7 +83,7 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
     return implementation.but(**offered)
 
 
-def _opposite_mask(problem: Problem) -> Problem:
+def opposite_mask(problem: Problem) -> Problem:
     """True for what is forbidden."""
     if problem.mask is None or problem.mask.dtype != bool:
         return problem
@@ -93,22 +93,25 @@ def _opposite_mask(problem: Problem) -> Problem:
 def _interleaved() -> Turn:
     """Query heads are put in the implementation's order, and results back in ours."""
 
+    def forth(problem: Problem) -> Problem:
+        return reordered(problem, head_order(problem))
+
     def back(x: Array, problem: Problem) -> Array:
-        return x[:, np.argsort(_order(problem))]
+        return x[:, np.argsort(head_order(problem))]
 
     def mask_back(x: Array, problem: Problem) -> Array:
-        return _permuted_mask(x, np.argsort(_order(problem)))
+        return permuted_mask(x, np.argsort(head_order(problem)))
 
     return Turn(
-        forward=_permuted,
-        backward=_permuted,
+        forward=forth,
+        backward=forth,
         rows=lambda x, problem, _: back(x, problem),
         queries=back,
         mask=mask_back,
     )
 
 
-def _order(problem: Problem) -> Array:
+def head_order(problem: Problem) -> Array:
     """Which query head to put where, so that head h mod G reads the right key head.
 
     Place i G + g is read with key head g; head g (H / G) + i should be.
@@ -116,13 +119,14 @@ def _order(problem: Problem) -> Array:
     return np.arange(problem.H).reshape(problem.G, -1).T.reshape(-1)
 
 
-def _permuted(problem: Problem) -> Problem:
-    order = _order(problem)
-    mask = None if problem.mask is None else _permuted_mask(problem.mask, order)
+def reordered(problem: Problem, order: Array) -> Problem:
+    """The query heads `order`, in that order, with their cotangents and slices of the mask."""
+    mask = None if problem.mask is None else permuted_mask(problem.mask, order)
     return problem.but(q=problem.q[:, order], dout=problem.dout[:, order], mask=mask)
 
 
-def _permuted_mask(mask: Array, order: Array) -> Array:
+def permuted_mask(mask: Array, order: Array) -> Array:
+    """A mask, or its gradient, with the heads `order`, in that order."""
     if mask.ndim < 3 or mask.shape[-3] == 1:
         return mask
     return np.take(mask, order, axis=-3)

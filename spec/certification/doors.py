@@ -20,11 +20,11 @@ import numpy as np
 from spec import rounding
 from spec.backends import Unsuitable, library
 from spec.certification.certificate import Certificate, certificate
-from spec.certification.conventions import under
+from spec.certification.deviations import narrowed
 from spec.certification.examining import Examiner, Survey, explained
-from spec.certification.loading import Target, load, resolved
+from spec.certification.loading import Target, origin_of, resolved
 from spec.certification.running import HALF, broken
-from spec.certification.settings import Request, checked
+from spec.certification.settings import Request, checked, with_definition
 from spec.certification.supervision import Report, Supervisor
 from spec.certification.verdicts import Verdict, unrun
 from spec.clause import Clause, equal
@@ -52,9 +52,9 @@ def certify(
 
     backend: "numpy", "torch" or "jax", told from the target unless given. layout: "bhld", or
     "blhd" for length before heads. dtypes, clauses: all that there are, unless given; a clause
-    by number, name or section. profile: "quick", "standard" or "deep". budget: in seconds.
-    jobs and isolate judge a target that is named by a string in processes of its own.
-    Raises Unsuitable where the target or an option is no good.
+    by number, name or section, and A1 in any case. profile: "quick", "standard" or "deep".
+    budget: in seconds. jobs and isolate judge a target that is named by a string in processes
+    of its own. Raises Unsuitable where the target or an option is no good.
     """
     given = dict(locals())
     request = requested(given.pop("target"), given)
@@ -63,7 +63,8 @@ def certify(
             raise Unsuitable("jobs and isolate need a target that is named by a string")
         return supervised(request)
     start = time.perf_counter()
-    examiner = Examiner.of(target, request, _specification(request))
+    request, numbered = _with_clauses(target, request)
+    examiner = Examiner.of(target, request, numbered)
     survey = examiner.survey()
     verdicts = _in_process(examiner, survey, start)
     return certificate(request, survey, verdicts, time.perf_counter() - start)
@@ -72,7 +73,8 @@ def certify(
 def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
     """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
     start = time.perf_counter()
-    survey, verdicts = Supervisor(request, _specification(request), report).run()
+    request, clauses = _with_clauses(request.target, request)
+    survey, verdicts = Supervisor(request, clauses, report).run()
     return certificate(request, survey, verdicts, time.perf_counter() - start)
 
 
@@ -91,6 +93,12 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
 def _specification(request: Request) -> Mapping[str, Clause]:
     found: Mapping[str, Clause] = resolved(request.specification)
     return found
+
+
+def _with_clauses(target: Target, request: Request) -> tuple[Request, Mapping[str, Clause]]:
+    """The request with the definition in its selection, and the clauses as the target has them."""
+    clauses = narrowed(_specification(request), origin_of(target), request.device)
+    return with_definition(request, clauses), clauses
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> list[Verdict]:
@@ -116,8 +124,9 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> list[Verdic
 def rerun(number: str, target: Target, problem: Problem, **options: Any) -> int:
     """Run one clause on one problem, print how it is broken, and return 1 if it is."""
     request = requested(target, options)
-    implementation = under(load(target, request), request.conventions)
-    violation = broken(_specification(request)[number], implementation, problem)
+    examiner = Examiner.of(target, request, _specification(request))
+    implementation = examiner.probed.by_dtype[problem.dtype]
+    violation = broken(examiner.clauses[number], implementation, problem)
     print(f"{number} holds here" if violation is None else f"{number} is violated: {violation}")
     return 0 if violation is None else 1
 
@@ -155,7 +164,8 @@ def _told(verdict: Verdict) -> str:
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for every clause and dtype that binds the target. Raises Unsuitable."""
     request = requested(target, options)
-    examiner = Examiner.of(target, request, _specification(request))
+    clauses = narrowed(_specification(request), origin_of(target), request.device)
+    examiner = Examiner.of(target, request, clauses)
     return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
 
 

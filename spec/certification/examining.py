@@ -142,14 +142,16 @@ class Examiner:
         smaller, done = reduced(clause, implementation, problem, scope.answers, seconds)
         self.patience -= time.monotonic() - start
         violation = broken(clause, implementation, smaller)
+        message = str(violation) if violation else verdict.message  # it may fail only at times
+        left = {name: getattr(implementation, name) for name in ("answers", "differentiates")}
         return Counterexample(
             problem=smaller,
-            message=str(violation),
+            message=message,
             sentence=clause.sentence,
             formula=clause.formula,
             place=violation.place if violation else None,
             looks_like=looks_like(implementation, smaller) if self.patience > 0 else (),
-            script=script(clause, self.raw, self.request, smaller, str(violation)),
+            script=script(clause, self.raw.but(**left), self.request, smaller, message),
             reduced=done,
         )
 

@@ -26,31 +26,35 @@ from spec.implementation import Implementation, Refused
 from spec.notation import DTYPES
 
 Target = str | Callable[..., Any] | Implementation
+Guarded = Callable[[Implementation], Implementation]
 
 
-def load(target: Target, request: Request) -> Implementation:
+def load(
+    target: Target, request: Request, guard: Guarded = lambda record: record
+) -> Implementation:
     """The implementation that `target` names, on the request's backend and device.
 
+    guard: what an implementation is seen through where it is tried out.
     Raises Unsuitable: nothing of that name, nothing that is called as attention
     is, or a result on a first small problem that is no attention output.
     """
     found = resolved(target) if isinstance(target, str) else target
-    origin = target if isinstance(target, str) else _origin(found)
-    return _with_known_deviations(_loaded(found, request, origin), request.device)
+    origin = origin_of(target)
+    return _with_known_deviations(_loaded(found, request, origin, guard), request.device)
 
 
 def _with_known_deviations(record: Implementation, device: str) -> Implementation:
     return record.but(deviations={**known(record.origin, device), **record.deviations})
 
 
-def _loaded(found: Any, request: Request, origin: str) -> Implementation:
+def _loaded(found: Any, request: Request, origin: str, guard: Guarded) -> Implementation:
     if isinstance(found, Implementation):
         return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
     if inspect.isclass(found):
         raise Unsuitable(f"{origin or found!r} is a class, and layers are not judged yet")
     if not callable(found):
         raise Unsuitable(f"{origin} is of type {type(found).__name__}, not a function")
-    return _confirmed(found, request, origin)
+    return _confirmed(found, request, origin, guard)
 
 
 def resolved(target: str) -> Any:
@@ -99,7 +103,9 @@ def _from_file(place: str) -> ModuleType:
     return module
 
 
-def _confirmed(function: Callable[..., Any], request: Request, origin: str) -> Implementation:
+def _confirmed(
+    function: Callable[..., Any], request: Request, origin: str, guard: Guarded
+) -> Implementation:
     """The function on the first of its likely backends that gets an answer out of it."""
     candidates = (request.backend,) if request.backend else inferred(function)
     complaints = []
@@ -112,7 +118,7 @@ def _confirmed(function: Callable[..., Any], request: Request, origin: str) -> I
             dtypes=request.dtypes,
             origin=origin,
         )
-        complaint = _complaint(record)
+        complaint = _complaint(guard(record))
         if complaint is None:
             return record
         complaints.append(complaint)
@@ -136,9 +142,13 @@ def _complaint(record: Implementation) -> str | None:
     return complaint
 
 
-def _origin(found: Any) -> str:
-    """How a script could import what was handed over, where it can be."""
-    module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", "")
+def origin_of(target: Target) -> str:
+    """How a person imports a target, where it can be."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Implementation) and target.origin:
+        return target.origin
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
     return f"{module}:{name}" if module and name.isidentifier() else ""
 
 

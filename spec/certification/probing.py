@@ -22,12 +22,16 @@ from spec.notation import Array, Problem
 
 @dataclass(frozen=True)
 class Refusal:
-    """What is refused, in which dtype and direction, and the words in which it is."""
+    """What is refused, in which dtype and direction, and the words in which it is.
+
+    crashed: nobody knows, as the process died or hung when it was asked.
+    """
 
     what: str
     dtype: str
     direction: str
     message: str
+    crashed: bool = False
 
 
 @dataclass(frozen=True)

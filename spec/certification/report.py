@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from spec.certification.certificate import Certificate, written
-from spec.certification.verdicts import Counterexample, Verdict
-from spec.notation import DEFAULT_CONVENTIONS, Array
+from spec.certification.counterexamples import WIDTH, counterexamples
+from spec.certification.verdicts import Verdict
+from spec.notation import DEFAULT_CONVENTIONS
 
-WIDTH = 100
-SHOWN = 3  # counterexamples printed in full
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {
     "holds": "·",
@@ -33,7 +30,7 @@ def report(certificate: Certificate) -> str:
         _head(certificate),
         _table(certificate),
         _remarks(certificate),
-        *_counterexamples(certificate),
+        *counterexamples(certificate),
         _foot(certificate),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -100,37 +97,54 @@ def _kind(verdict: Verdict) -> str:
 
 
 def _remarks(certificate: Certificate) -> str:
-    """A line for whatever is not a plain `holds`, those of several dtypes in one."""
-    grouped: dict[tuple[str, str, str, str], list[str]] = {}
-    for v in _by_clause(certificate):
-        if v.outcome != "holds":
-            key = (v.outcome, f"{v.clause} {v.name}", v.force, v.message)
-            grouped.setdefault(key, []).append(v.dtype)
-    lines: list[str] = []
-    lines += _broken(grouped)
+    """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
+    blocked = [v for v in _by_clause(certificate) if v.outcome == "blocked"]
+    lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
+    if blocked:
+        lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
+    lines += _for_one_reason(certificate, "crashed")
     lines += _left_out(certificate)
-    lines += [f"{line}" for line in certificate.advice]
+    lines += certificate.advice
     return "\n".join(lines)
 
 
-def _broken(grouped: Mapping[tuple[str, str, str, str], list[str]]) -> Iterator[str]:
-    blocked = 0
-    for (outcome, clause, force, message), dtypes in grouped.items():
-        if outcome in ("violated", "deviates", "crashed"):
-            soft = " (should)" if force == "should" else ""
-            yield f"{outcome}{soft}: {clause} [{', '.join(dtypes)}]"
-            yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
-        blocked += len(dtypes) * (outcome == "blocked")
-    if blocked:
-        reason = next(m for (o, _, _, m) in grouped if o == "blocked")
-        yield f"blocked: {blocked} not run, {reason}"
+def _violated(certificate: Certificate) -> Iterator[str]:
+    """Each clause that is violated, its dtypes together where the same is wrong."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for v in _by_clause(certificate):
+        if v.outcome == "violated":
+            grouped.setdefault((f"{v.clause} {v.name}", v.force, v.message), []).append(v.dtype)
+    for (clause, force, message), dtypes in grouped.items():
+        soft = " (should)" if force == "should" else ""
+        yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
+        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+
+
+def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
+    """A line for each reason to deviate or to crash, with all clauses that it concerns."""
+    grouped: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
+    for v in _by_clause(certificate):
+        if v.outcome == outcome:
+            names, dtypes = grouped.setdefault(v.message, ({}, {}))
+            names[v.clause], dtypes[v.dtype] = v.name, None
+    said = {v.message for v in certificate.verdicts}
+    for r in certificate.refusals:
+        if outcome == "crashed" and r.crashed and r.message not in said:
+            names, dtypes = grouped.setdefault(r.message, ({}, {}))
+            names[r.what.removeprefix("takes ")], dtypes[r.dtype] = "", None
+    for message, (names, dtypes) in grouped.items():
+        alone = " ".join([*names, *names.values()]).strip() if len(names) == 1 else ""
+        listed = f"{outcome}: {alone or ', '.join(names)} [{', '.join(dtypes)}]"
+        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
+        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
 
 
 def _left_out(certificate: Certificate) -> Iterator[str]:
     """What is refused, with the message, and what is not offered."""
     refused: dict[tuple[str, str, str], list[str]] = {}
     for r in certificate.refusals:
-        refused.setdefault((r.what, r.direction, r.message), []).append(r.dtype)
+        if not r.crashed:
+            refused.setdefault((r.what, r.direction, r.message), []).append(r.dtype)
     for (what, direction, message), dtypes in refused.items():
         way = ", backward" if direction == "backward" else ""
         yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
@@ -159,65 +173,6 @@ def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
     for message, count in counted.items():
         shown = textwrap.shorten(message, 160)
         yield f"sometimes refused: {count} of {total} problems: {shown}"
-
-
-def _counterexamples(certificate: Certificate) -> Iterator[str]:
-    """The first failures in full: one for each clause, the smallest."""
-    chosen: dict[str, Verdict] = {}
-    for verdict in certificate.failures:
-        example = verdict.counterexample
-        if example is None:
-            continue
-        held = chosen.get(verdict.clause)
-        if held is None or _size(example) < _size(held.counterexample):
-            chosen[verdict.clause] = verdict
-    verdicts = list(chosen.values())
-    for verdict in verdicts[:SHOWN]:
-        yield _counterexample(verdict)
-    if len(verdicts) > SHOWN:
-        others = ", ".join(verdict.clause for verdict in verdicts[SHOWN:])
-        yield f"There are counterexamples for {others} as well: --json FILE or --report FOLDER."
-
-
-def _size(example: Counterexample | None) -> float:
-    if example is None:
-        return np.inf
-    return sum(getattr(example.problem, name).size for name in ("q", "k", "v", "dout"))
-
-
-def _counterexample(verdict: Verdict) -> str:
-    example = verdict.counterexample
-    assert example is not None
-    title = f"{verdict.clause} {verdict.name}, {verdict.dtype}"
-    lines = [title, "-" * len(title)]
-    lines.append(textwrap.fill(example.sentence, WIDTH))
-    if example.formula:
-        lines += ["", textwrap.indent(example.formula, "    ")]
-    lines += ["", example.message, "", *_problem(example)]
-    if not example.reduced:
-        lines.append("(there was no time to look for a smaller one)")
-    lines += [f"looks like {line}" for line in example.looks_like]
-    if example.script:
-        lines += ["", "This repeats it:", "", textwrap.indent(example.script.rstrip(), "    ")]
-    return "\n".join(lines)
-
-
-def _problem(example: Counterexample) -> Iterator[str]:
-    p = example.problem
-    yield f"B={p.B} H={p.H} G={p.G} N={p.N} M={p.M} D={p.D} E={p.E}, {p.dtype}, {p.memory} memory"
-    asked = {"causal": p.causal or None, "scale": p.scale, "seed": p.seed or None}
-    options = [f"{name}={value}" for name, value in asked.items() if value is not None]
-    if options:
-        yield ", ".join(options)
-    for name in ("q", "k", "v", "dout", "mask"):
-        x = getattr(p, name)
-        if x is not None:
-            yield f"{name:>4} = {_array(x)}"
-
-
-def _array(x: Array) -> str:
-    text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
-    return textwrap.indent(text, " " * 7).strip()
 
 
 def _foot(certificate: Certificate) -> str:

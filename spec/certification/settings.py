@@ -12,6 +12,8 @@ from spec.clause import Clause
 from spec.notation import CONVENTIONS, DTYPES
 from spec.sizes import Reach
 
+DEFINITION = "A1"  # without it nothing is certified
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -19,7 +21,7 @@ class Profile:
 
     examples: for a clause of effort 1, in one dtype. reduction: seconds for making
     counterexamples smaller, all of them together. patience: seconds after which a
-    clause that has not come to an end counts as hanging.
+    target that has not come back from a call counts as hanging.
     """
 
     name: Reach
@@ -107,6 +109,18 @@ def checked(request: Request) -> Request:
     if request.jobs < 1:
         raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
     return request
+
+
+def with_definition(request: Request, clauses: Mapping[str, Clause]) -> Request:
+    """The request, the definition's clause put first where its selection has left it out.
+
+    Whoever selects a clause wants to know whether it holds of attention, and not
+    to hear that the certificate is incomplete.
+    """
+    wanted, first = request.clauses, clauses.get(DEFINITION)
+    if wanted is None or first is None or any(_fits(first, word) for word in wanted):
+        return request
+    return dataclasses.replace(request, clauses=(DEFINITION, *wanted))
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:

@@ -3,91 +3,29 @@
 The parent hands out one clause at a time and waits. A child that dies or falls
 silent leaves the verdict `crashed` on the clause it was given, and a new child goes
 on with the rest: after every crash if the request says `isolate`, else a few times.
+One that does so while it probes its target costs a kind of problem instead.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import queue
-import signal
-import subprocess
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.certification.child import Child, Item, Messages
 from spec.certification.examining import Survey, versions
+from spec.certification.guarding import Crash, probe_from_json, with_crashes
 from spec.certification.settings import Request, selected
 from spec.certification.verdicts import Verdict, unrun, verdict_from_json
 from spec.clause import Clause
 from spec.notation import CONVENTIONS, DTYPES, GRADES
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
-Item = tuple[str, str]
+PROBES = 10  # the same for crashes while probing, each of which costs another kind of problem
 Report = Callable[[Verdict, int, int], None]
-Messages = queue.Queue[tuple["Child", Mapping[str, Any] | None]]
-
-
-class Child:
-    """A worker process, and what it was given to do."""
-
-    def __init__(self, request: Request, messages: Messages) -> None:
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "HYPOTHESIS_STORAGE_DIRECTORY": os.devnull,  # nothing is to be written there
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "spec.certification.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            text=True,
-            encoding="utf-8",
-        )
-        self.item: Item | None = None
-        self.since = time.monotonic()
-        self.surveyed = False
-        self.hung = False
-        threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
-        self.tell(request.to_json())
-
-    def tell(self, message: Any) -> None:
-        """Write one line to the child; one that is gone is noticed by its silence."""
-        assert self.process.stdin is not None
-        self.since = time.monotonic()
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
-
-    def end(self) -> None:
-        """Stop the process, whatever it is doing, and let go of its pipes."""
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.close()
-
-    def fate(self) -> str:
-        """How the process ended, in words."""
-        if self.hung:
-            return f"no answer after {time.monotonic() - self.since:.0f} s"
-        code = self.process.wait()
-        if code < 0:
-            return f"the process died of {signal.Signals(-code).name}"
-        return f"the process ended with exit code {code}"
-
-    def _listen(self, messages: Messages) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as told:
-            for line in told:
-                messages.put((self, json.loads(line)))
-        messages.put((self, None))
 
 
 class Supervisor:
@@ -102,6 +40,7 @@ class Supervisor:
         self.verdicts: dict[Item, Verdict] = {}
         self.waiting: deque[Item] = deque()
         self.crashes = 0
+        self.probes_lost: list[Crash] = []
         self.stopped = ""
         self.grades: dict[str, str] = {}
         self.start = time.monotonic()
@@ -134,22 +73,34 @@ class Supervisor:
         if message is None:
             self._gone(child)
         elif "unsuitable" in message:
-            raise Unsuitable(message["unsuitable"])
+            self._unsuitable(child, message["unsuitable"])
+        elif "probing" in message:
+            child.probing(probe_from_json(message["probing"]))
         elif "survey" in message:
             self._surveyed(child, Survey.from_json(message["survey"]))
         elif "verdict" in message:
             self._note(verdict_from_json(message["verdict"]))
+        elif "answering" in message:
+            child.since = time.monotonic()
         else:
             child.item = None
             self._hand_out(child)
 
     def _spawn(self) -> None:
-        self.children.append(Child(self.request, self.messages))
+        self.children.append(Child(self.request, self.probes_lost, self.messages))
+
+    def _unsuitable(self, child: Child, reason: str) -> None:
+        """No problem is answered; where that is because of crashes, it is no refusal."""
+        if not self.probes_lost:
+            raise Unsuitable(reason)
+        self.stopped = str(self.probes_lost[0])
+        self.children.remove(child)
+        child.end()
 
     def _surveyed(self, child: Child, survey: Survey) -> None:
         child.surveyed = True
         if self.survey is None:
-            self.survey = survey
+            self.survey = with_crashes(survey, self.probes_lost)
             self.waiting.extend(survey.items)
             for _ in range(min(self.request.jobs, len(survey.items)) - 1):
                 self._spawn()
@@ -183,16 +134,31 @@ class Supervisor:
         child.end()
         if child.item is None and child.surveyed:
             return
+        if self.survey is None:
+            self._lost_before_survey(child)
+            return
         self.crashes += 1
         if child.item is not None and child.item not in self.verdicts:
             verdict = self._unrun(child.item, "crashed", child.fate())
             self.verdicts[child.item] = verdict
             self._tell_progress(verdict)
-        if self.survey is None:
-            self.stopped = child.fate()
-        elif self.crashes >= PATIENT and not self.request.isolate:
+        if self.crashes >= PATIENT and not self.request.isolate:
             self.stopped = f"after {self.crashes} crashes (--isolate goes on after each)"
         elif self.waiting and not self.stopped and child.surveyed:
+            self._spawn()
+
+    def _lost_before_survey(self, child: Child) -> None:
+        """Another child goes on without that kind of problem, if there was a probe to blame."""
+        if child.probe is None:
+            self.stopped = f"{child.fate()} while it was loaded"
+            return
+        crash = Crash(child.probe, child.fate())
+        self.probes_lost.append(crash)
+        if child.hung and crash.probe.plain:  # nor would it answer in another dtype
+            self.stopped = str(crash)
+        elif len(self.probes_lost) >= PROBES and not self.request.isolate:
+            self.stopped = f"{crash}, the {PROBES}th crash (--isolate goes on after each)"
+        else:
             self._spawn()
 
     def _until_overdue(self) -> float:
@@ -231,7 +197,8 @@ class Supervisor:
         dtypes = self.request.dtypes or DTYPES
         items = tuple((number, dtype) for dtype in dtypes for number in self.clauses)
         outcome = "blocked" if "budget" in self.stopped else "crashed"
-        reason = f"while it was loaded and probed: {self.stopped}"
+        late = ", while it was loaded and probed" if outcome == "blocked" else ""
+        reason = f"{self.stopped}{late}"
         self.verdicts[items[0]] = self._unrun(items[0], outcome, reason)
         defaults = {name: choices[0] for name, choices in CONVENTIONS.items()}
         return Survey(

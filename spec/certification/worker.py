@@ -1,8 +1,9 @@
 """The process in which a target lives: it answers requests of its parent, one line each.
 
-    in    the request; then [number, dtype, grade] for each clause to run
-    out   {"survey": ...} or {"unsuitable": ...}; then for each clause {"verdict": ...},
-          again with its counterexample where it is violated, and {"done": true}
+    in    the request, and the crashes known so far; then [number, dtype, grade] for each clause
+    out   {"probing": ...} before each probe; {"survey": ...} or {"unsuitable": ...}; then for
+          each clause {"verdict": ...}, again with its counterexample where it is violated,
+          and {"done": true}; {"answering": true} once in a while, as long as it does
 
 Whatever the target prints goes to standard error.
 """
@@ -12,27 +13,52 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, TextIO
 
 from spec.backends import Unsuitable
-from spec.certification.examining import Examiner, explained
-from spec.certification.loading import resolved
+from spec.certification.deviations import narrowed
+from spec.certification.examining import Examiner, Survey, explained
+from spec.certification.guarding import Crash, Guard
+from spec.certification.loading import load, resolved
 from spec.certification.settings import Request
 from spec.certification.verdicts import verdict_to_json
+
+SECOND = 1.0
+CALLS = 30  # between two times that programs are forgotten
+
+
+class Pulse:
+    """Called before each call of the target: says once a second that it answered the last one."""
+
+    def __init__(self, told: TextIO) -> None:
+        self.told = told
+        self.calls, self.since = 0, time.monotonic()
+
+    def __call__(self) -> None:
+        self.calls += 1
+        if time.monotonic() - self.since > SECOND:
+            _tell(self.told, {"answering": True})
+            self.since = time.monotonic()
+        if self.calls % CALLS == 0 and "jax" in sys.modules:
+            # It keeps a program for each shape that it has seen: gigabytes in minutes.
+            sys.modules["jax"].clear_caches()
 
 
 def main() -> None:
     """Serve the parent until it closes its end."""
     asked, told = _private_channels()
-    request = Request.from_json(json.loads(asked.readline()))
+    wanted = json.loads(asked.readline())
+    crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
+    guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
     try:
-        clauses = resolved(request.specification)
-        examiner = Examiner.of(request.target, request, clauses)
-        _tell(told, {"survey": examiner.survey().to_json()})
+        examiner, survey = _surveyed(Request.from_json(wanted["request"]), guard)
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
+    _tell(told, {"survey": survey.to_json()})
     for line in asked:
         number, dtype, grade = json.loads(line)
         verdict, problem = examiner.verdict(number, dtype, grade)
@@ -41,6 +67,17 @@ def main() -> None:
             verdict = explained(examiner, verdict, problem)
             _tell(told, {"verdict": verdict_to_json(verdict)})
         _tell(told, {"done": True})
+
+
+def _surveyed(request: Request, guard: Guard) -> tuple[Examiner, Survey]:
+    """The target loaded and probed under guard, which then lets it go. Raises Unsuitable."""
+    raw = load(request.target, request, guard.over)
+    clauses = narrowed(resolved(request.specification), request.target, request.device)
+    examiner = Examiner.of(guard.over(raw), request, clauses)
+    survey = examiner.survey()
+    guard.lifted = True
+    examiner.raw = guard.spared(raw)
+    return examiner, survey
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:

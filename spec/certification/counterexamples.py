@@ -1,0 +1,74 @@
+"""The counterexamples of a certificate as text: the first in full, the others by number."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+import numpy as np
+
+from spec.certification.certificate import Certificate
+from spec.certification.verdicts import Counterexample, Verdict
+from spec.notation import Array
+
+WIDTH = 100
+SHOWN = 3  # counterexamples printed in full
+
+
+def counterexamples(certificate: Certificate) -> Iterator[str]:
+    """The first failures in full: one for each clause, the smallest."""
+    chosen: dict[str, Verdict] = {}
+    for verdict in certificate.failures:
+        example = verdict.counterexample
+        if example is None:
+            continue
+        held = chosen.get(verdict.clause)
+        if held is None or _size(example) < _size(held.counterexample):
+            chosen[verdict.clause] = verdict
+    verdicts = list(chosen.values())
+    for verdict in verdicts[:SHOWN]:
+        yield _counterexample(verdict)
+    if len(verdicts) > SHOWN:
+        others = ", ".join(verdict.clause for verdict in verdicts[SHOWN:])
+        yield f"There are counterexamples for {others} as well: --json FILE or --report FOLDER."
+
+
+def _size(example: Counterexample | None) -> float:
+    if example is None:
+        return np.inf
+    return sum(getattr(example.problem, name).size for name in ("q", "k", "v", "dout"))
+
+
+def _counterexample(verdict: Verdict) -> str:
+    example = verdict.counterexample
+    assert example is not None
+    title = f"{verdict.clause} {verdict.name}, {verdict.dtype}"
+    lines = [title, "-" * len(title)]
+    lines.append(textwrap.fill(example.sentence, WIDTH))
+    if example.formula:
+        lines += ["", textwrap.indent(example.formula, "    ")]
+    lines += ["", example.message, "", *_problem(example)]
+    if not example.reduced:
+        lines.append("(there was no time to look for a smaller one)")
+    lines += [f"looks like {line}" for line in example.looks_like]
+    if example.script:
+        lines += ["", "This repeats it:", "", textwrap.indent(example.script.rstrip(), "    ")]
+    return "\n".join(lines)
+
+
+def _problem(example: Counterexample) -> Iterator[str]:
+    p = example.problem
+    yield f"B={p.B} H={p.H} G={p.G} N={p.N} M={p.M} D={p.D} E={p.E}, {p.dtype}, {p.memory} memory"
+    asked = {"causal": p.causal or None, "scale": p.scale, "seed": p.seed or None}
+    options = [f"{name}={value}" for name, value in asked.items() if value is not None]
+    if options:
+        yield ", ".join(options)
+    for name in ("q", "k", "v", "dout", "mask"):
+        x = getattr(p, name)
+        if x is not None:
+            yield f"{name:>4} = {_array(x)}"
+
+
+def _array(x: Array) -> str:
+    text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
+    return textwrap.indent(text, " " * 7).strip()
