@@ -1,0 +1,101 @@
+"""Decoding with a cache: keys and values are kept, and each token is answered when it comes.
+
+    k[t], v[t] <- the key and value of token t
+    o_t = sum_(j <= t) a_tj v[j]        a_t the softmax of q_t . k[j] / sqrt(D) over j <= t
+
+The keys of a sequence lie in one array that is longer than they are. How long a sequence
+is, is one number, and everything behind it does not count, whatever it holds: taking tokens
+back is making that number smaller. An array that is full is copied into one twice as long.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from implementations.arguments import accumulator, mixed, rounded, shared
+from spec.notation import Array
+
+SMALLEST = 8  # places of an array that grows
+
+
+class Growing:
+    """A cache that begins small, and grows when it has to."""
+
+    def __init__(
+        self,
+        batch: int,
+        key_heads: int,
+        width: int,
+        value_width: int,
+        dtype: np.dtype,
+        capacity: int = SMALLEST,
+    ) -> None:
+        room = min(capacity, SMALLEST)
+        self.k = np.zeros((batch, key_heads, room, width), dtype)
+        self.v = np.zeros((batch, key_heads, room, value_width), dtype)
+        self.lengths = np.zeros(batch, np.int64)
+
+    def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
+        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, E).
+
+        counts: how many of the n tokens each sequence has; the others are padding.   (B,)
+        """
+        before, n = self.lengths, query.shape[2]
+        after = before + (n if counts is None else counts)
+        self.k, self.v = roomier(self.k, int(after.max())), roomier(self.v, int(after.max()))
+        sequence, token = np.nonzero(np.arange(n) < (after - before)[:, None])
+        place = before[sequence] + token
+        self.k[sequence, :, place] = key[sequence, :, token]
+        self.v[sequence, :, place] = value[sequence, :, token]
+        self.lengths = after
+        return attended(query, self.k, self.v, before, after)
+
+    def rollback(self, lengths: int | Array) -> None:
+        """Forget all but the first tokens, so many of each sequence."""
+        self.lengths = np.zeros_like(self.lengths) + lengths
+
+    def fork(self) -> Growing:
+        """A second cache that has read the same, in memory of its own."""
+        B, G, room, D = self.k.shape
+        other = Growing(B, G, D, self.v.shape[-1], self.k.dtype, room)
+        other.k, other.v, other.lengths = self.k.copy(), self.v.copy(), self.lengths.copy()
+        return other
+
+
+def fixed(
+    batch: int, key_heads: int, capacity: int, width: int, value_width: int, dtype: np.dtype
+) -> Growing:
+    """A cache that has all its room from the beginning, and never moves."""
+    made = Growing(batch, key_heads, width, value_width, dtype)
+    made.k, made.v = roomier(made.k, capacity), roomier(made.v, capacity)
+    return made
+
+
+def roomier(x: Array, length: int) -> Array:
+    """x (B, G, room, width), or its content in an array with room for `length` and more."""
+    room = x.shape[2]
+    if length <= room:
+        return x
+    while room < length:
+        room *= 2
+    larger = np.zeros((*x.shape[:2], room, x.shape[3]), x.dtype)
+    larger[:, :, : x.shape[2]] = x
+    return larger
+
+
+def attended(query: Array, k: Array, v: Array, before: Array, after: Array) -> Array:
+    """The attention of token i of each sequence to its keys up to before + i."""
+    work, most = accumulator(query.dtype), int(after.max())
+    group = query.shape[1] // k.shape[1]
+    q = query.astype(work) * work.type(1 / sqrt(query.shape[-1]))
+    k, v = (shared(x[:, :, :most].astype(work), group) for x in (k, v))
+    last = before[:, None] + np.arange(query.shape[2])  # (B, n), the place of each token itself
+    last = np.minimum(last, np.maximum(after - 1, 0)[:, None])  # padding sees what is there
+    seen = (np.arange(most) <= last[..., None])[:, None]  # (B, 1, n, most)
+    with np.errstate(all="ignore"):  # what is behind the end may be anything
+        s = np.where(seen, q @ k.swapaxes(-1, -2), -np.inf)
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    o = mixed(e, v, np.broadcast_to(seen, e.shape))
+    return rounded(o / e.sum(axis=-1, keepdims=True), query.dtype)

@@ -1,0 +1,123 @@
+"""Where the clauses about caches quantify: Hypothesis strategies for texts and how they arrive.
+
+Sizes, entries and their families are those of attention (`spec.sizes`, `spec.entries`), with
+as many keys as queries. Lengths lie at the edges of tiles, which are the powers of two at
+which caches grow. Both texts are cut from one, so that no query of the one has too large a
+product with a key of the other.
+
+A problem shrinks to one token that arrives at once, and to an other text of one token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec import entries
+from spec.cache.notation import Problem
+from spec.implementation import Capability
+from spec.notation import Array
+from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS
+from spec.sizes import Limits, Shapes, Sizes, pick, sizes
+
+OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
+ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A domain of texts to be read; `within` is the strategy for what a cache answers.
+
+    families: of entries. least, sequences, heads: the fewest tokens of a sequence, the fewest
+    sequences, the fewest query heads. grouped: fewer key heads than query heads. ragged:
+    sequences of different lengths, or that get different numbers of tokens.
+    """
+
+    families: tuple[str, ...] = entries.ALL
+    least: int = 1
+    sequences: int = 1
+    heads: int = 1
+    grouped: bool | None = None
+    ragged: bool = False
+    needs: frozenset[Capability] = field(default_factory=frozenset)
+    about: ClassVar[str] = "cache"
+
+    def within(self, scope: Any) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+def texts(**limits: Any) -> Texts:
+    """A domain; what it cannot do without becomes a need of the clause."""
+    domain = Texts(**limits)
+    asked = {Capability.GROUPS: domain.grouped, Capability.RAGGED: domain.ragged}
+    return replace(domain, needs=frozenset(need for need, is_asked in asked.items() if is_asked))
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Texts, scope: Any) -> Problem:
+    answers = scope.answers
+    least = (domain.sequences, domain.heads, domain.least, domain.least)
+    grouped = domain.grouped if Capability.GROUPS in answers else False
+    widths = Capability.WIDTHS in answers
+    size = sizes(draw, Limits(scope.reach, least, True, False, "", grouped, widths, False))
+    M = pick(draw, OTHERS)
+    q, k, v = _tokens(draw, domain, scope.dtype, replace(size, N=size.N + M, M=size.M + M))
+    seed = draw(SEEDS)
+    ragged = domain.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
+    lengths = _lengths(domain, seed, size) if ragged else np.full(size.B, size.N)
+    arrivals = _arrivals(pick(draw, ARRIVALS), seed, lengths, ragged)
+    own = {name: x[:, :, : size.N] for name, x in zip("qkv", (q, k, v), strict=True)}
+    other = {f"{name}_other": x[:, :, size.N :] for name, x in zip("qkv", (q, k, v), strict=True)}
+    drawn: dict[str, Any] = {**own, **other}
+    return Problem(
+        **drawn,
+        arrivals=arrivals,
+        lengths=lengths,
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        seed=seed,
+    )
+
+
+def _tokens(draw: st.DrawFn, domain: Texts, dtype: str, size: Sizes) -> tuple[Array, Array, Array]:
+    """The tokens of both texts, one after the other."""
+    family = pick(draw, domain.families)
+    *shapes, dout = size.shapes
+    without: Shapes = (*shapes, (*dout[:2], 0, dout[3]))  # type: ignore[assignment]
+    count = sum(int(np.prod(shape)) for shape in without)
+    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
+        drawn = draw(st.binary(min_size=count, max_size=count))
+        q, k, v, _ = entries.from_bytes(drawn, without)
+    else:
+        q, k, v, _ = entries.entries(family, draw(SEEDS), without, 1.0, dtype)
+    return q, k, v
+
+
+def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
+    """A length for each sequence; the first has all tokens, the others at least the least."""
+    lengths = np.random.default_rng(seed).integers(domain.least, size.N + 1, size=size.B)
+    lengths[0] = size.N
+    return lengths
+
+
+def _arrivals(kind: str, seed: int, lengths: Array, ragged: bool) -> Array:
+    """How many tokens arrive in each step.   (T, B)"""
+    chance, B = np.random.default_rng([seed, 1]), len(lengths)
+    most = int(lengths.max(initial=0))
+    match kind:
+        case "at once":
+            return np.zeros((0, B), int)
+        case "one by one":
+            return np.ones((most, B), int)
+        case "prompt first":
+            prompt = chance.integers(1, np.maximum(lengths, 1) + 1, size=B)
+            after = np.ones((most, B), int)
+            return np.vstack([(prompt if ragged else np.full(B, prompt[0]))[None], after])
+    steps = int(chance.integers(1, 7))
+    share = max(1, 2 * most // steps)
+    counts = chance.integers(0 if ragged else 1, share + 1, size=(steps, B))
+    return counts if ragged else np.repeat(counts[:, :1], B, axis=1)

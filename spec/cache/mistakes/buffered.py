@@ -1,0 +1,201 @@
+"""A right cache in named steps, of which every mistake replaces one.
+
+    start                   what a cache holds in which nothing was read
+    count, take, grow       the tokens of a chunk that are text, and room for them
+    write, fetch            where they are put, and found again
+    share, scale, visible, weigh, combine, finish       the attention to what is there
+    forget, branch          taking back, and going on twice
+
+All room is read, and what does not count is hidden: so it is done where shapes must not
+change. Behind the end of a sequence lies whatever was left there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from spec.mistakes.steps import divided, top
+from spec.notation import Array
+
+ROOM = 8  # places to begin with
+
+
+@dataclass
+class Kept:
+    """What a cache remembers.
+
+    k, v: (B, G, room, width). lengths: how many tokens each sequence has (B,), and `high` the
+    most it ever had. chunks: how many were read. notes: what a mistake has to remember.
+    """
+
+    k: Array
+    v: Array
+    lengths: Array
+    high: Array
+    chunks: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def room(self) -> int:
+        """How many tokens of a sequence there is room for."""
+        return int(self.k.shape[2])
+
+
+def start(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Kept:
+    """Room for a few tokens, of which none is there."""
+    k = np.zeros((batch, key_heads, ROOM, width), dtype)
+    v = np.zeros((batch, key_heads, ROOM, value_width), dtype)
+    return Kept(k, v, np.zeros(batch, int), np.zeros(batch, int))
+
+
+def count(counts: Array | None, batch: int, n: int) -> Array:
+    """How many of the n tokens of a chunk are text, in each sequence."""
+    return np.full(batch, n) if counts is None else counts
+
+
+def take(x: Array) -> Array:
+    """What is kept of keys or values."""
+    return x
+
+
+def grow(x: Array, length: int) -> Array:
+    """The content of x in an array with room for `length`, twice as long as often as it takes."""
+    room = x.shape[2]
+    while room < length:
+        room *= 2
+    larger = np.zeros((*x.shape[:2], room, x.shape[3]), x.dtype)
+    larger[:, :, : x.shape[2]] = x
+    return larger
+
+
+def write(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Each token to the place behind the last one."""
+    put(kept.k, key, kept.lengths, counts)
+    put(kept.v, value, kept.lengths, counts)
+
+
+def put(x: Array, tokens: Array, first: Array, counts: Array) -> None:
+    """The first tokens of each sequence, so many, to its places from `first` on."""
+    sequence, token = np.nonzero(np.arange(tokens.shape[2]) < counts[:, None])
+    x[sequence, :, first[sequence] + token] = tokens[sequence, :, token]
+
+
+def fetch(kept: Kept) -> tuple[Array, Array]:
+    """Keys and values by place, all the room there is."""
+    return kept.k, kept.v
+
+
+def share(x: Array, heads: int) -> Array:
+    """Each key head for the query heads that read it, which are neighbours."""
+    return np.repeat(x, heads // x.shape[1], axis=1)
+
+
+def scale(width: int, _: Array) -> Any:
+    """1 / sqrt(D), whatever the lengths are."""
+    return 1 / np.sqrt(width)
+
+
+def visible(kept: Kept, before: Array, n: int) -> Array:
+    """True where place j is not after token i of the chunk; `before` it were so many.
+
+    (B, n, room)
+    """
+    own = before[:, None] + np.arange(n)
+    return np.asarray(np.arange(kept.room) <= own[..., None])
+
+
+def weigh(s: Array, seen: Array) -> Array:
+    """The softmax over what is seen."""
+    hidden = np.where(seen, s, -np.inf)
+    e = np.exp(hidden - top(hidden))
+    return divided(e, e.sum(axis=-1, keepdims=True))
+
+
+def combine(a: Array, v: Array, seen: Array) -> Array:
+    """The weighted sum of the values that are seen, though another be no number."""
+    live = np.isfinite(v)
+    if live.all():
+        return a @ v
+    reached = np.broadcast_to(seen, a.shape).astype(v.dtype) @ ~live > 0
+    return np.where(reached, np.nan, a @ np.where(live, v, 0))
+
+
+def finish(o: Array, dtype: Any) -> Array:
+    """The output in the dtype of the query."""
+    return o.astype(dtype)
+
+
+def forget(kept: Kept, lengths: Array) -> None:
+    """What is taken back lies behind the end."""
+    kept.lengths = lengths
+
+
+def branch(kept: Kept) -> Kept:
+    """The same in memory of its own."""
+    arrays = (kept.k.copy(), kept.v.copy(), kept.lengths.copy(), kept.high.copy())
+    return Kept(*arrays, kept.chunks, {name: list(x) for name, x in kept.notes.items()})
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a cache: the right ones, unless told otherwise."""
+
+    start: Callable[..., Kept] = start
+    count: Callable[[Array | None, int, int], Array] = count
+    take: Callable[[Array], Array] = take
+    grow: Callable[[Array, int], Array] = grow
+    write: Callable[[Kept, Array, Array, Array], None] = write
+    fetch: Callable[[Kept], tuple[Array, Array]] = fetch
+    share: Callable[[Array, int], Array] = share
+    scale: Callable[[int, Array], Any] = scale
+    visible: Callable[[Kept, Array, int], Array] = visible
+    weigh: Callable[[Array, Array], Array] = weigh
+    combine: Callable[[Array, Array, Array], Array] = combine
+    finish: Callable[[Array, Any], Array] = finish
+    forget: Callable[[Kept, Array], None] = forget
+    branch: Callable[[Kept], Kept] = branch
+
+    def but(self, **changes: Any) -> Steps:
+        """The same steps, except for `changes`."""
+        return replace(self, **changes)
+
+
+RIGHT = Steps()
+
+
+class Buffered:
+    """The cache of some steps, as `spec.cache.loading` takes one."""
+
+    def __init__(self, kept: Kept, steps: Steps, persistent: bool = False) -> None:
+        self.kept, self.steps, self.persistent = kept, steps, persistent
+
+    @np.errstate(all="ignore")  # wrong steps divide by zero; so may what is hidden
+    def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
+        """The output (B, H, n, E) for n tokens, of which each sequence has `counts`."""
+        kept, steps, before = self.kept, self.steps, self.kept.lengths
+        B, H, n, D = query.shape
+        told = steps.count(counts, B, n)
+        most = int((before + told).max())
+        if most > kept.room:
+            kept.k, kept.v = steps.grow(kept.k, most), steps.grow(kept.v, most)
+        steps.write(kept, steps.take(key), steps.take(value), told)
+        kept.lengths, kept.chunks = before + told, kept.chunks + 1
+        kept.high = np.maximum(kept.high, kept.lengths)
+        wide = np.result_type(query.dtype, np.float32)
+        k, v = (steps.share(x, H).astype(wide) for x in steps.fetch(kept))
+        sigma = np.asarray(steps.scale(D, kept.lengths)).astype(wide)
+        seen = steps.visible(kept, before, n)[:, None]
+        a = steps.weigh(sigma * (query.astype(wide) @ k.swapaxes(-1, -2)), seen)
+        return steps.finish(steps.combine(a, v, seen), query.dtype)
+
+    def rollback(self, lengths: int | Array) -> None:
+        """Only the first tokens of each sequence."""
+        self.steps.forget(self.kept, np.zeros_like(self.kept.lengths) + lengths)
+
+    def fork(self) -> Buffered:
+        """A second cache that has read the same."""
+        return Buffered(self.steps.branch(self.kept), self.steps, self.persistent)

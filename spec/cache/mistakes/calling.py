@@ -1,0 +1,74 @@
+"""The call as its caller sees it; and what looks like a mistake and is none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.cache.mistakes import buffered
+from spec.cache.mistakes.buffered import Buffered, Kept, put
+from spec.cache.mistakes.mistake import Extend, around, wrong
+from spec.notation import Array
+
+
+@around(incident="plausible")
+def scales_queries_in_place(
+    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Writes `query *= scale` once the answer is there, and the queries are the caller's."""
+    del cache
+    out = extend(query, key, value, counts)
+    query *= query.dtype.type(0.5)
+    return out
+
+
+@around(incident="C29")
+def answers_into_the_same_array(
+    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Has one array for its answers, so that the next answer overwrites the last."""
+    out = extend(query, key, value, counts)
+    held: Array | None = vars(cache).get("held")
+    if held is None or held.shape != out.shape:
+        held = vars(cache)["held"] = np.empty_like(out)
+    held[...] = out
+    return held
+
+
+@around(incident="plausible")
+def answers_where_the_values_were(
+    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Returns the values of the first token, to which it alone attends, as they were given."""
+    first = not cache.kept.lengths.any() and query.shape == value.shape and query.shape[2] == 1
+    out = extend(query, key, value, counts)
+    return value if first and counts is None else out
+
+
+# Harmless
+
+
+@wrong("forget", incident="C40", harmless=True)
+def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
+    """Overwrites what nobody looks at."""
+    gone = np.arange(kept.room) >= lengths[:, None]
+    kept.k, kept.v = (np.where(gone[:, None, :, None], 0, x) for x in (kept.k, kept.v))
+    kept.lengths = lengths
+
+
+@wrong("grow", incident="C40", harmless=True)
+def grows_by_more_than_it_must(x: Array, length: int) -> Array:
+    """Makes room for three times as many tokens."""
+    return buffered.grow(x, 3 * length)
+
+
+@wrong("write", incident="C40", harmless=True)
+def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Writes whole chunks, and lets the next one overwrite what was no text."""
+    del counts
+    n = key.shape[2]
+    missing = int(kept.lengths.max()) + n - kept.room
+    if missing > 0:
+        kept.k, kept.v = (buffered.grow(x, kept.room + missing) for x in (kept.k, kept.v))
+    every = np.full(len(key), n)
+    put(kept.k, key, kept.lengths, every)
+    put(kept.v, value, kept.lengths, every)

@@ -1,0 +1,147 @@
+"""What is kept of the tokens, and where.
+
+Most of these are right as long as a text is short, arrives at once, or is the only one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec.cache.mistakes import buffered
+from spec.cache.mistakes.buffered import Buffered, Kept, put, write
+from spec.cache.mistakes.mistake import Extend, around, wrong
+from spec.notation import Array
+
+WINDOW = 16  # places of a ring that was to be long enough
+PAGE = 4  # tokens to a page
+
+
+@wrong("write", incident="C29")
+def keeps_the_first_chunk_only(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Has a flag that the cache is filled, and does not fill it again."""
+    if not kept.chunks:
+        write(kept, key, value, counts)
+
+
+@wrong("write", incident="plausible")
+def drops_the_last_token_of_a_chunk(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Writes to an exclusive bound that it takes for an inclusive one, single tokens apart."""
+    write(kept, key, value, np.where(counts > 1, counts - 1, counts))
+
+
+@wrong("write", incident="plausible")
+def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Counts places from the beginning of the chunk."""
+    put(kept.k, key, 0 * kept.lengths, counts)
+    put(kept.v, value, 0 * kept.lengths, counts)
+
+
+@wrong("write", incident="C29")
+def writes_values_behind_what_was_taken_back(
+    kept: Kept, key: Array, value: Array, counts: Array
+) -> None:
+    """Has a place for keys and another for values, and takes back only the first."""
+    missing = int((kept.high + counts).max()) - kept.room
+    if missing > 0:
+        kept.k, kept.v = (
+            np.pad(x, ((0, 0), (0, 0), (0, missing), (0, 0))) for x in (kept.k, kept.v)
+        )
+    put(kept.k, key, kept.lengths, counts)
+    put(kept.v, value, kept.high, counts)
+
+
+@wrong("write", incident="C27")
+def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Takes places modulo a length that no text was to exceed."""
+    for b, n in enumerate(counts):
+        places = (kept.lengths[b] + np.arange(n)) % WINDOW
+        kept.k[b, :, places], kept.v[b, :, places] = (
+            x[b, :, :n].swapaxes(0, 1) for x in (key, value)
+        )
+
+
+@wrong("write", incident="C29", citation="vllm-project/vllm-ascend#2428")
+def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Keeps what it was handed, and puts it together when it is needed."""
+    given = kept.notes.setdefault("given", [])
+    given.append((key, value, kept.lengths, counts))
+    for k, v, first, n in given:
+        put(kept.k, k, first, n)
+        put(kept.v, v, first, n)
+
+
+@wrong("take", incident="plausible")
+def keeps_keys_in_half_precision(x: Array) -> Array:
+    """Saves half of the memory."""
+    return x.astype(np.float16).astype(x.dtype)
+
+
+@wrong("grow", incident="plausible")
+def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
+    """Copies the rows before the last one."""
+    larger = buffered.grow(x, length)
+    larger[:, :, x.shape[2] - 1] = 0
+    return larger
+
+
+@wrong("grow", incident="C24")
+def grows_without_regard_to_heads(x: Array, length: int) -> Array:
+    """Makes the memory longer and calls it longer arrays, so that heads run into each other."""
+    larger = np.zeros_like(buffered.grow(x, length))
+    larger.reshape(-1)[: x.size] = x.reshape(-1)
+    return larger
+
+
+@wrong("fetch", incident="C29")
+def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
+    """Has the first page at the place of the second in its table."""
+    places = np.arange(kept.room)
+    places[PAGE : 2 * PAGE] -= PAGE
+    return kept.k[:, :, places], kept.v[:, :, places]
+
+
+@wrong("count", incident="C30", citation="deepspeedai/DeepSpeed#1912")
+def takes_padding_for_text(_: Array | None, batch: int, n: int) -> Array:
+    """Counts all tokens of a chunk in every sequence."""
+    return np.full(batch, n)
+
+
+# Between caches
+
+_last: dict[Any, Kept] = {}
+_answers: dict[Any, Array] = {}
+
+
+def _latest(sizes: Any) -> Kept:
+    """The cache that was made last for these sizes; any other is forgotten."""
+    found = _last.get(sizes) or buffered.start(*sizes)
+    _last.clear()
+    _last[sizes] = found
+    return found
+
+
+@wrong("start", incident="C29", citation="time-series/lag-llama#81")
+def starts_where_the_last_text_ended(*sizes: Any) -> Kept:
+    """Uses its memory again, and nobody resets it between two texts."""
+    return _latest(sizes)
+
+
+@wrong("start", incident="C29", citation="ml-explore/mlx#3071")
+def shares_its_memory_between_caches(*sizes: Any) -> Kept:
+    """Keeps its arrays on the class, so that two caches that are used by turns write into one."""
+    found = _latest(sizes)
+    return Kept(found.k, found.v, 0 * found.lengths, 0 * found.high)
+
+
+@around(incident="C29", citation="ml-explore/mlx#3071")
+def remembers_answers_by_shape(
+    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Remembers the last answers by what it takes to be the question: shapes and lengths."""
+    name = (query.shape, key.shape, value.shape, query.dtype, tuple(cache.kept.lengths.tolist()))
+    out = extend(query, key, value, counts)
+    if len(_answers) > 64:
+        _answers.clear()
+    return _answers.setdefault(name, out).copy()

@@ -1,0 +1,58 @@
+"""Laws of decoding, run through the definition of attention in fractions, nothing forgiven."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from spec import definition, moves
+from spec.notation import Array, Problem
+from spec.proofs.examples import exactly
+
+Corner = Literal["top-left", "bottom-right"]
+
+
+def square(problem: Problem) -> Problem:
+    """As many queries as keys, no mask, causal."""
+    size = min(problem.N, problem.M)
+    free = problem.but(mask=None, causal=True)
+    return moves.of_keys(moves.of_queries(free, slice(0, size)), slice(0, size))
+
+
+def chunk(problem: Problem, start: int, stop: int, corner: Corner) -> Problem:
+    """The queries from `start` to `stop`, and all keys that came before the last of them."""
+    part = moves.of_keys(moves.of_queries(problem, slice(start, stop)), slice(0, stop))
+    return part.but(corner=corner)
+
+
+@exactly(causal=True, later=1)
+def a_token_is_a_row_of_one_pass(problem: Problem, later: int = 0) -> Array:
+    """Token t and the keys so far give row t of one pass. The control gives row t - 1."""
+    whole = square(problem)
+    o = definition.attention(whole)
+    rows = [chunk(whole, t, t + 1, "bottom-right").but(causal=False) for t in range(whole.N)]
+    answers = np.concatenate([definition.attention(row) for row in rows], axis=2)
+    return answers - np.roll(o, later, axis=2)
+
+
+@exactly(causal=True, corner="top-left")
+def chunks_are_rows_of_one_pass(problem: Problem, corner: Corner = "bottom-right") -> Array:
+    """Cut anywhere, two chunks have the rows of one pass. The control: the other corner."""
+    whole = square(problem)
+    o, differences = definition.attention(whole), []
+    for cut in range(1, whole.N):
+        parts = [chunk(whole, 0, cut, corner), chunk(whole, cut, whole.N, corner)]
+        answers = np.concatenate([definition.attention(part) for part in parts], axis=2)
+        differences.append(answers - o)
+    return np.concatenate([x.reshape(-1) for x in differences])
+
+
+@exactly(causal=True, lost=1)
+def every_token_counts_once(problem: Problem, lost: int = 0) -> Array:
+    """For q = 0 the answers are running means. The control loses the first token."""
+    flat = square(problem).but(q=0 * square(problem).q)
+    v = definition.shared(flat.v, flat.H)
+    sums = np.cumsum(v, axis=2) - lost * v[:, :, :1]
+    counts = np.arange(1, flat.N + 1)[:, None]
+    return counts * definition.attention(flat) - sums

@@ -1,0 +1,101 @@
+"""The contract: what a cache is, and what it may leave out.
+
+A cache is a frozen record of plain functions on states. What a state is, is its owner's
+affair. Leaving a function out declares that it is not offered. `spec.cache.loading` builds
+the record of a class that somebody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from spec.cache.notation import Chunk, Problem
+from spec.implementation import Capability, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A state of a cache: the problem that it was begun for, and whatever its owner keeps.
+
+    given: the last array that was handed out, with the numbers it had then; for `watched`.
+    """
+
+    problem: Problem
+    kept: Any
+    given: Any = None
+
+
+def kinds_of(problem: Problem | State) -> frozenset[Capability]:
+    """The kinds of problem that `problem`, or that of a state, is; empty for the core."""
+    if isinstance(problem, State):
+        return kinds_of(problem.problem)
+    tests = {
+        Capability.GROUPS: problem.G != problem.H,
+        Capability.WIDTHS: problem.E != problem.D,
+        Capability.RAGGED: not problem.even,
+    }
+    return frozenset(kind for kind, holds in tests.items() if holds)
+
+
+KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.RAGGED})
+
+
+@dataclass(frozen=True)
+class Cache:
+    """One way to decode with a cache: plain functions of a state, and what they leave out.
+
+    begin: the state in which nothing was read     extend: o (B, H, n, E), and the state after
+    rollback: the state after the first tokens alone, so many of each sequence (B,)
+    fork: a state like this one, that can go on by itself; both may still be used
+    watched: extend as its caller sees it; the caller writes into its arrays afterwards
+    Outputs are float64 numbers (long double for float64 problems); `Violation` is raised for
+    one of the wrong shape or dtype, and `Refused` where the cache would not answer.
+
+    persistent: an earlier state may still be used after it was extended or taken back.
+    Otherwise a state is used once, and only the one that came of it goes on.
+    answers: the kinds of problem answered. The rest is as for an attention function.
+    """
+
+    name: str
+    begin: Callable[[Problem], State]
+    extend: Callable[[State, Chunk], tuple[Array, State]]
+    rollback: Callable[[State, Array], State] = not_offered
+    fork: Callable[[State], State] = not_offered
+    watched: Callable[[State, Chunk], tuple[Call, State]] = not_offered
+    persistent: bool = False
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = frozenset()
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str] = "cache"
+    functions: ClassVar[tuple[str, ...]] = ("begin", "extend", "rollback", "fork", "watched")
+
+    def but(self, **changes: Any) -> Cache:
+        """The same cache, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Problem | State) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return kinds_of(problem)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {
+            Capability.ROLLBACK: self.rollback,
+            Capability.FORK: self.fork,
+            Capability.CALL: self.watched,
+        }
+        found = {c for c, f in functions.items() if f is not not_offered}
+        return self.answers | found | ({Capability.PERSISTENT} if self.persistent else set())
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention of attention, as the engine asks for them; a cache leaves none open."""
+        return {**DEFAULT_CONVENTIONS, **self.conventions}

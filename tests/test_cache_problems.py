@@ -1,0 +1,133 @@
+"""Texts, steps and chunks, and the definition of a cache beside one pass of torch."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from implementations.cached import Growing
+from spec import rounding as attention_budgets
+from spec.backends import implementation
+from spec.cache import CLAUSES, rounding
+from spec.cache.definition import DEFINITION
+from spec.cache.domain import texts
+from spec.cache.loading import cache
+from spec.cache.notation import Chunk, Problem
+from spec.cache.reading import (
+    alone,
+    arriving,
+    at_once,
+    going_on_otherwise,
+    one_by_one,
+    read,
+    reading,
+)
+from spec.certification.running import broken as broken_by
+from spec.clause import equal
+from spec.implementation import Capability
+from spec.problems import Scope
+from spec.rounding import rounded
+
+
+def example(seed: int = 0, *, B: int = 3, N: int = 7, M: int = 4, **changes: Any) -> Problem:
+    """No two axes of the same size; the sequences have lengths of their own."""
+    chance = np.random.default_rng(seed)
+    sizes = {"q": (6, 5), "k": (2, 5), "v": (2, 9)}
+    drawn: dict[str, Any] = {
+        f"{name}{text}": chance.integers(-32, 33, (B, heads, length, width)) / 16
+        for text, length in (("", N), ("_other", M))
+        for name, (heads, width) in sizes.items()
+    }
+    arrivals, lengths = chance.integers(0, 3, (3, B)), chance.integers(1, N + 1, B)
+    return Problem(**drawn, arrivals=arrivals, lengths=lengths, seed=seed).but(**changes)
+
+
+@pytest.mark.torch
+def test_the_definition_is_one_pass_of_torch() -> None:
+    sdpa = implementation(import_module("oracles.sdpa").math)
+    for seed in range(5):
+        problem = example(seed)
+        one_pass = rounding.one_pass(problem)
+        within = rounding.of_reading(problem) + attention_budgets.of_output(one_pass)
+        want = np.where(problem.real, sdpa.forward(one_pass), 0)
+        equal(reading(DEFINITION, problem), want, within=within)
+
+
+def test_steps_add_up_to_the_lengths_whatever_arrives() -> None:
+    for seed in range(20):
+        problem = example(seed)
+        assert (arriving(problem).sum(axis=0) == problem.ends).all()
+        for t in range(problem.N + 1):
+            place = np.minimum(t, problem.ends)
+            on_the_way = [problem.steps(0 * place, place), problem.steps(place, problem.ends)]
+            assert (sum(steps.sum(axis=0) for steps in on_the_way) == problem.ends).all()
+            assert all(steps.any(axis=1).all() for steps in on_the_way)
+
+
+def test_a_problem_that_was_cut_along_any_axis_is_a_problem() -> None:
+    """What the search for smaller counterexamples does."""
+    problem = example()
+    for letter in "BTNMDE":
+        changes = {
+            name: getattr(problem, name).take([0], axis=axes.split().index(letter))
+            for name, axes in Problem.axes.items()
+            if letter in axes.split()
+        }
+        smaller = problem.but(**changes)
+        assert not breaks(smaller)
+
+
+def breaks(problem: Problem) -> list[str]:
+    """The clauses that a right cache breaks on a problem; some are about two tokens at least."""
+    record, two = cache(Growing), {"C18", "C19", "C20", "C21", "C22"}
+    asked = [c for n, c in CLAUSES.items() if c.binds(record) and (problem.N > 1 or n not in two)]
+    return [clause.id for clause in asked if broken_by(clause, record, problem) is not None]
+
+
+def test_a_text_that_goes_on_otherwise_is_both_texts_spliced() -> None:
+    problem = example()
+    places = np.array([0, 2, 1])
+    spliced = going_on_otherwise(problem, places)
+    for b, place in enumerate(places):
+        want = np.concatenate([problem.k[b, :, :place], problem.k_other[b]], axis=1)
+        assert (spliced.k[b, :, : want.shape[1]] == want).all()
+        assert spliced.lengths[b] == want.shape[1]
+
+
+def test_padding_is_no_text() -> None:
+    problem = example(lengths=np.array([7, 2, 5]))
+    o, state = read(
+        DEFINITION, DEFINITION.begin(problem), problem.text, at_once(0 * problem.ends, problem.ends)
+    )
+    assert [k.shape[1] for k, _ in state.kept] == [7, 2, 5]
+    assert not o[1, :, 2:].any()
+    assert o[1, :, :2].any()
+
+
+def test_one_by_one_leaves_out_who_has_nothing_left() -> None:
+    steps = one_by_one(np.array([0, 1]), np.array([3, 2]))
+    assert steps.tolist() == [[1, 1], [1, 0], [1, 0]]
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None, database=None)
+def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from(("float64", "float16", "bfloat16")))
+    answers = frozenset(data.draw(st.sets(st.sampled_from((Capability.GROUPS, Capability.RAGGED)))))
+    problem = data.draw(texts().within(Scope(dtype, answers, reach="quick")))
+    assert DEFINITION.kinds_of(problem) <= answers
+    assert attention_budgets.in_domain(rounding.one_pass(problem))
+    for name in "qkv":
+        assert (rounded(getattr(problem, name), dtype) == getattr(problem, name)).all()
+    assert (alone(problem, problem.B - 1).ends == problem.ends[-1:]).all()
+
+
+def test_a_chunk_knows_whether_it_is_padded() -> None:
+    q = np.zeros((2, 1, 3, 1))
+    assert Chunk(q, q, q, np.array([3, 3])).even
+    assert not Chunk(q, q, q, np.array([3, 2])).even
