@@ -1,0 +1,69 @@
+"""Rotary positions in torch: complex numbers, and a module that keeps cosines and sines.
+
+`rotate` multiplies by exp(i p theta) and leaves gradients to autograd. `Rotary` is built
+for a width, pairs columns by halves, and grows a table of cosines and sines in the digits
+that its input needs; positions behind a cache are read from it by row.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+STEP = 256  # positions by which a table grows
+
+
+def rotate(x: Tensor, positions: Tensor, base: float = 10000.0, width: int | None = None) -> Tensor:
+    """R(p) x for x (B, H, N, D) and positions (N) or (B, N), on the first `width` columns.
+
+    Raises ValueError: a width that is odd, and so has a column without a partner.
+    """
+    r = even(x.shape[-1] if width is None else width)
+    number = torch.promote_types(x.dtype, torch.float32)
+    rows = positions[None] if positions.ndim == 1 else positions
+    angle = rows[:, None, :, None].to(number) * frequencies(r, base, number, x.device)
+    pairs = x[..., :r].to(number).reshape(*x.shape[:-1], r // 2, 2)
+    turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([torch.view_as_real(turned).flatten(-2).to(x.dtype), x[..., r:]], dim=-1)
+
+
+def even(width: int) -> int:
+    """The width, if its columns can be paired."""
+    if width % 2:
+        raise ValueError(f"cannot pair the columns of an odd width, {width}")
+    return width
+
+
+def frequencies(width: int, base: float, number: torch.dtype, device: torch.device) -> Tensor:
+    """theta_i = base^(-2i / width).   (width / 2)"""
+    column = torch.arange(0, width, 2, dtype=number, device=device)
+    return torch.pow(torch.tensor(base, dtype=number, device=device), -column / width)
+
+
+class Rotary(torch.nn.Module):
+    """Rotation of heads of one width, paired by halves, with a table that grows."""
+
+    conventions = {"pairing": "halves"}  # noqa: RUF012 - read, never written
+
+    def __init__(self, width: int, base: float = 10000.0) -> None:
+        super().__init__()
+        self.width, self.base = even(width), base
+        self.kept: dict[tuple[torch.dtype, torch.device], tuple[Tensor, Tensor]] = {}
+
+    def forward(self, x: Tensor, first: int = 0) -> Tensor:
+        """R(first + n) x_n for x (B, H, N, D)."""
+        last = first + x.shape[-2]
+        c, s = (part[first:last] for part in self.hands(last, x))
+        one, two = x.to(c.dtype).chunk(2, dim=-1)
+        return torch.cat([one * c - two * s, two * c + one * s], dim=-1).to(x.dtype)
+
+    def hands(self, length: int, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of the first `length` positions at least.   (length, width / 2)"""
+        number = torch.promote_types(x.dtype, torch.float32)
+        key = number, x.device
+        if key not in self.kept or len(self.kept[key][0]) < length:
+            theta = frequencies(self.width, self.base, number, x.device)
+            rows = torch.arange(-(-length // STEP) * STEP, dtype=number, device=x.device)
+            angle = torch.outer(rows, theta)
+            self.kept[key] = angle.cos(), angle.sin()
+        return self.kept[key]

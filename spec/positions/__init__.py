@@ -1,0 +1,55 @@
+"""Positions: section R. Attention is blind to order, and these are three ways to give it sight.
+
+Attention treats keys as a set (section P): it cannot tell "how are you" from "you how
+are". Positions are made visible
+
+    sinusoidal   in the tokens: PE(p) is added, hands of clocks of many speeds
+    rotary       in queries and keys: both are turned by R(p), so scores see differences
+    alibi        in the scores: -m (i - j) is added, so what is far fades
+
+and the three share one idea: only differences of positions matter. For the clocks,
+PE(p + k) = R(k) PE(p), so inner products depend on distances; for rotations
+<R(p) q, R(j) k> = <R(p - j) q, k>; and the bias is a function of i - j to begin with. Each is a
+kind of subject of its own, with problems and a record, and numbers R1 to R40 run through all.
+
+    angles    p theta and its cosine, and how far a computed angle may stray
+    pairing   which two columns are a pair: a convention, and a permutation
+    proofs    what is proved, one pair of columns at a time
+    calling   other people's functions, called with care; truth: the definitions as records
+    mistake   what a mistake is here
+
+Where real programs go wrong is what they leave out of a formula: the rows that a cache
+holds already, the digits that an angle needs at a far position, a pairing that another
+program has chosen otherwise, head counts that are no power of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from spec.clause import Clause
+from spec.positions.alibi import biases, slopes
+from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
+from spec.positions.mistake import Mistake
+from spec.positions.rotary import relative, turning
+from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
+from spec.positions.sinusoidal import addition, table
+from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
+
+__all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
+
+SECTIONS: tuple[ModuleType, ...] = (table, addition, turning, relative, slopes, biases)
+
+_FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstance(x, Clause)]
+
+CLAUSES: Mapping[str, Clause] = {
+    clause.number: clause for clause in sorted(_FOUND, key=lambda c: int(c.number[1:]))
+}
+
+# By the kind of subject, as some mistakes are made in more than one and share a name.
+MISTAKES: Mapping[str, Mapping[str, Mistake]] = {
+    "sinusoidal": SINUSOIDAL_MISTAKES,
+    "rotary": ROTARY_MISTAKES,
+    "alibi": ALIBI_MISTAKES,
+}

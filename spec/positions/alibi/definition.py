@@ -1,0 +1,66 @@
+"""What ALiBi is (Press et al. 2022, section 3).
+
+    b_ij = -m_h (i - j)          for j <= i, where i and j are positions
+    m_h  = 2^(-8 h / H)          for h = 1 ... H, if H is a power of two
+
+For any other H, the published program takes n, the largest power of two below H: the
+slopes of n heads, and then every other one of those of 2 n heads, from the first, as many
+as are missing:
+
+    m_(n + g) = 2^(-8 (2 g - 1) / (2 n))    for g = 1 ... H - n
+
+which lie between those before, and so are not in order of size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.notation import Array
+from spec.positions.alibi.notation import Problem
+
+
+def largest_power_of_two(heads: int) -> int:
+    """The largest power of two that is at most `heads`."""
+    return 1 << (heads.bit_length() - 1)
+
+
+def exponents(heads: int) -> Array:
+    """-log2 of the slopes.   (H)"""
+    n = largest_power_of_two(heads)
+    first = 8 * np.arange(1, n + 1) / n
+    others = 8 * (2 * np.arange(1, heads - n + 1) - 1) / (2 * n)
+    return np.concatenate([first, others])
+
+
+def published(heads: int, number: type[np.floating] = np.float64) -> Array:
+    """The slopes m_h.   (H)"""
+    return np.exp2(-exponents(heads).astype(number))
+
+
+def slopes(problem: Problem) -> Array:
+    """The slopes that are asked for, or the published ones.   (H)"""
+    number = problem.scores.dtype.type
+    return published(problem.H, number) if problem.asked is None else problem.asked.astype(number)
+
+
+def bias(problem: Problem) -> Array:
+    """b_ij = -m_h (p_i - j), as far as keys lie behind; -m_h |p_i - j| in all.   (H, N, M)"""
+    return -slopes(problem)[:, None, None] * np.abs(problem.distance)
+
+
+def from_own_position(bias: Array, problem: Problem) -> Array:
+    """b_ij - b_ip, what a softmax sees of a bias.   (H, N, M)"""
+    own = problem.first + np.arange(problem.N)
+    return bias - bias[:, np.arange(problem.N), own][:, :, None]
+
+
+def fading(problem: Problem) -> Array:
+    """a_ij = r^(i-j) (1 - r) / (1 - r^(i+1)), r = exp(-m_h): weights without scores.   (H, N, M)"""
+    m, d = slopes(problem)[:, None, None], problem.distance
+    own = problem.first + np.arange(problem.N)[:, None]
+    kept = np.where(d >= 0, d, 0)
+    with np.errstate(invalid="ignore"):
+        weights = np.exp(-m * kept) * np.expm1(-m) / np.expm1(-m * (own + 1))
+    flat = np.broadcast_to(1 / (own + 1).astype(m.dtype), weights.shape)
+    return np.where(d >= 0, np.where(m == 0, flat, weights), 0)

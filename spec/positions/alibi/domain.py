@@ -1,0 +1,80 @@
+"""Where the clauses about linear biases quantify.
+
+Head counts that are powers of two and such as are not, also one; as many queries as keys, or fewer,
+as behind a cache; slopes that are asked for, zero among them. Nothing is filtered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec.implementation import Capability
+from spec.positions.alibi.notation import Problem
+from spec.problems import SEEDS, Scope
+from spec.sizes import EDGES, SMALL, pick
+
+HEADS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 40)
+LENGTHS = (*SMALL, *SMALL, *EDGES[:9], 64, 65)
+LONG_LENGTHS = (257, 300)
+CACHED = (1, 2, 3, 7, 16, 33)
+LONG_CACHES = (300, 600)
+SLOPES = (0.0, 0.5, 1.0, 0.25, 0.125, 3.0)
+MOST = 2**17  # numbers in a bias
+
+
+@dataclass(frozen=True)
+class Biases:
+    """A domain of problems. cached: fewer queries than keys. asked: slopes are given.
+
+    least: the smallest N. near: few tokens. published: no slopes are given.
+    """
+
+    cached: bool = False
+    asked: bool = False
+    least: int = 1
+    near: bool = False
+    published: bool = False
+    needs: frozenset[Capability] = field(default_factory=frozenset)
+    about: ClassVar[str] = "alibi"
+
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+def biases(
+    *,
+    cached: bool = False,
+    asked: bool = False,
+    least: int = 1,
+    near: bool = False,
+    published: bool = False,
+    symmetric: bool = False,
+) -> Biases:
+    """A domain; what it cannot do without becomes a need of the clause."""
+    needs = {Capability.OFFSET} if cached else set()
+    needs |= {Capability.SLOPES} if asked else set()
+    needs |= {Capability.SYMMETRIC} if symmetric else set()
+    return Biases(cached, asked, least, near, published, frozenset(needs))
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Biases, scope: Scope) -> Problem:
+    H = pick(draw, HEADS)
+    long = not domain.near and scope.reach != "small"
+    N = max(domain.least, pick(draw, (*LENGTHS, *(LONG_LENGTHS if long else ()))))
+    first = 0
+    if Capability.OFFSET in scope.answers:
+        caches = (*CACHED, *(LONG_CACHES if long else ()))
+        first = pick(draw, caches if domain.cached else (*(0,) * 6, *caches))
+    N = min(N, max(domain.least, MOST // (H * (N + first))))
+    scores = np.zeros((H, N, N + first))  # what they are does not matter to a bias
+    asked = None
+    if Capability.SLOPES in scope.answers and not domain.published:
+        given = [pick(draw, SLOPES) for _ in range(H)]
+        asked = np.array(given) if domain.asked or pick(draw, (False, False, True)) else None
+    return Problem(scores, asked, scope.dtype, scope.rounding, draw(SEEDS))

@@ -1,0 +1,203 @@
+"""Plausible wrong linear biases, and some that only look wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.notation import Array
+from spec.positions.alibi import steps
+from spec.positions.alibi.definition import largest_power_of_two
+from spec.positions.alibi.steps import Steps, wrong
+from spec.positions.mistake import Mistake
+from spec.rounding.formats import rounded
+
+POSITIONAL = "C35"
+
+
+@wrong("slopes", incident=POSITIONAL, citation="ml-explore/mlx#343")
+def takes_one_formula_for_all_heads(heads: int) -> Array:
+    """Takes 2^(-8 h / H) whatever H is."""
+    return steps.powers(heads)
+
+
+@wrong("slopes", incident=POSITIONAL, citation="paiml/aprender#2143")
+def counts_heads_from_zero(heads: int) -> Array:
+    """Takes 2^(-8 h / H) for h from 0, so that the first slope is one."""
+    n = largest_power_of_two(heads)
+    return steps.slopes(heads) * np.where(np.arange(heads) < n, 2 ** (8 / n), 2 ** (4 / n))
+
+
+@wrong("slopes", incident=POSITIONAL)
+def rounds_heads_up(heads: int) -> Array:
+    """Takes the first slopes of the next power of two."""
+    return steps.powers(2 ** (heads - 1).bit_length())[:heads]
+
+
+@wrong("slopes", incident=POSITIONAL)
+def takes_the_second_of_every_two(heads: int) -> Array:
+    """Fills up with every other slope of twice as many heads, but from the second."""
+    n = largest_power_of_two(heads)
+    return np.concatenate([steps.powers(n), steps.powers(2 * n)[1::2][: heads - n]])
+
+
+@wrong("slopes", incident=POSITIONAL)
+def sorts_the_slopes(heads: int) -> Array:
+    """Puts the slopes in order of size."""
+    return np.sort(steps.slopes(heads))[::-1]
+
+
+@wrong("slopes", incident=POSITIONAL)
+def grows_with_the_heads(heads: int) -> Array:
+    """Reads the slopes from the last head to the first."""
+    return steps.slopes(heads)[::-1]
+
+
+@wrong("charge", incident=POSITIONAL)
+def rewards_distance(m: Array, d: Array) -> Array:
+    """Adds the distance instead of subtracting it."""
+    return m[:, None, None] * d
+
+
+@wrong("charge", incident=POSITIONAL)
+def forgets_the_distance(m: Array, d: Array) -> Array:
+    """Charges every key but the own one the same."""
+    return -m[:, None, None] * np.minimum(d, 1)
+
+
+@wrong("charge", incident=POSITIONAL)
+def squares_the_distance(m: Array, d: Array) -> Array:
+    """Takes the squared distance, as a kernel of another kind does."""
+    return -m[:, None, None] * d**2
+
+
+@wrong("distance", incident=POSITIONAL)
+def scales_distance_by_length(queries: int, keys: int) -> Array:
+    """Divides distances by the length, as relative positions elsewhere are."""
+    return steps.distance(queries, keys) / keys
+
+
+@wrong("distance", incident=POSITIONAL)
+def measures_distance_as_a_share(queries: int, keys: int) -> Array:
+    """Divides distances by how many keys the query sees."""
+    seen = keys - queries + 1 + np.arange(queries)
+    return steps.distance(queries, keys) / seen[:, None]
+
+
+@wrong("charge", incident=POSITIONAL)
+def counts_distance_in_bfloat16(m: Array, d: Array) -> Array:
+    """Keeps distances in the bfloat16 of the model, which counts to 256."""
+    return steps.charge(m, rounded(d.astype(float), "bfloat16"))
+
+
+@wrong("distance", incident="C03", citation="TransformerLensOrg/TransformerLens#777")
+def takes_rows_from_the_start(queries: int, keys: int) -> Array:
+    """Takes the first rows of the square matrix for queries behind a cache."""
+    return steps.distance(keys, keys)[:queries]
+
+
+@wrong("distance", incident="C03")
+def is_a_row_early_behind_a_cache(queries: int, keys: int) -> Array:
+    """Takes the rows from one before the first query."""
+    before = max(keys - queries - 1, 0)
+    return steps.distance(keys, keys)[before : before + queries]
+
+
+@wrong("given", incident=POSITIONAL)
+def ignores_the_slopes(m: Array, published: Array) -> Array:  # noqa: ARG001
+    """Takes the published slopes whatever is asked for."""
+    return published
+
+
+@wrong("given", incident=POSITIONAL)
+def takes_slopes_for_exponents(m: Array, published: Array) -> Array:  # noqa: ARG001
+    """Takes what is given for the exponent of two."""
+    return 2.0**-m
+
+
+@wrong("finish", incident="C40")
+def lifts_biases_above_zero(b: Array) -> Array:
+    """Adds a large constant, which a softmax forgets and the digits of a format do not."""
+    return b + 2.0**20
+
+
+@wrong("finish", incident=POSITIONAL)
+def leaves_the_future_infinite(b: Array) -> Array:
+    """Marks what lies ahead with an infinity of the wrong sign."""
+    queries, keys = b.shape[1:]
+    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
+    return np.where(ahead, np.inf, b)
+
+
+@wrong("finish", incident=POSITIONAL)
+def leaves_the_future_undefined(b: Array) -> Array:
+    """Takes zero times minus infinity for the mask of what lies ahead."""
+    queries, keys = b.shape[1:]
+    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
+    return np.where(ahead, np.nan, b)
+
+
+@wrong("distance", incident=POSITIONAL, conventions={"sides": "both"})
+def claims_both_sides_of_one(queries: int, keys: int) -> Array:
+    """Charges nothing for keys ahead, and calls that both sides."""
+    here = keys - queries + np.arange(queries)
+    return np.maximum(here[:, None] - np.arange(keys), 0)
+
+
+_matrices: dict[object, Array] = {}
+
+
+@wrong("make", incident="C29", citation="ml-explore/mlx#3071")
+def keeps_a_matrix_of_another_size(
+    heads: int, queries: int, keys: int, m: Array | None, at: Steps
+) -> Array:
+    """Keeps the largest matrix, and cuts the first rows and columns out of it."""
+    kept = _matrices.get(heads, np.zeros((heads, 0, 0)))
+    if m is not None or kept.shape[1] < queries or kept.shape[2] < keys:
+        kept = steps.make(heads, queries, keys, m, at)
+        _matrices[heads] = kept
+    return kept[:, :queries, :keys]
+
+
+@wrong("slopes", incident="C29", citation="ml-explore/mlx#3071")
+def keeps_slopes_of_another_head_count(heads: int) -> Array:
+    """Keeps the slopes of the most heads so far, and cuts the first ones out of them."""
+    if len(_matrices.get("slopes", ())) < heads:
+        _matrices["slopes"] = steps.slopes(heads)
+    return _matrices["slopes"][:heads]
+
+
+@wrong("distance", incident="C40", citation="vllm-project/vllm#945", harmless=True)
+def counts_distance_from_one(queries: int, keys: int) -> Array:
+    """Charges every key of a row for one step more, which the softmax forgets."""
+    here = keys - queries + np.arange(queries)
+    return here[:, None] - np.arange(keys) + 1
+
+
+@wrong("charge", incident="C40", harmless=True)
+def counts_from_the_first_key(m: Array, d: Array) -> Array:
+    """Rewards a key by its own position, the same for every query."""
+    return m[:, None, None] * np.broadcast_to(np.arange(d.shape[1]), d.shape)
+
+
+@wrong("slopes", incident="C40", harmless=True)
+def multiplies_slope_by_slope(heads: int) -> Array:
+    """Multiplies by the first slope once for every head, as the published program does."""
+    n = largest_power_of_two(heads)
+    start, half = 2.0 ** (-8 / n), 2.0 ** (-4 / n)
+    others = half ** (2.0 * np.arange(heads - n) + 1)
+    return np.concatenate([np.cumprod(np.full(n, start)), others])
+
+
+@wrong("finish", incident="C40", harmless=True)
+def forbids_the_future_at_once(b: Array) -> Array:
+    """Adds the causal mask to the bias before it is handed out."""
+    queries, keys = b.shape[1:]
+    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
+    return np.where(ahead, -np.inf, b)
+
+
+MISTAKES: Mapping[str, Mistake] = {
+    name: value.mistake for name, value in list(vars().items()) if hasattr(value, "mistake")
+}

@@ -1,0 +1,101 @@
+"""The right steps of a program that makes linear biases, of which mistakes replace one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.notation import Array
+from spec.positions.alibi.definition import largest_power_of_two
+from spec.positions.alibi.loading import linear_bias
+from spec.positions.mistake import described
+
+
+def powers(heads: int) -> Array:
+    """2^(-8 h / heads), for a number of heads that is a power of two."""
+    return 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
+
+
+def slopes(heads: int) -> Array:
+    """The slopes of the largest power of two below, and then every other one of twice as many."""
+    n = largest_power_of_two(heads)
+    return np.concatenate([powers(n), powers(2 * n)[0::2][: heads - n]])
+
+
+def distance(queries: int, keys: int) -> Array:
+    """How far every key is from every query, the queries being the last tokens."""
+    here = keys - queries + np.arange(queries)
+    return np.abs(here[:, None] - np.arange(keys))
+
+
+def charge(m: Array, d: Array) -> Array:
+    """Each head's slope for every step."""
+    return -m[:, None, None] * d
+
+
+def finish(b: Array) -> Array:
+    """The bias as it is handed out."""
+    return b
+
+
+def given(m: Array, published: Array) -> Array:  # noqa: ARG001 - mistakes use them
+    """The slopes that the caller gave, in place of the published ones."""
+    return m
+
+
+def make(heads: int, queries: int, keys: int, m: Array | None, steps: Steps) -> Array:
+    """The whole bias."""
+    published = steps.slopes(heads)
+    used = published if m is None else steps.given(m, published)
+    return steps.finish(steps.charge(used, steps.distance(queries, keys)))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps, in the order in which they are taken."""
+
+    slopes: Callable[..., Any] = slopes
+    given: Callable[..., Any] = given
+    distance: Callable[..., Any] = distance
+    charge: Callable[..., Any] = charge
+    finish: Callable[..., Any] = finish
+    make: Callable[..., Any] = make
+
+
+def program(steps: Steps) -> Callable[..., Any]:
+    """An ordinary function of sizes, which shows its slopes."""
+
+    def bias(
+        heads: int,
+        queries: int,
+        keys: int,
+        slopes: Array | None = None,
+        dtype: Any = np.float64,
+    ) -> Array:
+        m = None if slopes is None else slopes.astype(float)
+        return steps.make(heads, queries, keys, m, steps).astype(dtype)
+
+    def shown(heads: int, dtype: np.dtype[Any]) -> Array:
+        return steps.slopes(heads).astype(dtype)
+
+    vars(bias).update(slopes=shown)
+    return bias
+
+
+def wrong(
+    step: str, conventions: Mapping[str, str] | None = None, **facts: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The program with one step replaced by the decorated function; facts: of its Mistake.
+
+    conventions: what the program declares.
+    """
+
+    def decorate(replacement: Callable[..., Any]) -> Callable[..., Any]:
+        function = program(Steps(**{step: replacement}))
+        vars(function).update(conventions=conventions or {})
+        return described(function, replacement, load=linear_bias, **facts)
+
+    return decorate

@@ -1,0 +1,155 @@
+"""Where the clauses about rotary positions quantify.
+
+Positions count from zero, or from where a cache ends, or are any whole numbers in any
+order, or others in every batch element (as where texts are padded on the left); near
+ones, where budgets say most, and far ones, where angles lose their digits. Widths are
+even, with those at which code changes its way, and sometimes only a part is rotated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec import entries
+from spec.implementation import Capability
+from spec.notation import Array
+from spec.positions.angles import BASE
+from spec.positions.rotary.notation import LONG, Problem
+from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
+from spec.sizes import EDGES, SMALL, pick
+
+FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")
+WIDTHS = (2, 4, 4, 6, 8, 10, 16)
+WIDE = (64, 80, 128)
+LENGTHS = (*SMALL, *SMALL, *SMALL, *EDGES[:9])
+LONG_LENGTHS = (257, 513)
+BASES = (100.0, 500000.0)
+NEAR = (1, 2, 3, 7, 30)
+FAR = (255, 511, 2047, 2049, 4095, 32767, 65536, 99999)
+MOST = 2**17  # numbers in an array
+REACHES = {"near": 50, "any": 5000, "far": 100_000}  # of positions in any order
+
+OPTIONS = {
+    "offset": Capability.OFFSET,
+    "partial": Capability.PARTIAL_ROTATION,
+}
+
+
+@dataclass(frozen=True)
+class Turns:
+    """A domain of problems.
+
+    where: positions "near", "any" or "far". least: the smallest N. offset: no position
+    zero. several: more than one batch element. partial: a part of the columns is rotated.
+    odd: the width is odd. whole: all columns are rotated.
+    """
+
+    where: str = "any"
+    least: int = 1
+    offset: bool = False
+    several: bool = False
+    partial: bool = False
+    odd: bool = False
+    whole: bool = False
+    needs: frozenset[Capability] = field(default_factory=frozenset)
+    about: ClassVar[str] = "rotary"
+
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+def turns(
+    *,
+    where: str = "any",
+    least: int = 1,
+    offset: bool = False,
+    several: bool = False,
+    partial: bool = False,
+    odd: bool = False,
+    whole: bool = False,
+) -> Turns:
+    """A domain; what it cannot do without becomes a need of the clause."""
+    asked = {"offset": offset, "partial": partial}
+    needs = {OPTIONS[name] for name, wanted in asked.items() if wanted}
+    if where == "far":
+        needs |= {Capability.OFFSET, Capability.LONG}
+    return Turns(where, least, offset, several, partial, odd, whole, frozenset(needs))
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Turns, scope: Scope) -> Problem:
+    answers = scope.answers
+    D = pick(draw, WIDTHS if domain.where == "near" else (*WIDTHS, *WIDE))
+    D = D + 1 if domain.odd else D
+    D = D + pick(draw, (1, 2, 6)) if domain.partial else D
+    N = _length(draw, domain, scope)
+    room = max(1, MOST // (4 * N * D))
+    B = max(2 if domain.several else 1, min(pick(draw, (1, 2, 3)), room))
+    H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
+    q, k, v, dout = _entries(draw, scope.dtype, (B, H, N, D))
+    base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
+    return Problem(
+        q,
+        k,
+        v,
+        dout,
+        positions=_positions(draw, domain, scope, (B, N)),
+        base=base,
+        turned=_turned(draw, domain, scope, D),
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        seed=draw(SEEDS),
+    )
+
+
+def _length(draw: st.DrawFn, domain: Turns, scope: Scope) -> int:
+    short = domain.where != "any" or scope.reach == "small"
+    long = () if short or Capability.LONG not in scope.answers else LONG_LENGTHS
+    return max(domain.least, pick(draw, (*(LENGTHS[:20] if short else LENGTHS), *long)))
+
+
+def _turned(draw: st.DrawFn, domain: Turns, scope: Scope, D: int) -> int | None:
+    if domain.whole or domain.odd or Capability.PARTIAL_ROTATION not in scope.answers:
+        return None
+    parts = tuple(range(2, D, 2))[:8]
+    if domain.partial:
+        return pick(draw, parts)
+    return pick(draw, (None, None, None, *parts)) if parts else None
+
+
+def _positions(draw: st.DrawFn, domain: Turns, scope: Scope, shape: tuple[int, int]) -> Array:
+    """(B, N), of a kind that is answered."""
+    (B, N), answers = shape, scope.answers
+    kinds = [] if domain.offset or domain.where == "far" else ["zero"] * 2
+    if Capability.OFFSET in answers:
+        kinds += ["first"] * 2
+        kinds += ["any"] if Capability.POSITIONS in answers else []
+        kinds += ["rows"] * 2 if Capability.ROWS_OF_POSITIONS in answers else []
+    kind = pick(draw, kinds)
+    near = domain.where == "near"  # so near that a table of LONG rows has room to move on
+    most = REACHES[domain.where] if near or Capability.LONG in answers else LONG - N - B
+    if kind == "any":
+        chance = np.random.default_rng(draw(SEEDS))
+        low = most // 2 if domain.where == "far" else int(domain.offset)
+        return np.broadcast_to(chance.integers(low, max(most, low + 1), N), shape).astype(float)
+    first = np.zeros((B, 1))
+    if kind in ("first", "rows"):
+        choices = {"near": NEAR, "any": (*NEAR, *FAR), "far": FAR[4:]}[domain.where]
+        count = B if kind == "rows" else 1
+        first = first + [[min(pick(draw, choices), max(1, most))] for _ in range(count)]
+    if kind == "rows":
+        first = first + np.arange(B)[:, None]  # never all alike
+    return np.broadcast_to(first + np.arange(N), shape).astype(float)
+
+
+def _entries(draw: st.DrawFn, dtype: str, shape: tuple[int, int, int, int]) -> entries.Entries:
+    family = pick(draw, FAMILIES)
+    count = 4 * int(np.prod(shape))
+    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
+        return entries.from_bytes(draw(st.binary(min_size=count, max_size=count)), (shape,) * 4)
+    return entries.entries(family, draw(SEEDS), (shape,) * 4, 1.0, dtype)

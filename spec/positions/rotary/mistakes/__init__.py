@@ -1,0 +1,19 @@
+"""Plausible wrong rotations by position, and some that only look wrong.
+
+angles    the angle is wrong
+turns     what is made of it; and three that are right after all
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.positions.mistake import Mistake
+from spec.positions.rotary.mistakes import angles, turns
+
+MISTAKES: Mapping[str, Mistake] = {
+    value.mistake.name: value.mistake
+    for module in (angles, turns)
+    for value in vars(module).values()
+    if isinstance(getattr(value, "mistake", None), Mistake)
+}

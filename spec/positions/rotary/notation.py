@@ -1,0 +1,173 @@
+"""The vocabulary of rotary positions: their problems, and what is judged.
+
+Axes     B batch    H heads    N tokens    D width of a head
+Arrays   q, k, v, dout (B, H, N, D)    positions (B, N)
+Indices  n is a token, p its position, i a pair of columns (2i, 2i + 1), theta_i its frequency
+
+What is rotated is q, unless something else is said. The columns of every array here are
+interleaved: the two of a pair are neighbours. A program that pairs column i with i + D/2
+declares the pairing "halves", and `loading` puts its columns in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spec.implementation import Capability, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade
+from spec.positions.angles import BASE
+
+KINDS = frozenset(
+    {
+        Capability.OFFSET,
+        Capability.POSITIONS,
+        Capability.ROWS_OF_POSITIONS,
+        Capability.LONG,
+        Capability.PARTIAL_ROTATION,
+        Capability.BASE,
+    }
+)
+LONG = 256  # a table of a fixed length is at least so long
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Queries to be rotated by their positions, and the loss <dout, rotated q>.
+
+    q, k, v, dout: (B, H, N, D). positions: (B, N), whole numbers. base: of the frequencies.
+    turned: how many of the first columns are rotated, None for all of them.
+    The rest is as `spec.notation.Problem` has it.
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    dout: Array
+    positions: Array
+    base: float = BASE
+    turned: int | None = None
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    seed: int = 0
+
+    axes: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("q", "k", "v", "dout"), "B H N D"),
+        "positions": "B N",
+    }
+
+    def __post_init__(self) -> None:
+        for name in self.axes:
+            shared = getattr(self, name).view()
+            shared.flags.writeable = False
+            object.__setattr__(self, name, shared)
+
+    def but(self, **changes: Any) -> Problem:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    def of(self, function: Callable[[Array], Array]) -> Problem:
+        """The same problem with `function` of q, k, v and dout."""
+        names = ("q", "k", "v", "dout")
+        return self.but(**{name: function(getattr(self, name)) for name in names})
+
+    def tokens(self, kept: slice) -> Problem:
+        """The same problem of some tokens alone, which stay where they stand."""
+        return self.of(lambda x: x[:, :, kept]).but(positions=self.positions[:, kept])
+
+    def one(self, b: int, h: int) -> Problem:
+        """The same problem of one batch element and one head alone."""
+        part = self.of(lambda x: x[b : b + 1, h : h + 1])
+        return part.but(positions=self.positions[b : b + 1])
+
+    def moved(self, by: int) -> Problem:
+        """The same problem of tokens that stand so many positions further on."""
+        return self.but(positions=self.positions + by)
+
+    @property
+    def B(self) -> int:
+        return int(self.q.shape[0])
+
+    @property
+    def H(self) -> int:
+        return int(self.q.shape[1])
+
+    @property
+    def N(self) -> int:
+        return int(self.q.shape[2])
+
+    @property
+    def D(self) -> int:
+        return int(self.q.shape[3])
+
+    @property
+    def width(self) -> int:
+        """How many columns are rotated."""
+        return self.D if self.turned is None else self.turned
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone."""
+        return np.random.default_rng(self.seed)
+
+
+def kinds_of(problem: Problem) -> frozenset[Capability]:
+    """The kinds of problem that `problem` is; empty for the core."""
+    p = problem.positions
+    first = p[:, :1]
+    tests = {
+        Capability.OFFSET: bool((first != 0).any()),
+        Capability.POSITIONS: bool((p - first != np.arange(problem.N)).any()),
+        Capability.ROWS_OF_POSITIONS: bool((p != p[:1]).any()),
+        Capability.LONG: bool((p >= LONG).any()),
+        Capability.ODD_WIDTHS: problem.width % 2 == 1,
+        Capability.PARTIAL_ROTATION: problem.width != problem.D,
+        Capability.BASE: problem.base != BASE,
+    }
+    return frozenset(kind for kind, holds in tests.items() if holds)
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """One way to rotate by positions: plain functions of a problem.
+
+    rotate: (B, H, N, D), the rotated q    backward: dq (B, H, N, D)
+    place: the rotated q and k, and v, as attention is to receive them
+    conventions: "pairing", for which its functions have been put in our order already.
+    The rest is as `spec.implementation.Implementation` has it.
+    """
+
+    name: str
+    rotate: Callable[[Problem], Array]
+    backward: Callable[[Problem], Array] = not_offered
+    place: Callable[[Problem], tuple[Array, Array, Array]] = not_offered
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = KINDS
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str] = "rotary"
+    functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place")
+
+    def but(self, **changes: Any) -> Rotation:
+        """The same rotation, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return kinds_of(problem)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {Capability.GRADIENTS: self.backward, Capability.PLACES: self.place}
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice this rotation makes."""
+        return {**DEFAULT_CONVENTIONS, "pairing": "interleaved", **self.conventions}

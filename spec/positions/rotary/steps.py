@@ -1,0 +1,135 @@
+"""The right steps of a program that rotates by positions, of which mistakes replace one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec.notation import Array
+from spec.positions.mistake import described
+from spec.positions.rotary.loading import rotation
+
+
+class Options(NamedTuple):
+    """How a call is meant: positions (N) or (B, N), and how many columns to rotate."""
+
+    positions: Array
+    base: float
+    width: int
+
+
+def place(positions: Array, x: Array) -> Array:  # noqa: ARG001 - mistakes use it
+    """The positions of the tokens of x, for every batch element or for all.   (B or 1, N)"""
+    return positions if positions.ndim == 2 else positions[None]
+
+
+def frequency(width: int, base: float, number: type[np.floating], whole: int) -> Array:  # noqa: ARG001
+    """One frequency for every pair of the columns that are rotated, of `whole` in all."""
+    return np.power(number(base), -np.arange(0, width, 2).astype(number) / number(width))
+
+
+def angle(positions: Array, theta: Array) -> Array:
+    """Position times frequency.   (B or 1, N, pairs)"""
+    return positions[..., None].astype(theta.dtype) * theta
+
+
+def spread(x: Array, heads: int) -> Array:  # noqa: ARG001 - mistakes use them
+    """Cosines and sines of a batch element, for all of its heads.   (B or 1, 1, N, pairs)"""
+    return x[:, None]
+
+
+def hands(angle: Array) -> tuple[Array, Array]:
+    """The cosine and the sine of an angle."""
+    return np.cos(angle), np.sin(angle)
+
+
+def turn(x: Array, c: Array, s: Array) -> Array:
+    """Every pair of neighbouring columns, turned."""
+    y = np.empty_like(x)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    y[..., 0::2] = even * c - odd * s
+    y[..., 1::2] = even * s + odd * c
+    return y
+
+
+def rest(x: Array, width: int) -> Array:  # noqa: ARG001 - mistakes use them
+    """The columns that are not rotated."""
+    return x
+
+
+def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Array:
+    """x turned by its positions, or back."""
+    number = np.result_type(x.dtype, np.float32).type
+    width = options.width
+    if width % 2:
+        raise ValueError(f"a width of {width} has a column without a partner")
+    theta = steps.frequency(width, options.base, number, x.shape[-1])
+    c, s = steps.hands(steps.angle(steps.place(options.positions, x), theta))
+    c, s = (steps.spread(part, x.shape[1]) for part in (c, s))
+    wide = x.astype(number)
+    y = steps.turn(wide[..., :width], c, -s if back else s)
+    return np.concatenate([y, steps.rest(wide[..., width:], width)], axis=-1).astype(x.dtype)
+
+
+def receive(dout: Array, options: Options, steps: Steps) -> Array:
+    """The cotangent turned back."""
+    return rotate(dout, options, steps, back=True)
+
+
+def ready(q: Array, k: Array, v: Array, turned: Callable[[Array], Array]) -> tuple[Array, ...]:
+    """Queries and keys turned, values as they are."""
+    return turned(q), turned(k), v
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps, in the order in which they are taken."""
+
+    place: Callable[..., Any] = place
+    frequency: Callable[..., Any] = frequency
+    angle: Callable[..., Any] = angle
+    hands: Callable[..., Any] = hands
+    spread: Callable[..., Any] = spread
+    turn: Callable[..., Any] = turn
+    rest: Callable[..., Any] = rest
+    rotate: Callable[..., Any] = rotate
+    receive: Callable[..., Any] = receive
+    ready: Callable[..., Any] = ready
+
+
+def program(steps: Steps) -> Callable[..., Any]:
+    """An ordinary function that rotates, with a backward pass and a way to place q, k and v."""
+
+    def meant(x: Array, positions: Array, base: float, width: int | None) -> Options:
+        return Options(positions, base, x.shape[-1] if width is None else width)
+
+    def turned(
+        x: Array, positions: Array, base: float = 10000.0, width: int | None = None
+    ) -> Array:
+        return steps.rotate(x, meant(x, positions, base, width), steps)
+
+    def backward(
+        dout: Array, positions: Array, base: float = 10000.0, width: int | None = None
+    ) -> Array:
+        return steps.receive(dout, meant(dout, positions, base, width), steps)
+
+    def placed(
+        q: Array, k: Array, v: Array, positions: Array, base: float = 10000.0, width: Any = None
+    ) -> tuple[Array, ...]:
+        return steps.ready(q, k, v, lambda x: turned(x, positions, base, width))
+
+    vars(turned).update(backward=backward, place=placed)
+    return turned
+
+
+def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The program with one step replaced by the decorated function; facts: of its Mistake."""
+
+    def decorate(replacement: Callable[..., Any]) -> Callable[..., Any]:
+        steps = Steps(**{step: replacement})
+        return described(program(steps), replacement, load=rotation, **facts)
+
+    return decorate

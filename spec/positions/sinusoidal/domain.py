@@ -1,0 +1,107 @@
+"""Where the clauses about sinusoidal positions quantify.
+
+Sizes at which code changes its way: one token, one column, odd widths, the ends of tiles, more
+positions than bfloat16 or float16 can count (256 and 2048), and far ones where angles
+lose their digits. Nothing is filtered: what is not answered is not drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from hypothesis import strategies as st
+
+from spec import entries
+from spec.implementation import Capability
+from spec.notation import Array
+from spec.positions.sinusoidal.notation import LONG, Problem
+from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
+from spec.sizes import EDGES, SMALL, pick
+
+FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")
+WIDTHS = (2, 4, 6, 8, 10, 16, 64, 128)
+ODD = (1, 3, 5, 7, 65)
+LENGTHS = (*SMALL, *SMALL, *SMALL, *EDGES[:9])
+LONG_LENGTHS = (257, 513, 1300)
+NEAR = (1, 2, 3, 7, 30)
+FAR = (255, 511, 2047, 2049, 4095, 32767, 65536, 99999)
+MOST = 2**17  # numbers in an array
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A domain of problems. least: the smallest N. even: no odd width. offset: first > 0.
+
+    near: no positions beyond a few dozen, where budgets say most. families: of entries.
+    """
+
+    least: int = 1
+    even: bool = False
+    offset: bool = False
+    near: bool = False
+    families: tuple[str, ...] = FAMILIES
+    needs: frozenset[Capability] = field(default_factory=frozenset)
+    about: ClassVar[str] = "sinusoidal"
+
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+def tokens(
+    *,
+    least: int = 1,
+    even: bool = False,
+    offset: bool = False,
+    near: bool = False,
+    families: tuple[str, ...] = FAMILIES,
+) -> Tokens:
+    """A domain; what it cannot do without becomes a need of the clause."""
+    needs = frozenset({Capability.OFFSET}) if offset else frozenset()
+    return Tokens(least, even, offset, near, families, needs)
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Tokens, scope: Scope) -> Problem:
+    E = _width(draw, domain, scope)
+    N = _length(draw, domain, scope)
+    B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
+    first = _first(draw, domain, scope, N)
+    x, dout = _entries(draw, domain, scope.dtype, (B, N, E))
+    return Problem(x, dout, first, scope.dtype, scope.rounding, draw(SEEDS))
+
+
+def _width(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:
+    odd = Capability.ODD_WIDTHS in scope.answers and not domain.even
+    return pick(draw, (*WIDTHS[:2], *ODD, *WIDTHS[2:]) if odd else WIDTHS)
+
+
+def _length(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:
+    if domain.near or scope.reach == "small":
+        return max(domain.least, pick(draw, LENGTHS[:20]))
+    long = LONG_LENGTHS if Capability.LONG in scope.answers else ()
+    return max(domain.least, pick(draw, (*LENGTHS, *long)))
+
+
+def _first(draw: st.DrawFn, domain: Tokens, scope: Scope, N: int) -> int:
+    if Capability.OFFSET not in scope.answers:
+        return 0
+    far = FAR if Capability.LONG in scope.answers and not domain.near else ()
+    choices = (*((0,) * 6 if not domain.offset else ()), *NEAR, *far)
+    first = pick(draw, choices)
+    return first if Capability.LONG in scope.answers else max(0, min(first, LONG - N))
+
+
+def _entries(
+    draw: st.DrawFn, domain: Tokens, dtype: str, shape: tuple[int, int, int]
+) -> tuple[Array, Array]:
+    family = pick(draw, domain.families)
+    none = (0, 1)
+    count = 2 * shape[0] * shape[1] * shape[2]
+    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
+        drawn = draw(st.binary(min_size=count, max_size=count))
+        x, dout, _, _ = entries.from_bytes(drawn, (shape, shape, none, none))
+        return x, dout
+    x, _, _, dout = entries.entries(family, draw(SEEDS), (shape, none, none, shape), 1.0, dtype)
+    return x, dout

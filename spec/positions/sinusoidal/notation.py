@@ -1,0 +1,132 @@
+"""The vocabulary of sinusoidal positions: their problems, and what is judged.
+
+Axes     B batch    N tokens    E width of a token
+Arrays   x, dout, y (B, N, E)    table (N, E)
+Indices  p is a position, i a pair of columns (2i, 2i + 1), theta_i its frequency
+
+Token n of a sequence stands at position first + n. The columns of every array here are
+interleaved: sine and cosine of a pair are neighbours. A program that has all sines before all
+cosines declares the pairing "halves", and `loading` puts its columns in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spec.implementation import Capability, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade
+
+KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
+LONG = 256  # a table of a fixed length is at least so long
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Tokens to be told their positions, and the loss <dout, y> to differentiate.
+
+    x, dout: (B, N, E). first: the position of the first token, more than zero where a
+    cache holds those before. The rest is as `spec.notation.Problem` has it.
+    """
+
+    x: Array
+    dout: Array
+    first: int = 0
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    seed: int = 0
+
+    axes: ClassVar[Mapping[str, str]] = {"x": "B N E", "dout": "B N E"}
+
+    def __post_init__(self) -> None:
+        for name in self.axes:
+            shared = getattr(self, name).view()
+            shared.flags.writeable = False
+            object.__setattr__(self, name, shared)
+
+    def but(self, **changes: Any) -> Problem:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    def tokens(self, kept: slice) -> Problem:
+        """The same problem of consecutive tokens alone, which stay where they stand."""
+        start = kept.indices(self.N)[0]
+        return self.but(x=self.x[:, kept], dout=self.dout[:, kept], first=self.first + start)
+
+    @property
+    def B(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def N(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def E(self) -> int:
+        return int(self.x.shape[2])
+
+    @property
+    def positions(self) -> Array:
+        """first, first + 1, ...   (N)"""
+        return self.first + np.arange(self.N)
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone."""
+        return np.random.default_rng(self.seed)
+
+
+def kinds_of(problem: Problem) -> frozenset[Capability]:
+    """The kinds of problem that `problem` is; empty for the core."""
+    tests = {
+        Capability.OFFSET: problem.first != 0,
+        Capability.LONG: problem.first + problem.N > LONG,
+        Capability.ODD_WIDTHS: problem.E % 2 == 1,
+    }
+    return frozenset(kind for kind, holds in tests.items() if holds)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One way to add sinusoidal positions: plain functions of a problem.
+
+    table: (N, E), the rows of the problem's positions    add: y (B, N, E)
+    backward: dx (B, N, E)
+    conventions: "pairing", for which its functions have been put in our order already.
+    The rest is as `spec.implementation.Implementation` has it.
+    """
+
+    name: str
+    table: Callable[[Problem], Array]
+    add: Callable[[Problem], Array]
+    backward: Callable[[Problem], Array] = not_offered
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = KINDS
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str] = "sinusoidal"
+    functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward")
+
+    def but(self, **changes: Any) -> Encoding:
+        """The same encoding, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return kinds_of(problem)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        gradients = {Capability.GRADIENTS} if self.backward is not not_offered else set()
+        return self.answers | gradients
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice this encoding makes."""
+        return {**DEFAULT_CONVENTIONS, "pairing": "interleaved", **self.conventions}
