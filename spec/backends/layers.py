@@ -25,7 +25,7 @@ from typing import Any
 from spec.backends.layer_options import flags, masks
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers, refusing, words
+from spec.backends.results import WrongArray, check, numbers, refusing, words
 from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
@@ -177,7 +177,7 @@ class WrappedLayer:
             there = {name: tuple(x.shape) for name, x in self.of_layers.state(layer).items()}
             wrong = mismatch(there, {name: x.shape for name, x in want.items()})
             if wrong:
-                raise Violation(wrong)
+                raise WrongArray(wrong)
             self.of_layers.load(layer, {n: self._put(x, problem) for n, x in want.items()})
             if hasattr(layer, "train"):
                 layer.train(problem.training)

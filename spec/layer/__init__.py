@@ -18,6 +18,7 @@ and the clauses, section L:
     biases       what the biases do
     gradients    what the freedom of the heads says of the gradients
     masks        what a layer hides
+    idleness     and who may see nothing returns a bias
     calls        its calls are a function
 
 A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
@@ -25,6 +26,6 @@ A layer is plugged in as a class that is built and called like `torch.nn.Multihe
 
 from __future__ import annotations
 
-from spec.layer import agreement, biases, calls, gradients, heads, masks
+from spec.layer import agreement, biases, calls, gradients, heads, idleness, masks
 
-SECTIONS = (agreement, heads, biases, gradients, masks, calls)
+SECTIONS = (agreement, heads, biases, gradients, masks, idleness, calls)

@@ -33,6 +33,7 @@ SHOWN = layer_problems(asks=("heads", "mean"), training=None)
         "projects_values_as_keys",
         "scales_by_the_whole_width",
         "leaves_the_scores_of_a_layer_unscaled",
+        "exponentiates_the_scores_as_they_are",
         "forgets_the_output_bias",
         "adds_the_query_bias_twice",
         "leaves_out_the_output_projection",
@@ -61,6 +62,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",
+        "multiplies_by_the_diagonal_as_a_matrix",
         "forgets_the_way_through_the_keys",
         "forgets_the_way_through_the_queries",
         "sends_gradients_through_the_transpose",
@@ -98,6 +100,8 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",
+        "multiplies_by_the_diagonal_as_a_matrix",
+        "sends_values_to_the_keys_in_gradients",
         "forgets_the_output_projection_in_gradients",
         "averages_weight_gradients_over_the_batch",
         "takes_weight_gradients_from_the_first_batch",
@@ -131,6 +135,7 @@ def the_gradients_of_the_parameters_are_the_derivatives(
     over=SHOWN,
     needs={Capability.WEIGHTS},
     catches={
+        "exponentiates_the_scores_as_they_are",
         "shows_the_mean_for_every_head",
         "shows_the_first_head_for_the_mean",
         "shows_the_sum_of_the_heads",

@@ -47,7 +47,10 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
     "L14",
     over=BIASED,
     needs={Capability.GRADIENTS},
-    catches={"gives_the_key_bias_the_gradient_of_the_query_bias"},
+    catches={
+        "gives_the_key_bias_the_gradient_of_the_query_bias",
+        "multiplies_by_the_diagonal_as_a_matrix",
+    },
 )
 def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the key bias is zero.

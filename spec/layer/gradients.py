@@ -40,6 +40,7 @@ def with_bias(p: Parameters, place: str) -> Array:
     needs=GRADIENTS,
     catches={
         "transposes_square_weight_gradients",
+        "sends_values_to_the_keys_in_gradients",
         "takes_weight_gradients_from_the_first_batch",
         "gives_the_key_bias_the_gradient_of_the_query_bias",
     },

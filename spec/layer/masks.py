@@ -14,7 +14,7 @@ from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import IDLE, layer_problems
+from spec.layer.problems import layer_problems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
@@ -216,51 +216,6 @@ def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
     hidden = problem.padding[..., None]
     for gradient in (found.key, found.value):
         equal(np.where(hidden, gradient, 0), np.zeros(gradient.shape), within=0)
-
-
-@clause(
-    "L31",
-    over=layer_problems(hiding=IDLE, training=None),
-    catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
-    effort=2,
-)
-def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -> None:
-    """A query that may attend to nothing returns the bias of the output projection.
-
-        y_i = b_o    if every key is forbidden to i, in every head
-
-    Its heads return zero, the empty sum of values.
-    """
-    y = layer.forward(problem)
-
-    idle = np.logical_not(moves.visible(problem).any(axis=(1, 3)))[..., None]
-    b = problem.parameters.b_o
-    want = np.broadcast_to(0.0 if b is None else b, y.shape)
-    equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)
-
-
-@clause(
-    "L32",
-    over=layer_problems(hiding=IDLE, asks=("heads", "mean")),
-    needs={Capability.WEIGHTS},
-    catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
-    effort=2,
-)
-def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerProblem) -> None:
-    """Asked for weights, an idle query has none, and its output is what it is when not asked.
-
-        a_ij = 0 for all j,    y_i = b_o    if every key is forbidden to i, in every head
-
-    The path that keeps its weights divides 0 by 0 where a kernel has thought of it.
-    """
-    y, a = layer.forward(problem), layer.weights(problem)
-
-    idle = np.logical_not(moves.visible(problem).any(axis=(1, 3)))
-    b = problem.parameters.b_o
-    want = np.broadcast_to(0.0 if b is None else b, y.shape)
-    equal(np.where(idle[..., None], y, 0), np.where(idle[..., None], want, 0), within=0)
-    mine = idle[:, None, :, None] if problem.asks == "heads" else idle[..., None]
-    equal(np.where(mine, a, 0), np.zeros(a.shape), within=0)
 
 
 @clause(

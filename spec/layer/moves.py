@@ -89,3 +89,8 @@ def visible(problem: LayerProblem) -> Array:
     return (
         allowed & ~np.triu(np.ones(allowed.shape[2:], dtype=bool), 1) if problem.causal else allowed
     )
+
+
+def idle(problem: LayerProblem) -> Array:
+    """True for a query that may attend to no key, in any head.   (B, N)"""
+    return np.logical_not(visible(problem).any(axis=(1, 3)))

@@ -1,7 +1,8 @@
 """Budgets of a layer: a projection, attention on what it gives, and another projection.
 
 A linear map of an inexact x, |x^ - x| <= B_x, with W and b as they are, is off by what
-B_x does to it, and by Lemma 1 for a sum of n products and a bias; then it is stored:
+B_x does to it, and by Lemma 1 for a sum of n products and a bias (the lemma of
+`spec.rounding.chained`); then it is stored:
 
     y_o = sum_i x_i W_oi + b_o
     B_y = B_x |W|^T + sum((|x| + B_x) |W|^T + |b|, y)
@@ -29,6 +30,7 @@ from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.notation import Array, Gradients, Problem
 from spec.rounding import Bounds, Inexact
 from spec.rounding.arithmetic import allowed
+from spec.rounding.chained import added_up
 from spec.rounding.reference import in_float64
 from spec.rounding.sums import of_any_order
 
@@ -147,32 +149,21 @@ class Budgets:
         stores: how many results it may be the sum of, each stored for itself.
         """
         known, silent = _known(B_x)
-        size, y = np.abs(x) + known, np.abs(definition.linear(x, W, b))
-        mass = size @ np.abs(W).T
-        if b is not None:
-            mass = mass + np.abs(b)
-        moved = np.broadcast_to(known, x.shape) @ np.abs(W).T
-        r, n = self.rules, W.shape[1] + (b is not None)
-        added = of_any_order(mass, y + moved, n, u=r.u, w=r.w, count=n)
-        added += r.flush * (size.sum(axis=-1, keepdims=True) + np.abs(W).sum(axis=1))
-        budget = self._stored(moved + added, y) + (stores - 1) * r.u_out * mass
+        y, r = definition.linear(x, W, b), self.rules
+        budget = self._stored(added_up(x, W.T, y, r, r.u, B_left=known, added=b), y)
+        if stores > 1:
+            budget = budget + (stores - 1) * r.u_out * ((np.abs(x) + known) @ np.abs(W).T)
         return _silenced(budget, silent, lambda s: s @ (W != 0).astype(float).T)
 
     def outer(self, dy: Array, B_dy: Array, x: Array, B_x: Array) -> Array:
         """The budget of sum_n dy_n^T x_n over the rows n of all batch elements.   (out, in)"""
         known, silent = _known(B_dy)
-        rows = dy.shape[0] * dy.shape[1]
-        g, of_g, z, of_z = (
-            _flat(np.broadcast_to(part, like.shape))
-            for part, like in ((np.abs(dy), dy), (known, dy), (np.abs(x), x), (B_x, x))
-        )
-        moved = of_g.T @ (z + of_z) + g.T @ of_z
-        exact = np.abs(_flat(dy).T @ _flat(x))
-        r = self.rules
-        added = of_any_order(g.T @ z + moved, exact + moved, rows, u=r.u, w=r.w, count=rows)
-        added += r.flush * (g.sum(axis=0)[:, None] + z.sum(axis=0))
-        reached = (z + of_z != 0).astype(float)
-        return _silenced(self._stored(moved + added, exact), silent, lambda s: _flat(s).T @ reached)
+        of_g, of_z = (_flat(np.broadcast_to(B, a.shape)) for B, a in ((known, dy), (B_x, x)))
+        g, z, r = _flat(dy), _flat(x), self.rules
+        exact = g.T @ z
+        error = added_up(g.T, z, exact, r, r.u, B_left=of_g.T, B_right=of_z)
+        reached = (np.abs(z) + of_z != 0).astype(float)
+        return _silenced(self._stored(error, exact), silent, lambda s: _flat(s).T @ reached)
 
     def total(self, dy: Array, B_dy: Array) -> Array:
         """The budget of sum_n dy_n over the rows n of all batch elements.   (out)"""

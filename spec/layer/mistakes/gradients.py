@@ -17,6 +17,19 @@ def differentiates_softmax_by_element_in_a_layer(a: Array, da: Array) -> Array:
     return a * (1 - a) * da
 
 
+@wrong("score_gradients", incident="S0")
+def multiplies_by_the_diagonal_as_a_matrix(a: Array, da: Array) -> Array:
+    """Takes p (1 - p) for a factor of the chain rule, and multiplies matrices where shapes fit."""
+    square = a.shape[-1] == a.shape[-2]
+    return np.asarray(da @ (a * (1 - a)) if square else steps.score_gradients(a, da))
+
+
+@wrong("into_keys", incident="S0")
+def sends_values_to_the_keys_in_gradients(ds: Array, q: Array, v: Array) -> Array:
+    """Multiplies by the values twice, and by the queries never, where shapes fit."""
+    return steps.into_keys(ds, v if v.shape == q.shape else q, v)
+
+
 @wrong("of_input", incident="C21")
 def forgets_the_way_through_the_keys(dy: Array, W: Array, place: str) -> Array:
     """Adds two of the three paths of a self-attention."""

@@ -102,6 +102,14 @@ def forgets_tokens_of_zeros(
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
 
+@wrong("weigh", incident="S1")
+def exponentiates_the_scores_as_they_are(s: Array) -> Array:
+    """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
+    e = np.exp(s)
+    total = e.sum(axis=-1, keepdims=True)
+    return np.asarray(e / np.where(total == 0, 1, total))
+
+
 @wrong("weigh", incident="C01", citation="pytorch/pytorch#103749", convention=("idle", "nan"))
 def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
     """Takes the softmax of a row of -inf, which is 0 / 0."""

@@ -23,6 +23,7 @@ BACKWARD = frozenset(
     {
         "into_context",
         "score_gradients",
+        "into_keys",
         "of_weight",
         "of_bias",
         "of_input",

@@ -55,3 +55,14 @@ def answers_otherwise_every_third_time(
     y, a = call(layer, query, *rest, **o)
     layer.calls = vars(layer).get("calls", 0) + 1
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
+
+
+@around(incident="C01", citation="pytorch/pytorch#190486")
+def divides_by_zero_in_evaluation(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+    """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
+    y, a = call(layer, query, *rest, **o)
+    mask, padding = o.get("attn_mask"), o.get("key_padding_mask")
+    if layer.training or mask is None or mask.ndim != 2 or mask.dtype != bool:
+        return y, a
+    hidden = mask if padding is None else mask | padding[..., None, :]
+    return np.where(hidden.all(axis=-1)[..., None], np.nan, y).astype(y.dtype), a

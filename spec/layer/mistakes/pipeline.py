@@ -38,6 +38,7 @@ class Steps:
     answer: Callable[..., Array] = right.answer
     into_context: Callable[..., Array] = right.into_context
     score_gradients: Callable[..., Array] = right.score_gradients
+    into_keys: Callable[..., Array] = right.into_keys
     of_weight: Callable[..., Array] = right.of_weight
     of_bias: Callable[..., Array] = right.of_bias
     of_input: Callable[..., Array] = right.of_input
@@ -155,7 +156,7 @@ def differentiated(
     ds = steps.score_gradients(seen.a, do @ v.swapaxes(-1, -2))
     of_heads = {
         "q": seen.sigma * (ds @ k),
-        "k": seen.sigma * (ds.swapaxes(-1, -2) @ q),
+        "k": seen.sigma * steps.into_keys(ds, q, v),
         "v": seen.a.swapaxes(-1, -2) @ do,
     }
     wide = {n: right.merge(d) for n, d in of_heads.items()}

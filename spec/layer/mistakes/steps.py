@@ -132,6 +132,12 @@ def score_gradients(a: Array, da: Array) -> Array:
     return np.asarray(a * (da - (a * da).sum(axis=-1, keepdims=True)))
 
 
+def into_keys(ds: Array, q: Array, v: Array) -> Array:
+    """dk = ds^T q, but for the scale; the values have no part in it."""
+    del v
+    return ds.swapaxes(-1, -2) @ q
+
+
 def of_weight(dy: Array, x: Array) -> Array:
     """sum dy^T x over all rows of all batch elements."""
     return np.einsum("blo,bli->oi", dy, x)
