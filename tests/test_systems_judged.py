@@ -1,0 +1,222 @@
+"""The published systems before the specification: what is right keeps every clause that binds
+it, and each published fault is refused by the clauses that are about it.
+
+Who would refuse a kind of problem declares that it does not answer it, so that nothing here
+passes because nobody answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import pytest
+
+from implementations.systems import LAYERS, TARGETS
+from spec import CLAUSES, backends, feed_forward, positions
+from spec.certification.running import Finding, judged, scope_for
+from spec.clause import Clause
+from spec.feed_forward.loading import feed_forward as network
+from spec.implementation import Capability
+from spec.layer import SECTIONS
+from spec.layer.mistakes import MISTAKES as OF_LAYERS
+from spec.layer.record import KINDS
+from spec.mistakes import MISTAKES
+from spec.positions.sinusoidal.loading import encoding
+from spec.subject import Subject
+
+QUICK, STANDARD, SEEDS = 4, 25, range(20)
+LAYER = {c.number: c for s in SECTIONS for c in vars(s).values() if isinstance(c, Clause)}
+ALL = {**CLAUSES, **LAYER, **feed_forward.CLAUSES, **positions.CLAUSES}
+PLACE = "implementations.systems"
+
+# What is refused: several query heads for a key head; arrays without entries; a bias on scores.
+UNANSWERED: Mapping[str, set[Capability]] = {
+    "list_of_heads:attend": {Capability.GROUPS, Capability.EMPTY},
+    "einsum_layer:attend": {Capability.GROUPS, Capability.EMPTY},
+    "single_head:attend": {Capability.GROUPS, Capability.EMPTY},
+    "scaled_dot_product:attend": {Capability.GROUPS},
+    "valid_lengths:attend": {Capability.GROUPS, Capability.EMPTY, Capability.BIAS},
+    "torch_names:ListOfHeadsLayer": {Capability.UNBATCHED},
+    "einsum_layer:EinsumLayer": {Capability.UNBATCHED},
+    "torch_names:PaddedLayer": {Capability.UNBATCHED},
+    "positions:SinusoidalPositions": {Capability.LONG},
+}
+# What a layer does not have beside that. Clauses that need it are not put.
+MASKS = {Capability.MASK, Capability.BIAS, Capability.HEAD_MASK, Capability.CAUSAL}
+LACKS: Mapping[str, set[Capability]] = {
+    "torch_names:ListOfHeadsLayer": {Capability.WEIGHTS, Capability.PADDING},
+    "einsum_layer:EinsumLayer": {Capability.PADDING},
+    "naive_layer:NaiveLayer": {Capability.PADDING},
+    "efficient_layer:EfficientLayer": {Capability.PADDING},
+    "torch_names:PaddedLayer": {Capability.WEIGHTS, Capability.GRADIENTS, Capability.STEP},
+}
+# What a right system breaks that only should hold: a hidden NaN meets a weight of zero.
+BROKEN: Mapping[str, set[str]] = {"valid_lengths:attend": {"M8"}}
+
+
+class Fault(NamedTuple):
+    """A published fault: where it is kept, who refuses it, who must not, and its mistakes.
+
+    spared_by: all clauses on layers that name none of these mistakes, unless it is given.
+    """
+
+    system: str
+    name: str
+    backend: str
+    refused_by: set[str]
+    mistakes: set[str]
+    spared_by: AbstractSet[str] = frozenset()
+
+    @property
+    def spares(self) -> AbstractSet[str]:
+        """The clauses that hold for it."""
+        others = {number for number, clause in LAYER.items() if not clause.catches & self.mistakes}
+        return self.spared_by or others - self.refused_by
+
+
+FAULTS = (
+    Fault(
+        *("S0", "published_faults:differentiates_softmax_by_element", "numpy"),
+        refused_by={"A2", "A3", "S11", "S12", "K2"},
+        spared_by={"A1", "A4", "V7", "V8"},
+        mistakes={"differentiates_softmax_by_element"},
+    ),
+    Fault(
+        *("S0", "published_faults:DiagonalForTheJacobian", "numpy"),
+        refused_by={"L3", "L14", "L18", "L22"},
+        spared_by={"L1", "L2", "L16", "L17", "L19", "L20", "L21", "L44"},
+        mistakes={
+            "multiplies_by_the_diagonal_as_a_matrix",
+            "sends_values_to_the_keys_in_gradients",
+        },
+    ),
+    Fault(
+        *("S1", "published_faults_torch:attends_without_the_maximum", "torch"),
+        refused_by={"A1", "S10"},
+        spared_by={"B10", "T1", "T2", "T3", "T9"},
+        mistakes={"skips_the_maximum"},
+    ),
+    Fault(
+        *("S1", "published_faults_torch:WithoutTheMaximum", "torch"),
+        refused_by={"L1", "L4"},
+        spared_by={"L16", "L33", "L42", "L44"},
+        mistakes={"exponentiates_the_scores_as_they_are"},
+    ),
+    Fault(
+        *("S3", "published_faults_torch:AlwaysAverages", "torch"),
+        refused_by={"L4", "L6", "L7"},
+        mistakes={"shows_the_mean_for_every_head"},
+    ),
+    Fault(
+        *("S4", "published_faults:attends_to_nothing_as_nan", "numpy"),
+        refused_by={"A1", "M9"},
+        spared_by={"S1", "S10", "V1", "M1", "M3", "M10"},
+        mistakes={"gives_idle_queries_nan"},
+    ),
+    Fault(
+        *("S4", "published_faults:NothingIsNaN", "numpy"),
+        refused_by={"L1", "L31"},
+        mistakes={"gives_idle_queries_of_a_layer_nan"},
+    ),
+)
+RIGHT = {
+    **{t.name.removeprefix(f"{PLACE}."): t.backend for t in (*TARGETS, *LAYERS)},
+    "valid_lengths:feed_forward": "numpy",
+    "positions:SinusoidalPositions": "torch",
+}
+
+
+def marks(backend: str) -> Any:
+    return pytest.mark.torch if backend == "torch" else ()
+
+
+@cache
+def record(name: str, backend: str) -> Subject:
+    """A system, or a fault, as the record that clauses are put to."""
+    if backend == "torch" and not find_spec("torch"):
+        raise AssertionError("what needs torch is not collected without it")
+    module, _, inner = name.partition(":")
+    found = getattr(import_module(f"{PLACE}.{module}"), inner)
+    if inner == "feed_forward":
+        made: Any = network(found)
+    elif inner == "SinusoidalPositions":
+        made = encoding(found)
+    else:
+        load = backends.layer if isinstance(found, type) else backends.implementation
+        made = load(found, backend=backend)
+    without = UNANSWERED.get(name, set())
+    return made.but(answers=made.answers - without, differentiates=made.differentiates - without)
+
+
+def put(clause: Clause, one: Subject, dtype: str, examples: int, seed: int = 0) -> Finding:
+    scope = scope_for(clause, one, dtype, "strict", "standard")
+    return judged(clause, one, scope, examples=examples, seed=seed)
+
+
+def bound(one: Subject) -> list[Clause]:
+    return [clause for clause in ALL.values() if clause.binds(one)]
+
+
+CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("name", "backend"), CASES)
+def test_a_right_system_keeps_every_clause(name: str, backend: str, dtype: str) -> None:
+    one, broken = record(name, backend), BROKEN.get(name, set())
+    assert all(ALL[number].force == "should" for number in broken)
+    assert bound(one)
+    for clause in bound(one):
+        finding = put(clause, one, dtype, QUICK)
+        assert (finding.violation is None) == (clause.number not in broken), (
+            clause.id,
+            finding.violation,
+        )
+        assert finding.refused == 0, (clause.id, finding.refusal)
+        assert clause.number in broken or finding.examples == QUICK * clause.effort
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("name", "backend"), CASES)
+def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
+    one, broken = record(name, backend), BROKEN.get(name, set())
+    for dtype in ("float64", "float32"):
+        for clause in (clause for clause in bound(one) if clause.number not in broken):
+            finding = put(clause, one, dtype, STANDARD, seed)
+            assert finding.violation is None, (clause.id, finding.violation)
+            assert finding.refused == 0, (clause.id, finding.refusal)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=marks(RIGHT[n])) for n in LACKS], ids=list(LACKS)
+)
+def test_what_a_layer_does_not_have_is_known(name: str) -> None:
+    functions = {Capability.GRADIENTS, Capability.STEP, Capability.STATE, Capability.CALL}
+    every = KINDS | functions | {Capability.WEIGHTS, Capability.EVALUATION}
+    absent = MASKS | {Capability.WIDTHS} | LACKS[name] | UNANSWERED.get(name, set())
+    assert record(name, RIGHT[name]).offers == every - absent
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(f, id=f.name.split(":")[1], marks=marks(f.backend)) for f in FAULTS]
+)
+def test_a_published_fault_is_refused_for_what_is_wrong(fault: Fault) -> None:
+    one = record(fault.name, fault.backend)
+    for number in sorted(fault.refused_by):
+        assert put(ALL[number], one, "float32", STANDARD).violation is not None, number
+    for number in sorted(fault.spares):
+        if ALL[number].binds(one):
+            assert put(ALL[number], one, "float32", STANDARD).violation is None, number
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[f.name.split(":")[1] for f in FAULTS])
+def test_a_published_fault_is_among_the_mistakes(fault: Fault) -> None:
+    assert fault.mistakes <= {*MISTAKES, *OF_LAYERS}
+    for mistake in fault.mistakes:
+        assert any(mistake in ALL[number].catches for number in fault.refused_by)
