@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 TESTS = "test_implementation.py"
-NEED_TORCH = ("test_backends.py", "test_implementations.py")  # from their first line on
+CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
+NEEDED = {  # from their first line on
+    "test_backends.py": ("torch",),
+    "test_implementations.py": ("torch",),
+    "test_classifier.py": CLASSIFIER,
+    "test_classifier_command.py": CLASSIFIER,
+    "test_classifier_datasets.py": CLASSIFIER,
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,7 +41,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Only the clauses with a target, and all but them without."""
     if collection_path.suffix != ".py":
         return None
-    if collection_path.name in NEED_TORCH and find_spec("torch") is None:
+    if any(find_spec(name) is None for name in NEEDED.get(collection_path.name, ())):
         return True
     wanted = bool(config.getoption("--implementation"))
     return True if wanted != (collection_path.name == TESTS) else None

@@ -1,0 +1,24 @@
+"""`python -m implementations.classifier`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("torch", "tokenizers", "tqdm")
+
+
+def main() -> int:
+    """The command line, once all it needs is there."""
+    absent = [name for name in NEEDED if find_spec(name) is None]
+    if absent:
+        words = f"{', '.join(absent)} cannot be found: pip install 'attention-spec[classifier]'"
+        print(f"error: {words}", file=sys.stderr)
+        return 2
+    from implementations.classifier.command_line import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
