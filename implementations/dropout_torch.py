@@ -1,0 +1,75 @@
+"""Attention with dropout on its weights in torch: a function, and a module with a mode.
+
+    o_i = (sum_j m_ij e_ij v_j) / ((1 - p) sum_j e_ij)        e_ij = exp(s_ij - max_j s_ij)
+
+(dropout: Srivastava et al. 2014). Numerators are dropped and the sum is divided at the end,
+by a denominator in which every key counts, dropped or not. Gradients are autograd's.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from implementations.arguments import factor
+from implementations.arguments_torch import accumulator, visible
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    training: bool = True,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """o_i = sum_j m_ij a_ij v_j / (1 - dropout_p), or attention unless training.
+
+    query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E). attn_mask
+    broadcasts to (B, H, N, M): bool, True where i may attend to j. Every query has to see
+    a key. Random numbers come from the generator, or from torch's own.
+    """
+    e = exponentials(query, key, attn_mask, is_causal, scale)
+    total = e.sum(dim=-1, keepdim=True)
+    rate = dropout_p if training else 0.0
+    if rate >= 1:
+        e = e * 0
+    elif rate > 0:
+        chance = torch.rand(e.shape, generator=generator, device=e.device)
+        e, total = e.masked_fill(chance < rate, 0), total * (1 - rate)
+    return ((e @ value.to(e.dtype)) / total).to(query.dtype)
+
+
+def exponentials(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
+) -> Tensor:
+    """e_ij = exp(s_ij - max_j s_ij), 0 where key j is forbidden to query i.   (B, H, N, M)"""
+    work = accumulator(query.dtype)
+    q, k = query.to(work) * factor(scale, query.shape[-1]), key.to(work)
+    i = torch.arange(query.shape[-2], device=query.device)[:, None]
+    j = torch.arange(key.shape[-2], device=query.device)
+    s = (q @ k.mT).masked_fill(~visible(attn_mask, is_causal, i, j), -torch.inf)
+    return (s - s.detach().amax(dim=-1, keepdim=True)).exp()
+
+
+class Attention(nn.Module):
+    """The same as a module: `train` and `eval` switch the dropout on and off."""
+
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.dropout = dropout
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        is_causal: bool = False,
+        scale: float | None = None,
+    ) -> Tensor:
+        """(B, H, N, D), (B, H, M, D) and (B, H, M, E) to (B, H, N, E)."""
+        return attend(query, key, value, attn_mask, self.dropout, is_causal, scale, self.training)

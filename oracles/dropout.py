@@ -1,0 +1,127 @@
+"""torch's own dropout on the weights of attention, in three of its forms.
+
+    attend       scaled_dot_product_attention with dropout_p. It has no mode and drops
+                 whenever it is told a rate (pytorch/pytorch#124464): who evaluates passes 0
+    composed     torch.nn.functional.dropout on the weights, with its `training`
+    Multihead    torch.nn.MultiheadAttention(dropout=p), in the mode of train() and eval(),
+                 its projections the identity, so that nothing but attention is left of it
+
+All draw from torch's global source of random numbers.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout, scaled_dot_product_attention
+
+from implementations.arguments_torch import visible
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    """torch.nn.functional.scaled_dot_product_attention.   (B, H, N, E)
+
+    Raises RuntimeError: mask and causal together.
+    """
+    return scaled_dot_product_attention(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale
+    )
+
+
+def composed(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    training: bool = True,
+) -> Tensor:
+    """softmax, torch.nn.functional.dropout, product.   (B, H, N, E)"""
+    return (
+        composed_weights(query, key, value, attn_mask, dropout_p, is_causal, scale, training)
+        @ value
+    )
+
+
+def composed_weights(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    training: bool = True,
+) -> Tensor:
+    """The weights that `composed` uses.   (B, H, N, M)"""
+    sigma = query.shape[-1] ** -0.5 if scale is None else scale
+    i = torch.arange(query.shape[-2])[:, None]
+    seen = visible(attn_mask, is_causal, i, torch.arange(key.shape[-2]))
+    a = (sigma * (query @ key.mT)).masked_fill(~seen, -torch.inf).softmax(dim=-1)
+    return dropout(a, dropout_p, training)
+
+
+class Multihead(nn.Module):
+    """torch.nn.MultiheadAttention as attention of heads: E = D, and no scale to ask for."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+        self.layer: nn.MultiheadAttention | None = None
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """(B, H, N, D), (B, H, M, D) and (B, H, M, D) to (B, H, N, D)."""
+        return self.answered(query, key, value, attn_mask, is_causal)[0]
+
+    def weights(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """The weights that the layer returns, after dropout (pytorch/pytorch#42929)."""
+        return self.answered(query, key, value, attn_mask, is_causal)[1]
+
+    def answered(
+        self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Output and weights of the layer, heads side by side and apart again."""
+        B, H, N, D = query.shape
+        if self.layer is None:
+            self.layer = identity(H, D, self.p).to(query.dtype).train(self.training)
+        i = torch.arange(N)[:, None]
+        seen = visible(attn_mask, is_causal, i, torch.arange(key.shape[2]))
+        q, k, v = (x.transpose(1, 2).flatten(2) for x in (query, key, value))
+        o, w = self.layer(q, k, v, attn_mask=~seen, average_attn_weights=False)
+        return o.view(B, N, H, D).transpose(1, 2), w
+
+
+def identity(H: int, D: int, p: float) -> nn.MultiheadAttention:
+    """A layer whose projections change nothing."""
+    layer = nn.MultiheadAttention(H * D, H, dropout=p, bias=False, batch_first=True)
+    with torch.no_grad():
+        layer.in_proj_weight.copy_(torch.eye(H * D).repeat(3, 1))
+        layer.out_proj.weight.copy_(torch.eye(H * D))
+    return layer.requires_grad_(False)
+
+
+vars(composed).update(weights=composed_weights)

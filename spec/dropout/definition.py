@@ -1,0 +1,61 @@
+"""What dropout on the weights of attention is, given which of them were kept.
+
+    w_ij = m_ij a_ij / (1 - p)      o_i = sum_j w_ij v_j
+
+with a the weights of attention and m_ij, independent of everything, 1 with probability
+1 - p and 0 with probability p (dropout: Srivastava et al. 2014; the weights are divided by
+1 - p in training, so that nothing is left to do in evaluation). At p = 1 every weight is
+dropped, and w = 0.
+
+Chance decides m and nothing else. So the definition is a function of m, and what chance may
+do is a matter of its own (`spec.dropout.chance`). With da_ij for the derivative by a weight
+a_ij, which is that by w_ij times m_ij / (1 - p), the rest is as in `spec.definition`:
+
+    da_ij = m_ij <dout_i, v_j> / (1 - p)       ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+    dq_i  = scale sum_j ds_ij k_j              dk_j  = scale sum_i ds_ij q_i
+    dv_j  = sum_i w_ij dout_i
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec import definition
+from spec.dropout.notation import Problem
+from spec.notation import Array, Gradients
+
+
+def wide(problem: Problem) -> Problem:
+    """The same numbers, in the widest float that NumPy has here."""
+    names = ("q", "k", "v", "dout")
+    return problem.but(**{name: getattr(problem, name).astype(np.longdouble) for name in names})
+
+
+def factors(problem: Problem, kept: Array) -> Array:
+    """m_ij / (1 - p), and 0 where nothing can be kept.   (B, H, N, M)"""
+    number = problem.q.dtype.type
+    share = 1 - number(problem.rate)
+    return np.where(kept, 1 / share, number(0)) if share else np.zeros(kept.shape, number)
+
+
+def weights(problem: Problem, kept: Array) -> Array:
+    """w_ij = m_ij a_ij / (1 - p).   (B, H, N, M)"""
+    return factors(problem, kept) * definition.weights(problem.attention)
+
+
+def attention(problem: Problem, kept: Array) -> Array:
+    """o_i = sum_j w_ij v_j.   (B, H, N, E)"""
+    return weights(problem, kept) @ problem.v
+
+
+def gradients(problem: Problem, kept: Array) -> Gradients:
+    """The derivatives of <dout, o> by q, k and v, for this mask."""
+    a, m = definition.weights(problem.attention), factors(problem, kept)
+    da = m * (problem.dout @ problem.v.swapaxes(-1, -2))
+    ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+    sigma = definition.scale(problem.attention)
+    return Gradients(
+        q=sigma * (ds @ problem.k),
+        k=sigma * (ds.swapaxes(-1, -2) @ problem.q),
+        v=(m * a).swapaxes(-1, -2) @ problem.dout,
+    )

@@ -1,0 +1,147 @@
+"""Where the clauses quantify: attention problems with a rate, a mode and a seed.
+
+Scores stay within 6 of 0, so that no weight is too small to be told from one that was
+dropped: a >= exp(-12) / 17 > 2^-22, and float16 goes down to 2^-24. E = M throughout, as
+values are replaced by the identity to read weights off: then a problem and the one that
+reads its mask are of one shape, and no source of randomness can tell them apart.
+
+A *crowd* has enough weights for statistics: two batch elements and two heads at least, some
+hundred weights, and no key hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec.dropout.notation import Problem
+from spec.entries import BYTES, LATTICE
+from spec.implementation import Capability
+from spec.notation import Array
+from spec.rounding.formats import rounded
+from spec.sizes import SMALL, pick
+
+Chance = np.random.Generator
+
+RATES = (0.5, 0.25, 0.1, 0.75, 0.9, 1 / 3, 0.01)
+FAIR_RATES = (0.25, 0.1, 0.75, 0.5, 1 / 3)  # of crowds: neither side is rare
+LENGTHS = (*SMALL, 7, 8, 9, 16, 17)
+CROWD_LENGTHS = (8, 9, 12, 16, 17)
+WIDTHS = (1, 2, 3, 4, 8)
+SEEDS = st.integers(0, 2**31 - 1)  # and as many above it as a clause counts on
+DRAWN_ENTRY_BY_ENTRY = 120
+SMALLER = 8.0  # queries are divided by this, and by twice as much where |s| would pass
+MOST = 6.0
+
+
+def lattice(chance: Chance, shape: tuple[int, ...]) -> Array:
+    """Multiples of 1/16 in [-4, 4]."""
+    return chance.integers(-64, 65, shape) / LATTICE
+
+
+def normal(chance: Chance, shape: tuple[int, ...]) -> Array:
+    """Standard normal entries, none beyond 4."""
+    return np.clip(chance.standard_normal(shape), -4, 4)
+
+
+def ties(chance: Chance, shape: tuple[int, ...]) -> Array:
+    """-1, 0 and 1: equal weights, and values of zero."""
+    return chance.integers(-1, 2, shape).astype(float)
+
+
+FAMILIES: Mapping[str, Callable[[Chance, tuple[int, ...]], Array]] = {
+    "lattice": lattice,
+    "normal": normal,
+    "ties": ties,
+}
+
+
+@dataclass(frozen=True)
+class Problems:
+    """A domain of problems with dropout.
+
+    crowd: enough weights for statistics. rates: what p is drawn from.
+    """
+
+    crowd: bool = False
+    rates: tuple[float, ...] = RATES
+    about: ClassVar[str] = "dropout"
+    needs: ClassVar[frozenset[Capability]] = frozenset()
+
+    def within(self, scope: Any) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+CROWDS = Problems(crowd=True, rates=FAIR_RATES)
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Problems, scope: Any) -> Problem:
+    B, H, N, M, D = _sizes(draw, domain, scope)
+    shapes = {"q": (B, H, N, D), "k": (B, H, M, D), "v": (B, H, M, M), "dout": (B, H, N, M)}
+    arrays = _arrays(draw, shapes)
+    arrays["q"] = arrays["q"] / SMALLER
+    arrays = {name: rounded(x, scope.dtype) for name, x in arrays.items()}
+    seed = draw(SEEDS)
+    mask, causal = (None, False) if domain.crowd else _hidden(draw, scope.answers, seed, N, M)
+    problem = Problem(
+        arrays["q"],
+        arrays["k"],
+        arrays["v"],
+        arrays["dout"],
+        p=pick(draw, domain.rates),
+        mask=mask,
+        causal=causal,
+        scale=pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None,
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        seed=seed,
+    )
+    return tamed(problem)
+
+
+def tamed(problem: Problem) -> Problem:
+    """The same problem, with queries divided by two until no score is beyond MOST."""
+    largest = np.abs(problem.q @ problem.k.swapaxes(-1, -2)).max() * problem.attention.sigma
+    halvings = float(np.ceil(np.log2(max(largest, MOST) / MOST)))
+    return problem.but(q=rounded(problem.q / 2.0**halvings, problem.dtype))
+
+
+def _sizes(draw: st.DrawFn, domain: Problems, scope: Any) -> tuple[int, int, int, int, int]:
+    lengths = CROWD_LENGTHS if domain.crowd else LENGTHS
+    heads = (2, 4) if domain.crowd else (1, 2, 3)
+    B, H = pick(draw, heads), pick(draw, heads)
+    N, M = pick(draw, lengths), pick(draw, lengths)
+    D = pick(draw, WIDTHS) if Capability.WIDTHS in scope.answers else M
+    return B, H, N, M, D
+
+
+def _arrays(draw: st.DrawFn, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Entries for every array: drawn one by one if they are few, else from a seed."""
+    family = pick(draw, tuple(FAMILIES))
+    count = sum(int(np.prod(shape)) for shape in shapes.values())
+    if family == "normal" or count > DRAWN_ENTRY_BY_ENTRY:
+        # A stream of its own: a mask may come from the same seed, and must not know the entries.
+        chance = np.random.default_rng([draw(SEEDS), 3])
+        return {name: FAMILIES[family](chance, shape) for name, shape in shapes.items()}
+    drawn = BYTES[np.frombuffer(draw(st.binary(min_size=count, max_size=count)), np.uint8)]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+    parts = zip(shapes.items(), np.split(drawn, ends[:-1]), strict=True)
+    return {name: part.reshape(shape) for (name, shape), part in parts}
+
+
+def _hidden(
+    draw: st.DrawFn, answers: frozenset[Capability], seed: int, N: int, M: int
+) -> tuple[Array | None, bool]:
+    """A mask, or None, and whether the problem is causal; every query sees the first key."""
+    masked = Capability.MASK in answers and pick(draw, (False, False, True))
+    causal = Capability.CAUSAL in answers and pick(draw, (False, False, True))
+    if causal and Capability.MASK_AND_CAUSAL not in answers:
+        masked = False
+    allowed = np.random.default_rng([seed, 2]).random((N, M)) < 0.7
+    return (allowed | (np.arange(M) == 0) if masked else None), causal

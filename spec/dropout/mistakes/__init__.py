@@ -1,0 +1,21 @@
+"""Plausible wrong dropout: classes of NumPy arrays, built from a rate.
+
+pipeline    the right steps, and how to replace one
+factors     what becomes of a weight that was kept
+masks       who shares a mask, and where it comes from
+backward    gradients of another mask; and what is harmless
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.dropout.mistakes import backward, factors, masks
+from spec.dropout.mistakes.pipeline import Mistake
+
+MISTAKES: Mapping[str, Mistake] = {
+    value.mistake.name: value.mistake
+    for module in (factors, masks, backward)
+    for value in vars(module).values()
+    if isinstance(getattr(value, "mistake", None), Mistake)
+}

@@ -1,0 +1,219 @@
+"""Attention with dropout as steps, of which every mistake replaces one.
+
+    @wrong("use", incident="C23")
+    def forgets_to_scale(seen: Pass) -> Array:
+        '''Drops weights, and does not make up for it.'''
+        return seen.a * seen.kept
+
+Decorated, the name stands for a class as a user would write it: built from a rate,
+switched by `train` and `eval`, called with arrays, options and a source of randomness, and
+with `backward` and `weights` called likewise. Its record is its attribute `mistake`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from spec.mistakes import pipeline
+from spec.mistakes.mistake import Force
+from spec.mistakes.pipeline import Options
+from spec.mistakes.steps import Pass as Attended
+from spec.notation import Array
+
+Chance = np.random.Generator
+Triple = tuple[Array, Array, Array]  # q, k, v, or their gradients
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong dropout; fields as in `spec.mistakes.mistake.Mistake`."""
+
+    name: str
+    sentence: str
+    incident: str
+    citation: str
+    record: Any  # a class
+    dtypes: tuple[str, ...] = ("float32",)
+    harmless: bool = False
+    force: Force = "must"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a pass has: its mode, the attention without dropout, the mask, and what it used.
+
+    memory: of the instance, kept from call to call.
+    """
+
+    p: float
+    training: bool
+    chance: Chance
+    memory: dict[Any, Any]
+    attention: Attended
+    rate: float = 0.0
+    kept: Array = field(default_factory=lambda: np.ones(1, dtype=bool))
+    w: Array = field(default_factory=lambda: np.ones(1))
+
+    @property
+    def a(self) -> Array:
+        """The weights without dropout.   (B, H, N, M)"""
+        return self.attention.a
+
+    @property
+    def v(self) -> Array:
+        """The values.   (B, H, M, E)"""
+        return self.attention.v
+
+
+def rate(seen: Pass) -> float:
+    """p in training, 0 in evaluation."""
+    return seen.p if seen.training else 0.0
+
+
+def draw(seen: Pass) -> Array:
+    """True with probability 1 - p, for every weight.   (B, H, N, M)"""
+    return seen.chance.random(seen.a.shape) >= seen.rate
+
+
+def factor(rate: float) -> float:
+    """1 / (1 - p), and 0 where nothing is kept."""
+    return 1 / (1 - rate) if rate < 1 else 0.0
+
+
+def use(seen: Pass) -> Array:
+    """w_ij = m_ij a_ij / (1 - p)."""
+    return seen.a * seen.kept * seen.a.dtype.type(factor(seen.rate))
+
+
+def combine(seen: Pass) -> Array:
+    """o_i = sum_j w_ij v_j."""
+    return seen.w @ seen.v
+
+
+def show(seen: Pass) -> Array:
+    """The weights that were used."""
+    return seen.w
+
+
+def again(seen: Pass) -> Pass:
+    """What the backward pass takes for the forward pass: that."""
+    return seen
+
+
+def through_values(seen: Pass, dout: Array) -> Array:
+    """dv_j = sum_i w_ij dout_i."""
+    return seen.w.swapaxes(-1, -2) @ dout
+
+
+def through_mask(seen: Pass, G: Array) -> Array:
+    """da_ij = m_ij G_ij / (1 - p), with G_ij = <dout_i, v_j>."""
+    return G * seen.kept * G.dtype.type(factor(seen.rate))
+
+
+def row_term(seen: Pass, da: Array, _: Array) -> Array:
+    """sum_j a_ij da_ij.   (B, H, N, 1)"""
+    return (seen.a * da).sum(axis=-1, keepdims=True)
+
+
+def through_softmax(seen: Pass, da: Array, mean: Array) -> Array:
+    """ds_ij = a_ij (da_ij - mean_i)."""
+    return seen.a * (da - mean)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps, each a function."""
+
+    rate: Callable[..., Any] = rate
+    draw: Callable[..., Any] = draw
+    use: Callable[..., Any] = use
+    combine: Callable[..., Any] = combine
+    show: Callable[..., Any] = show
+    again: Callable[..., Any] = again
+    through_values: Callable[..., Any] = through_values
+    through_mask: Callable[..., Any] = through_mask
+    row_term: Callable[..., Any] = row_term
+    through_softmax: Callable[..., Any] = through_softmax
+
+
+def passed(steps: Steps, seen: Pass) -> Pass:
+    """The forward pass up to the weights that are used."""
+    seen = replace(seen, rate=steps.rate(seen))
+    seen = replace(seen, kept=steps.draw(seen))
+    return replace(seen, w=steps.use(seen))
+
+
+def differentiated(steps: Steps, seen: Pass, dout: Array) -> Triple:
+    """dq, dk, dv."""
+    of = seen.attention
+    dout = dout.astype(of.q.dtype)
+    seen = steps.again(seen)
+    G = dout @ seen.v.swapaxes(-1, -2)
+    da = steps.through_mask(seen, G)
+    ds = steps.through_softmax(seen, da, steps.row_term(seen, da, G))
+    sigma = of.q.dtype.type(of.sigma)
+    return (
+        sigma * (ds @ of.k),
+        sigma * (ds.swapaxes(-1, -2) @ of.q),
+        steps.through_values(seen, dout),
+    )
+
+
+def seen_by(
+    instance: Any, steps: Steps, arrays: Triple, rng: Chance, options: dict[str, Any]
+) -> Pass:
+    """The pass of an instance with a rate, a mode and a memory."""
+    attention = pipeline.forward(*arrays, Options(**options), pipeline.RIGHT)
+    start = Pass(instance.p, instance.training, rng, instance.memory, attention)
+    return passed(steps, start)
+
+
+def built(steps: Steps) -> type:
+    """The class of an attention with dropout that goes by these steps."""
+
+    class Attention:
+        def __init__(self, p: float) -> None:
+            self.p, self.training, self.memory = p, True, dict[Any, Any]()
+
+        def train(self) -> None:
+            self.training = True
+
+        def eval(self) -> None:
+            self.training = False
+
+        @np.errstate(all="ignore")
+        def __call__(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+            o = steps.combine(seen_by(self, steps, (q, k, v), rng, options))
+            return np.asarray(o).astype(q.dtype)
+
+        @np.errstate(all="ignore")
+        def weights(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+            w = steps.show(seen_by(self, steps, (q, k, v), rng, options))
+            return np.asarray(w).astype(q.dtype)
+
+        @np.errstate(all="ignore")
+        def backward(
+            self, dout: Array, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any
+        ) -> tuple[Array, ...]:
+            seen = seen_by(self, steps, (q, k, v), rng, options)
+            return tuple(x.astype(q.dtype) for x in differentiated(steps, seen, dout))
+
+    return Attention
+
+
+def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Attention with dropout, with one step replaced by the decorated function."""
+
+    def decorate(replacement: Callable[..., Any]) -> Any:
+        made: Any = built(replace(Steps(), **{step: replacement}))
+        made.__name__ = made.__qualname__ = replacement.__name__
+        made.__doc__, made.__module__ = replacement.__doc__, replacement.__module__
+        sentence, citation = (made.__doc__ or "").splitlines()[0], facts.pop("citation", "")
+        made.mistake = Mistake(made.__name__, sentence, citation=citation, record=made, **facts)
+        return made
+
+    return decorate

@@ -1,0 +1,170 @@
+"""The vocabulary of dropout: a problem of attention, a rate, a mode and a seed.
+
+Axes, arrays and words are those of `spec.notation`, with as many key heads as query heads.
+
+    p               the rate: each weight is dropped with probability p, and kept with 1 - p
+    kept m_ij       True where the weight of key j for query i was kept    (B, H, N, M)
+    w_ij            m_ij a_ij / (1 - p), the weights that are used; o = w v
+
+`seed` is what the source of randomness starts from: the same seed, the same mask. What a
+clause chooses by itself (`chance`) is drawn from another stream of the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spec import implementation, notation
+from spec.implementation import KINDS, Capability, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, Gradients
+
+Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Attention with dropout on its weights, and the loss <dout, o> to differentiate.
+
+    q: (B, H, N, D)   k: (B, H, M, D)   v: (B, H, M, E)   dout: (B, H, N, E)
+    mask: (N, M) bool, True where query i may attend to key j, or None.
+    p: the rate. training: whether it applies.
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    dout: Array
+    p: float
+    training: bool = True
+    mask: Array | None = None
+    causal: bool = False
+    scale: float | None = None
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    seed: int = 0
+
+    axes: ClassVar[Mapping[str, str]] = {
+        "q": "B H N D",
+        "k": "B H M D",
+        "v": "B H M E",
+        "dout": "B H N E",
+        "mask": "N M",
+    }
+
+    def __post_init__(self) -> None:
+        for name in self.axes:
+            array = getattr(self, name)
+            if array is not None:
+                shared = array.view()
+                shared.flags.writeable = False
+                object.__setattr__(self, name, shared)
+
+    def but(self, **changes: Any) -> Problem:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    @cached_property
+    def attention(self) -> notation.Problem:
+        """The same problem without dropout."""
+        return notation.Problem(
+            self.q,
+            self.k,
+            self.v,
+            self.dout,
+            mask=self.mask,
+            causal=self.causal,
+            scale=self.scale,
+            dtype=self.dtype,
+            rounding=self.rounding,
+            seed=self.seed,
+        )
+
+    @property
+    def rate(self) -> float:
+        """The rate that applies: p in training, 0 in evaluation."""
+        return self.p if self.training else 0.0
+
+    @property
+    def B(self) -> int:
+        return int(self.q.shape[0])
+
+    @property
+    def H(self) -> int:
+        return int(self.q.shape[1])
+
+    @property
+    def N(self) -> int:
+        return int(self.q.shape[2])
+
+    @property
+    def M(self) -> int:
+        return int(self.k.shape[2])
+
+    @property
+    def D(self) -> int:
+        return int(self.q.shape[3])
+
+    @property
+    def E(self) -> int:
+        return int(self.v.shape[3])
+
+    @property
+    def allowed(self) -> Array:
+        """True where query i may attend to key j.   (B, H, N, M)"""
+        return self.attention.allowed
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone, and is not that of the masks."""
+        return np.random.default_rng([self.seed, 1])
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """One way to compute attention with dropout: plain functions of a problem.
+
+    forward: o (B, H, N, E), its source of randomness at the problem's seed.
+    sequence: the outputs of calls in a row, one for each mode, on one instance and from one
+        source of randomness, which starts at the seed and runs on.
+    backward: Gradients, with the mask that the forward pass has from the same seed.
+    weights: those that it shows, (B, H, N, M).
+    The rest is as `spec.implementation.Implementation` has it.
+    """
+
+    name: str
+    forward: Callable[[Problem], Array]
+    sequence: Callable[[Problem, Modes], tuple[Array, ...]]
+    backward: Callable[[Problem], Gradients] = not_offered
+    weights: Callable[[Problem], Array] = not_offered
+    answers: frozenset[Capability] = KINDS
+    differentiates: frozenset[Capability] = KINDS
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str] = "dropout"
+    functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights")
+
+    def but(self, **changes: Any) -> Dropout:
+        """The same record, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return implementation.kinds_of(problem.attention)
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {Capability.GRADIENTS: self.backward, Capability.WEIGHTS: self.weights}
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice that is made."""
+        return {**DEFAULT_CONVENTIONS, **self.conventions}

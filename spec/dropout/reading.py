@@ -1,0 +1,48 @@
+"""Reading the weights off, and with them the mask, from anybody's output.
+
+With the identity for values, o_ij = sum_k w_ik [k = j] = w_ij: products with 0 and 1, and
+sums with zeros, which round nothing. Scores are small here, so a weight of 0 was dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from spec.dropout.notation import Dropout, Problem
+from spec.notation import Array
+
+CELLS = 2**15  # weights that a statistic looks at, at least
+
+
+def readable(problem: Problem) -> Problem:
+    """The same problem with the identity for values.   E = M"""
+    v = np.broadcast_to(np.eye(problem.M), (problem.B, problem.H, problem.M, problem.M))
+    return problem.but(v=v, dout=np.zeros((problem.B, problem.H, problem.N, problem.M)))
+
+
+def used_weights(network: Dropout, problem: Problem) -> Array:
+    """The weights that the forward pass uses.   (B, H, N, M)"""
+    return network.forward(readable(problem))
+
+
+def kept(network: Dropout, problem: Problem) -> Array:
+    """True where a weight was kept: not 0, and so also where it is no number.   (B, H, N, M)"""
+    return used_weights(network, problem) != 0
+
+
+def repeated(problem: Problem, cells: int = CELLS) -> Iterator[Problem]:
+    """The problem with one seed after another, for at least so many weights."""
+    for call in range(calls(problem, cells)):
+        yield problem.but(seed=problem.seed + call)
+
+
+def calls(problem: Problem, cells: int = CELLS) -> int:
+    """How many calls that takes."""
+    return -(-cells // int(problem.allowed.sum()))
+
+
+def masks(network: Dropout, problem: Problem) -> Array:
+    """The masks of calls with one seed after another.   (calls, B, H, N, M)"""
+    return np.stack([kept(network, each) for each in repeated(problem)])

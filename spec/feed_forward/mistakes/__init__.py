@@ -1,0 +1,21 @@
+"""Plausible wrong feed-forward networks: functions of x, W1, b1, W2, b2 of NumPy arrays.
+
+pipeline    the right steps, and how to replace one
+forward     the output is wrong
+backward    the gradients are, or the call is no function
+harmless    right after all
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.feed_forward.mistakes import backward, forward, harmless
+from spec.feed_forward.mistakes.pipeline import Mistake
+
+MISTAKES: Mapping[str, Mistake] = {
+    value.mistake.name: value.mistake
+    for module in (forward, backward, harmless)
+    for value in vars(module).values()
+    if isinstance(getattr(value, "mistake", None), Mistake)
+}

@@ -1,0 +1,147 @@
+"""The output is wrong: gates, biases, widths, and positions that meet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.feed_forward.mistakes.pipeline import gate, receive, send, whole, wrong
+from spec.notation import Array
+
+# Gates
+
+
+@wrong("gate", incident="plausible")
+def leaves_out_the_gate(z: Array) -> Array:
+    """Leaves the activation out, so that two layers are one."""
+    return z
+
+
+@wrong("finish", incident="plausible")
+def gates_the_output_too(y: Array) -> Array:
+    """Ends every layer with an activation, the last one too."""
+    return np.maximum(y, 0)
+
+
+@whole(incident="plausible")
+def gates_after_the_second_map(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+    """Writes both linear layers, and the activation after them."""
+    return gate(send(receive(x, W1, b1), W2, b2))
+
+
+@wrong("gate", incident="plausible")
+def leaks_below_zero(z: Array) -> Array:
+    """Lets a hundredth through, so that no unit can die."""
+    return np.where(z > 0, z, z.dtype.type(0.01) * z)
+
+
+@wrong("gate", incident="plausible")
+def smooths_the_gate(z: Array) -> Array:
+    """Takes the GELU, in its tanh form, which later transformers have."""
+    return z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3))).astype(z.dtype)
+
+
+@wrong("gate", incident="plausible")
+def saturates(z: Array) -> Array:
+    """Clips at 6, as for phones."""
+    return np.clip(z, 0, 6)
+
+
+@wrong("gate", incident="plausible")
+def rounds_what_units_hold(z: Array) -> Array:
+    """Keeps what units hold in half precision, to save memory."""
+    return gate(z).astype(np.float16).astype(z.dtype)
+
+
+# Biases
+
+
+@wrong("receive", incident="plausible")
+def forgets_the_inner_bias(x: Array, W1: Array, _: Array) -> Array:
+    """Fuses product and activation, and leaves the bias out."""
+    return x @ W1
+
+
+@wrong("send", incident="plausible")
+def adds_the_outer_bias_twice(h: Array, W2: Array, b2: Array) -> Array:
+    """Adds the bias in the kernel, and again outside of it."""
+    return h @ W2 + b2 + b2
+
+
+@wrong("send", incident="plausible")
+def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
+    """Splits the units over two devices, each of which adds the whole bias."""
+    half = (W2.shape[0] + 1) // 2
+    shards = [(h[..., :half], W2[:half]), (h[..., half:], W2[half:])]
+    parts = [part @ rows + b2 for part, rows in shards if len(rows)]
+    return np.asarray(sum(parts[1:], parts[0]))
+
+
+@whole(incident="plausible")
+def adds_the_inner_bias_after_the_gate(
+    x: Array, W1: Array, b1: Array, W2: Array, b2: Array
+) -> Array:
+    """Adds the bias to what the gate let through."""
+    return (gate(x @ W1) + b1) @ W2 + b2
+
+
+# Widths
+
+
+@wrong("receive", incident="plausible")
+def transposes_equal_widths(x: Array, W1: Array, b1: Array) -> Array:
+    """Transposes the weights of another layout, and notices only where widths differ."""
+    return receive(x, W1.T if W1.shape[0] == W1.shape[1] else W1, b1)
+
+
+@wrong("gate", incident="plausible")
+def skips_the_last_unit(z: Array) -> Array:
+    """Works on pairs of units, and forgets the one that is left over."""
+    paired = np.arange(z.shape[-1]) < z.shape[-1] // 2 * 2
+    return np.where(paired | (z.shape[-1] == 1), gate(z), 0)
+
+
+# Positions and batch elements
+
+
+@wrong("arrive", incident="plausible")
+def subtracts_the_mean_over_positions(x: Array) -> Array:
+    """Centres over the sequence, where a layer norm centres over the width."""
+    return x - x.mean(axis=1, keepdims=True)
+
+
+@wrong("gate", incident="plausible")
+def gates_by_the_mean_over_positions(z: Array) -> Array:
+    """Decides for the whole sequence which units are on."""
+    return np.where(z.mean(axis=1, keepdims=True) > 0, z, 0)
+
+
+@wrong("arrive", incident="plausible")
+def normalises_over_the_batch(x: Array) -> Array:
+    """Centres over the batch, as batch normalisation does in training."""
+    return x - x.mean(axis=0, keepdims=True)
+
+
+@wrong("gate", incident="plausible")
+def gates_by_the_mean_over_the_batch(z: Array) -> Array:
+    """Decides for the whole batch which units are on."""
+    return np.where(z.mean(axis=0, keepdims=True) > 0, z, 0)
+
+
+@wrong("receive", incident="plausible")
+def adds_the_previous_position(x: Array, W1: Array, b1: Array) -> Array:
+    """Is a convolution over positions, of kernel size 2 where it should be 1."""
+    before = np.concatenate([np.zeros_like(x[:, :1]), x[:, :-1]], axis=1)
+    return receive(x + before, W1, b1)
+
+
+@wrong("finish", incident="plausible")
+def weights_by_position(y: Array) -> Array:
+    """Weighs later positions less, having broadcast along the wrong axis."""
+    return y / (1 + np.arange(y.shape[1], dtype=y.dtype))[:, None]
+
+
+@wrong("arrive", incident="plausible")
+def normalises_each_position(x: Array) -> Array:
+    """Has the norm that stands before the network inside of it."""
+    size = np.sqrt((x * x).mean(axis=-1, keepdims=True))
+    return x / np.where(size == 0, 1, size)

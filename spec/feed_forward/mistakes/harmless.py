@@ -1,0 +1,49 @@
+"""What looks like a mistake and is none: other ways to the same output."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.feed_forward.mistakes.pipeline import RIGHT, Pass, gate, passed, whole, wrong
+from spec.notation import Array
+
+
+@wrong("gate", incident="plausible", harmless=True)
+def multiplies_by_the_sign(z: Array) -> Array:
+    """Multiplies by a truth value, which makes zeros with a sign."""
+    return z * (z > 0)
+
+
+@wrong("gate", incident="plausible", harmless=True)
+def adds_the_absolute_value(z: Array) -> Array:
+    """Halves z + |z|, which are equal where the gate is open, and opposite where it is shut."""
+    return (z + np.abs(z)) / 2
+
+
+@wrong("receive", incident="plausible", harmless=True)
+def appends_a_column_of_ones(x: Array, W1: Array, b1: Array) -> Array:
+    """Makes the bias one more row of the weights."""
+    ones = np.ones((*x.shape[:-1], 1), x.dtype)
+    return np.concatenate([x, ones], axis=-1) @ np.concatenate([W1, b1[None]], axis=0)
+
+
+@whole(incident="plausible", harmless=True)
+def works_position_by_position(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+    """Takes one position after the other."""
+    places = [x[:, n : n + 1] for n in range(x.shape[1])]
+    return np.concatenate([passed(RIGHT, p, W1, b1, W2, b2).y for p in places], axis=1)
+
+
+@wrong("send", incident="plausible", harmless=True)
+def adds_units_in_reverse(h: Array, W2: Array, b2: Array) -> Array:
+    """Starts from the bias, and adds one unit after the other, the last first."""
+    y = np.broadcast_to(b2, (*h.shape[:-1], len(b2))).copy()
+    for f in reversed(range(len(W2))):
+        y += h[..., f : f + 1] * W2[f]
+    return y
+
+
+@wrong("through_gate", incident="plausible", harmless=True)
+def gates_by_what_units_hold(seen: Pass, dh: Array) -> Array:
+    """Asks whether h is positive, which it is exactly where z is."""
+    return np.where(gate(seen.h) > 0, dh, 0)

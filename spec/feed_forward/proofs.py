@@ -1,0 +1,103 @@
+"""Theorems about the definition of the feed-forward network, run on symbols.
+
+Inputs are positive symbols, and the first weights and biases of a unit are positive
+symbols too, or negative ones: so SymPy knows which gates are open. Each theorem holds for
+all such numbers at the sizes that it states; a pattern of gates is a region in which the
+network is smooth, and the closed forms read the same in every region.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec.feed_forward import definition
+from spec.feed_forward.notation import Problem
+from spec.notation import Array
+from spec.proofs.theorem import proved_at
+
+SIZES = "2 positions of width 2, 3 units, one of them shut"
+SIGNS = (1, 1, -1)  # of the units' first weights
+
+
+def symbolic() -> Problem:
+    """Two positions in symbols; the last unit is shut at both."""
+    x, dy = symbols("x", 1, 2, 2, positive=True), symbols("g", 1, 2, 2)
+    signs = np.array(SIGNS, dtype=object)
+    W1, b1 = symbols("W", 2, 3, positive=True) * signs, symbols("b", 3, positive=True) * signs
+    return Problem(x=x, W1=W1, b1=b1, W2=symbols("V", 3, 2), b2=symbols("c", 2), dy=dy)
+
+
+def symbols(name: str, *shape: int, positive: bool | None = None) -> Array:
+    """An array of real symbols: name_0, name_1, ..."""
+    import sympy as sp
+
+    flat = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True, positive=positive)
+    return np.array(flat, dtype=object).reshape(shape)
+
+
+def derivatives(loss: Any, of: Array) -> Array:
+    """d loss / d of, for every entry: a symbol, or minus one."""
+    import sympy as sp
+
+    def one(entry: Any) -> Any:
+        sign = -1 if entry.could_extract_minus_sign() else 1
+        return sign * sp.diff(loss, sign * entry)
+
+    return np.frompyfunc(one, 1, 1)(of)
+
+
+def residual(one: Any, two: Any) -> Array:
+    """one - two, entry by entry, multiplied out."""
+    import sympy as sp
+
+    return np.frompyfunc(sp.expand, 1, 1)(np.asarray(one - two, dtype=object))
+
+
+@proved_at(SIZES, gated=False)
+def the_gradients_are_the_derivatives(gated: bool = True) -> Array:
+    """All five closed forms are derivatives of <dy, y>. The control opens every gate."""
+    problem = symbolic()
+    loss = (problem.dy * definition.feed_forward(problem)).sum()
+    opened = problem.but(W1=abs(problem.W1), b1=abs(problem.b1))
+    closed = definition.gradients(problem if gated else opened)
+    names = ("x", "W1", "b1", "W2", "b2")
+    found = [
+        residual(getattr(closed, n), derivatives(loss, getattr(problem, n))).ravel() for n in names
+    ]
+    return np.concatenate(found)
+
+
+@proved_at(SIZES, biased=True)
+def the_network_is_homogeneous(biased: bool = False) -> Array:
+    """F(c x) = c F(x) for c > 0 and no biases. The control keeps the second bias."""
+    import sympy as sp
+
+    c = sp.Symbol("scale", positive=True)
+    problem = symbolic()
+    problem = problem.but(b1=problem.b1 * 0)
+    problem = problem if biased else problem.but(b2=problem.b2 * 0)
+    scaled = definition.feed_forward(problem.but(x=c * problem.x))
+    return residual(scaled, c * definition.feed_forward(problem))
+
+
+@proved_at(SIZES, biased=True)
+def the_output_is_linear_in_W2(biased: bool = False) -> Array:
+    """y(A + C) = y(A) + y(C) for b2 = 0. The control counts the bias twice."""
+    problem = symbolic()
+    problem = problem if biased else problem.but(b2=problem.b2 * 0)
+    C = symbols("U", *problem.W2.shape)
+    whole, first, second = (
+        definition.feed_forward(problem.but(W2=W2)) for W2 in (problem.W2 + C, problem.W2, C)
+    )
+    return residual(whole, first + second)
+
+
+@proved_at(SIZES, biased=False)
+def gradients_of_a_unit_balance(biased: bool = True) -> Array:
+    """<W1, dW1> + b1 db1 = <W2, dW2>, unit by unit. The control leaves the bias out."""
+    problem = symbolic()
+    d = definition.gradients(problem)
+    before = (problem.W1 * d.W1).sum(axis=0) + (problem.b1 * d.b1 if biased else 0)
+    return residual(before, (problem.W2 * d.W2).sum(axis=1))
