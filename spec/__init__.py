@@ -23,6 +23,14 @@ clause is a sentence, a formula and a check of a few lines.
     X blocks          attention over parts merges into attention over the whole
     T calls           the call is a function
 
+Around attention, each a small specification of its own, in a package of its own:
+
+    C cache           decoding with a cache is decoding without one
+    L layer           a layer is attention between projections
+    R positions       how attention comes to know what came first
+    F feed_forward    the half of a block that is not attention
+    D dropout         weights left out by chance
+
 `rounding` derives how far a correct implementation may stray, `problems` says
 where the clauses quantify, `proofs` what is proved, and `mistakes` holds the
 plausible wrong implementations that they must reject.
@@ -41,17 +49,22 @@ from spec import (
     bases,
     biases,
     blocks,
+    cache,
     calls,
     causality,
     decoding,
+    dropout,
+    feed_forward,
     forbidden,
     heads,
     idleness,
     jacobian,
     keys,
+    layer,
     log_sum_exp,
     masking,
     permutations,
+    positions,
     scale,
     softmax,
     values,
@@ -71,6 +84,7 @@ __all__ = [
     "Implementation",
     "Problem",
     "Violation",
+    "about",
     "assert_attention",
     "certify",
     "parametrize_with_clauses",
@@ -96,6 +110,11 @@ SECTIONS = (
     heads,
     blocks,
     calls,
+    *cache.SECTIONS,
+    *layer.SECTIONS,
+    *positions.SECTIONS,
+    *feed_forward.SECTIONS,
+    *dropout.SECTIONS,
 )
 
 
@@ -108,6 +127,11 @@ CLAUSES = {
         _FOUND, key=lambda c: (_LETTERS.index(c.section), int(c.number[len(c.section) :]))
     )
 }
+
+
+def about(kind: str) -> dict[str, Clause]:
+    """The clauses about one kind of subject, by number: "attention", "layer", "cache", ..."""
+    return {number: clause for number, clause in CLAUSES.items() if clause.about == kind}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ TARGETS = (
     "oracles.autograd:attend",
     "implementations.einsum_torch:attend",
     "implementations.fused_torch:attend",
+    "implementations.multihead_torch:MultiHead",
 )
 
 

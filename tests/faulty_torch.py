@@ -1,5 +1,9 @@
-"""The same for torch: a gradient that depends on who asks for it, an input that is changed."""
+"""The same for torch: a gradient that depends on who asks for it, an input that is changed.
 
+And a layer whose output, gradients of inputs and gradients of parameters are all wrong.
+"""
+
+from torch.nn import MultiheadAttention
 from torch.nn.functional import scaled_dot_product_attention as right
 
 from tests import torch_mistakes
@@ -12,3 +16,11 @@ def writes_into_its_values(query, key, value):
     if not value.requires_grad:
         value.mul_(2)
     return out
+
+
+class Wrong(MultiheadAttention):
+    """Says all it has to say twice."""
+
+    def forward(self, *inputs, **options):
+        y, a = super().forward(*inputs, **options)
+        return 2 * y, a

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spec import CLAUSES, SECTIONS
+import spec
+from spec import SECTIONS
+from spec.certification.contracts import CONTRACTS
 from spec.clause import Clause
 
 ROOT = Path(__file__).parent.parent
@@ -21,16 +23,33 @@ def row(clause: Clause) -> str:
     return f"| {clause.number} | {claim}{soft} | {grade} | {len(clause.catches)} |"
 
 
-def table() -> str:
-    """All clauses, section by section, each under the first sentence of its module."""
-    lines = []
+def sections(about: str) -> list[str]:
+    """The clauses about one kind of subject, each section under the first line of its module."""
+    lines: list[str] = []
     for section in SECTIONS:
-        found = [c for c in CLAUSES.values() if vars(section).get(c.name) is c]
+        found = [c for c in vars(section).values() if isinstance(c, Clause) and c.about == about]
         if not found:
             continue
+        found.sort(key=lambda clause: int(clause.number[len(clause.section) :]))
         title = (section.__doc__ or "").splitlines()[0]
         lines += ["", f"**{title}**", "", "| | claim | evidence | rejects |", "|---|---|---|---|"]
         lines += [row(clause) for clause in found]
+    return lines
+
+
+def folded(about: str) -> list[str]:
+    """The same, behind a line that a reader may open."""
+    clauses = list(spec.about(about).values())
+    what = f"{CONTRACTS[about].noun[0].upper()}{CONTRACTS[about].noun[1:]}"
+    numbers = f"{clauses[0].number} to {clauses[-1].number}"
+    summary = f"<summary>{what}: {len(clauses)} clauses, {numbers}</summary>"
+    return ["", "<details>", summary, *sections(about), "", "</details>"]
+
+
+def table() -> str:
+    """All clauses: about attention in the open, about all else behind a line each."""
+    kinds = [about for about in CONTRACTS if about != "attention"]
+    lines = [*sections("attention"), *(line for about in kinds for line in folded(about))]
     return "\n".join(lines[1:]) + "\n"
 
 

@@ -217,7 +217,7 @@ def demands_lengths(query, key, value, lengths):  # noqa: ARG001
 
 
 class Layer:
-    """A layer, which is not judged yet."""
+    """A class that takes nothing, and so no layer."""
 
 
 number = 7

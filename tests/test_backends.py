@@ -9,7 +9,7 @@ import torch
 from spec import definition
 from spec.backends import Unsuitable, implementation, inferred
 from spec.backends.memory import laid_out, view_of
-from spec.certification.probing import core
+from spec.certification.probes import core
 from spec.clause import Violation
 from spec.implementation import Capability, Refused
 from spec.notation import DTYPES

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from spec import CLAUSES
+from spec import about
 from spec.backends import implementation
 from spec.certification.running import judged, scope_for
 from spec.clause import Clause
@@ -19,6 +19,7 @@ from spec.mistakes import MISTAKES
 from tests.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.torch_mistakes import forgets_keys_asked_for_alone
 
+CLAUSES = about("attention")
 EXAMPLES = 25  # of the standard profile, for a clause of usual effort
 PAIRS = [
     (clause, name)

@@ -76,7 +76,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
         (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
         (("certify", "tests.targets:nothing"), "has no 'nothing'"),
         (("certify", "tests.targets:number"), "is of type int, not a function"),
-        (("certify", "tests.targets:Layer"), "layers are not judged yet"),
+        (("certify", "tests.targets:Layer"), "Layer answers no problem"),
         (("certify", "tests.targets:two"), "takes at least 3"),
         (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
         (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 2), want (2, 3, 4, 2)"),

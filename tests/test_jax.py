@@ -19,7 +19,7 @@ import pytest
 from spec import CLAUSES, certify, rounding
 from spec.backends import implementation
 from spec.certification.deviations import known, narrowed
-from spec.certification.probing import core, lattice
+from spec.certification.probes import core, lattice
 from spec.clause import Clause, equal
 from spec.implementation import Implementation, Refused
 from spec.notation import Problem

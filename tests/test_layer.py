@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from implementations.multihead import MultiHead
 from spec.backends import layer
+from spec.certification.deviations import known
 from spec.certification.running import judged, scope_for
 from spec.clause import Clause, Violation
 from spec.implementation import Refused
@@ -26,12 +26,7 @@ PAIRS = [(c, name) for c in CLAUSES.values() for name in sorted(c.catches)]
 WRONG = [name for name, mistake in MISTAKES.items() if not mistake.harmless]
 EXAMPLES = 25  # of the standard profile
 NUMPY = {"multihead": MultiHead, **{n: m.build for n, m in MISTAKES.items() if m.harmless}}
-# What torch 2.13 is known to break, found by these clauses: a query from which every key is hidden
-# gets NaN where a path has its own softmax (asked for weights; some masks).
-TORCH_DEVIATIONS: Mapping[str, str] = {
-    "L31": "an idle query is NaN on the path without weights, in float64 and float32",
-    "L32": "an idle query is NaN, weights and output, when weights are asked for",
-}
+TORCH_DEVIATIONS = known("torch.nn:MultiheadAttention", "cpu")
 
 
 @cache
@@ -75,6 +70,38 @@ def test_the_layer_that_torch_has(clause: Clause) -> None:
     assert clause.binds(one)
     broken = [violation(clause, one, d, seed=0, examples=25) for d in ("float64", "float32")]
     assert any(broken) == (clause.number in TORCH_DEVIATIONS), broken
+
+
+def all_broken(one: Layer, seed: int, dtypes: tuple[str, ...], reach: str) -> list[str]:
+    """The clauses that a layer breaks at the standard number of examples."""
+    found = []
+    for clause in CLAUSES.values():
+        for dtype in dtypes:
+            scope = scope_for(clause, one, dtype, "strict", reach)
+            if judged(clause, one, scope, examples=EXAMPLES, seed=seed).violation is not None:
+                found.append(f"{clause.id} {dtype}")
+    return found
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(20))
+def test_no_false_alarm_in_numpy(seed: int) -> None:
+    one = layer(MultiHead, backend="numpy")
+    assert not all_broken(one, seed, ("float64", "float32"), "standard")
+
+
+@pytest.mark.deep
+@pytest.mark.torch
+@pytest.mark.parametrize("seed", range(20))
+def test_no_false_alarm_in_torch(seed: int) -> None:
+    from torch.nn import MultiheadAttention
+
+    from implementations.multihead_torch import MultiHead as InTorch
+
+    dtypes = ("float64", "float32")
+    assert not all_broken(layer(InTorch), seed, dtypes, "standard")
+    theirs = all_broken(layer(MultiheadAttention), seed, dtypes, "standard")
+    assert {name.partition("-")[0] for name in theirs} == {*TORCH_DEVIATIONS}
 
 
 @pytest.mark.parametrize(("clause", "name"), PAIRS, ids=[f"{c.number}-{n}" for c, n in PAIRS])

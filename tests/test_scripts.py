@@ -22,7 +22,7 @@ from spec.certification import certify
 from spec.certification.doors import runs
 from spec.certification.examining import explained
 from spec.certification.loading import load
-from spec.certification.probing import core
+from spec.certification.probes import core
 from spec.certification.reproduction import script
 from spec.certification.settings import Request
 from spec.mistakes import MISTAKES, Mistake

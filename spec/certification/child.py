@@ -21,6 +21,9 @@ Item = tuple[str, str]
 Messages = queue.Queue[tuple["Child", Mapping[str, Any] | None]]
 
 
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
 class Child:
     """A worker process, and what it was given to do.
 
@@ -30,6 +33,7 @@ class Child:
 
     def __init__(self, request: Request, crashes: Sequence[Crash], messages: Messages) -> None:
         environment = {
+            **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
             "HYPOTHESIS_STORAGE_DIRECTORY": os.devnull,  # nothing is to be written there

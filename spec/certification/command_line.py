@@ -21,9 +21,12 @@ from spec.certification.comparison import compared
 from spec.certification.contents import table, whole
 from spec.certification.doors import requested, supervised
 from spec.certification.loading import resolved
+from spec.certification.posing import PROBLEMS
 from spec.certification.progress import progress
 from spec.certification.report import save_report
 from spec.certification.settings import PROFILES, Request, selected
+
+HOW = ("fail_fast", "budget", "jobs", "isolate", "patience")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    names = ("backend", "layout", "device", "profile", "seed", "fail_fast", "budget", "jobs")
+    names = ("about", "backend", "layout", "device", "profile", "seed")
     request = requested(
         options.target,
-        {name: getattr(options, name) for name in (*names, "isolate", "patience")}
+        {name: getattr(options, name) for name in (*names, *HOW)}
         | {"dtypes": _listed(options.dtype), "clauses": _listed(options.clause)}
         | {"conventions": _conventions(options.convention)}
         | {"specification": options.specification},
@@ -136,6 +139,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     certify.set_defaults(run=_certify)
     certify.add_argument("target", metavar="TARGET", help="module:name or path/to/file.py:name")
     add = certify.add_argument
+    add("--about", choices=tuple(PROBLEMS), help="default: attention, or layer for a class")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
     add("--device", default="cpu", help="cpu or cuda (default: cpu)")
@@ -147,7 +151,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
         "--clause",
         action="append",
         metavar="K2[,M]",
-        help="clauses or sections; A1, the definition, is run in any case (default: all)",
+        help="clauses or sections; the definition is run in any case (default: all)",
     )
     add("--convention", action="append", default=[], metavar="NAME=VALUE")
     add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")

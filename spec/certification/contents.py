@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
+from spec.certification.contracts import contract
 from spec.clause import Clause
 
 
@@ -17,6 +18,7 @@ def whole(clause: Clause) -> str:
     """One clause with its formula, its reasons, what it needs and what it catches."""
     title = f"{clause.number} {clause.name}"
     facts = [
+        f"about     {contract(clause.about).noun}",
         f"force     {clause.force}",
         f"evidence  {clause.evidence}",
         f"needs     {', '.join(sorted(need.value for need in clause.needs)) or 'nothing'}",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from spec.certification.certificate import Certificate
+from spec.certification.posing import arrays, options, sizes
 from spec.certification.verdicts import Counterexample, Verdict
 from spec.notation import Array
 
@@ -36,7 +37,7 @@ def counterexamples(certificate: Certificate) -> Iterator[str]:
 def _size(example: Counterexample | None) -> float:
     if example is None:
         return np.inf
-    return sum(getattr(example.problem, name).size for name in ("q", "k", "v", "dout"))
+    return sum(x.size for x in arrays(example.problem).values())
 
 
 def _counterexample(verdict: Verdict) -> str:
@@ -58,17 +59,18 @@ def _counterexample(verdict: Verdict) -> str:
 
 def _problem(example: Counterexample) -> Iterator[str]:
     p = example.problem
-    yield f"B={p.B} H={p.H} G={p.G} N={p.N} M={p.M} D={p.D} E={p.E}, {p.dtype}, {p.memory} memory"
-    asked = {"causal": p.causal or None, "scale": p.scale, "seed": p.seed or None}
-    options = [f"{name}={value}" for name, value in asked.items() if value is not None]
-    if options:
-        yield ", ".join(options)
-    for name in ("q", "k", "v", "dout", "mask"):
-        x = getattr(p, name)
-        if x is not None:
-            yield f"{name:>4} = {_array(x)}"
+    lengths = " ".join(f"{name}={x}" for name, x in sizes(p).items())
+    memory = f", {p.memory} memory" if hasattr(p, "memory") else ""
+    yield f"{lengths}, {p.dtype}{memory}"
+    asked = [f"{name}={value}" for name, value in options(p).items()]
+    if asked:
+        yield ", ".join(asked)
+    named = arrays(p)
+    indent = max(4, *map(len, named))
+    for name, x in named.items():
+        yield f"{name:>{indent}} = {_array(x, indent + 3)}"
 
 
-def _array(x: Array) -> str:
+def _array(x: Array, indent: int) -> str:
     text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
-    return textwrap.indent(text, " " * 7).strip()
+    return textwrap.indent(text, " " * indent).strip()

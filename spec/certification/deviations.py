@@ -41,12 +41,25 @@ _IDLE_IN_JAX = Deviation(
     "key)",
     aside=IDLE,
 )
+_ASKED_FOR_WEIGHTS = Deviation(
+    ("L32",),
+    "torch 2.13: a query that may attend to nothing is NaN as soon as weights are asked for, its "
+    "output and its weights (pytorch/pytorch#160064; smallest: one query, one key)",
+)
+_FAST_PATH = Deviation(
+    ("L45",),
+    "torch 2.13: in evaluation, on the fast path (one text, biases, an even number of heads, a "
+    "boolean mask), a query that may attend to nothing is NaN (pytorch/pytorch#190486; smallest: "
+    "two heads, one token)",
+)
 _JAX = "implementations.adapters.jax_attention"
 
 # By the target's origin and the device; a name that is not here has none.
 KNOWN: Mapping[tuple[str, str], tuple[Deviation, ...]] = {
     ("torch.nn.functional:scaled_dot_product_attention", "cpu"): (_ODD_SCALES,),
     ("oracles.sdpa:flash", "cpu"): (_ODD_SCALES,),
+    ("torch.nn:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
+    ("torch.nn.modules.activation:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
     (f"{_JAX}:attend", "cpu"): (_IDLE_IN_JAX,),
     (f"{_JAX}:compiled", "cpu"): (_IDLE_IN_JAX,),
 }

@@ -24,7 +24,7 @@ from spec.certification.deviations import narrowed
 from spec.certification.examining import Examiner, Survey, explained
 from spec.certification.loading import Target, origin_of, resolved
 from spec.certification.running import HALF, broken
-from spec.certification.settings import Request, checked, with_definition
+from spec.certification.settings import Request, checked
 from spec.certification.supervision import Report, Supervisor
 from spec.certification.verdicts import Verdict, unrun
 from spec.clause import Clause, equal
@@ -34,6 +34,7 @@ from spec.notation import Array, Corner, Grade, Problem
 def certify(
     target: Target,
     *,
+    about: str | None = None,
     backend: str | None = None,
     layout: str = "bhld",
     device: str = "cpu",
@@ -48,13 +49,14 @@ def certify(
     isolate: bool = False,
     specification: str = "spec:CLAUSES",
 ) -> Certificate:
-    """The certificate of `target`: a string, a function or an `Implementation`.
+    """The certificate of `target`: a string, a function, a class or a record.
 
-    backend: "numpy", "torch" or "jax", told from the target unless given. layout: "bhld", or
-    "blhd" for length before heads. dtypes, clauses: all that there are, unless given; a clause
-    by number, name or section, and A1 in any case. profile: "quick", "standard" or "deep".
-    budget: in seconds. jobs and isolate judge a target that is named by a string in processes
-    of its own. Raises Unsuitable where the target or an option is no good.
+    about: the kind of subject, told from the target unless given; so is the backend, "numpy",
+    "torch" or "jax". layout: "bhld", or "blhd" for length before heads. dtypes, clauses: all
+    that there are, unless given; a clause by number, name or section, and the definition's in
+    any case. profile: "quick", "standard" or "deep". budget: in seconds. jobs and isolate judge
+    a target that is named by a string in processes of its own. Raises Unsuitable where the
+    target or an option is no good.
     """
     given = dict(locals())
     request = requested(given.pop("target"), given)
@@ -63,8 +65,7 @@ def certify(
             raise Unsuitable("jobs and isolate need a target that is named by a string")
         return supervised(request)
     start = time.perf_counter()
-    request, numbered = _with_clauses(target, request)
-    examiner = Examiner.of(target, request, numbered)
+    examiner = Examiner.of(target, request, _clauses(target, request))
     survey = examiner.survey()
     verdicts = _in_process(examiner, survey, start)
     return certificate(request, survey, verdicts, time.perf_counter() - start)
@@ -73,8 +74,7 @@ def certify(
 def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
     """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
     start = time.perf_counter()
-    request, clauses = _with_clauses(request.target, request)
-    survey, verdicts = Supervisor(request, clauses, report).run()
+    survey, verdicts = Supervisor(request, _clauses(request.target, request), report).run()
     return certificate(request, survey, verdicts, time.perf_counter() - start)
 
 
@@ -95,10 +95,9 @@ def _specification(request: Request) -> Mapping[str, Clause]:
     return found
 
 
-def _with_clauses(target: Target, request: Request) -> tuple[Request, Mapping[str, Clause]]:
-    """The request with the definition in its selection, and the clauses as the target has them."""
-    clauses = narrowed(_specification(request), origin_of(target), request.device)
-    return with_definition(request, clauses), clauses
+def _clauses(target: Target, request: Request) -> Mapping[str, Clause]:
+    """The clauses as the target has them."""
+    return narrowed(_specification(request), origin_of(target), request.device)
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> list[Verdict]:
@@ -121,7 +120,7 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> list[Verdic
     return verdicts
 
 
-def rerun(number: str, target: Target, problem: Problem, **options: Any) -> int:
+def rerun(number: str, target: Target, problem: Any, **options: Any) -> int:
     """Run one clause on one problem, print how it is broken, and return 1 if it is."""
     request = requested(target, options)
     examiner = Examiner.of(target, request, _specification(request))
@@ -164,8 +163,7 @@ def _told(verdict: Verdict) -> str:
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for every clause and dtype that binds the target. Raises Unsuitable."""
     request = requested(target, options)
-    clauses = narrowed(_specification(request), origin_of(target), request.device)
-    examiner = Examiner.of(target, request, clauses)
+    examiner = Examiner.of(target, request, _clauses(target, request), selected_only=True)
     return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
 
 

@@ -13,32 +13,32 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable
-from spec.certification.conventions import under
-from spec.certification.explanation import looks_like
+from spec.certification.contracts import contract
 from spec.certification.loading import Target, load
 from spec.certification.probing import Probed, Refusal, probed
-from spec.certification.recognition import advice, recognised
+from spec.certification.recognition import advice
 from spec.certification.reduction import reduced
 from spec.certification.reproduction import script
 from spec.certification.running import DIFFERENTIATES, Finding, broken, judged, scope_for
-from spec.certification.settings import Request, selected
+from spec.certification.settings import Request, concerning
 from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
 from spec.certification.verdicts import verdict_to_json as as_json
 from spec.clause import Clause
-from spec.implementation import KINDS, Implementation
-from spec.notation import Grade, Problem
+from spec.notation import Grade
+from spec.subject import Subject
 
 
 @dataclass(frozen=True)
 class Survey:
     """What is known before anything is run.
 
-    order: the numbers of all clauses, in reading order. items: (number of a clause,
-    dtype) of all that is to be run. settled: the verdicts that need no run. advice:
-    what conventions were recognised, and how to declare them.
+    about: the kind of subject. order: the numbers of all clauses, in reading order. items:
+    (number of a clause, dtype) of all that is to be run. settled: the verdicts that need no
+    run. advice: what conventions were recognised, and how to declare them.
     """
 
     name: str
+    about: str
     origin: str
     conventions: Mapping[str, str]
     deviations: Mapping[str, str]
@@ -77,17 +77,24 @@ class Examiner:
     """
 
     request: Request
-    raw: Implementation
+    raw: Subject
     probed: Probed
     clauses: Mapping[str, Clause]
     patience: float
 
     @staticmethod
-    def of(target: Target, request: Request, clauses: Mapping[str, Clause]) -> Examiner:
-        """Load the target and probe it. Raises Unsuitable."""
-        chosen = {clause.number: clause for clause in selected(clauses, request.clauses)}
+    def of(
+        target: Target, request: Request, clauses: Mapping[str, Clause], selected_only: bool = False
+    ) -> Examiner:
+        """Load the target and probe it. Raises Unsuitable.
+
+        selected_only: the definition is not added to a selection of clauses.
+        """
         raw = load(target, request)
-        found = probed(under(raw, request.conventions))
+        known = contract(raw.about)
+        added = "" if selected_only else known.definition
+        chosen = concerning(clauses, request, raw.about, added)
+        found = probed(known.under(raw, request.conventions))
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         return Examiner(request, raw, found, chosen, request.thoroughness.reduction)
@@ -104,6 +111,7 @@ class Examiner:
                     settled.append(verdict)
         return Survey(
             name=self.raw.name,
+            about=self.raw.about,
             origin=self.raw.origin,
             conventions={**self.raw.chosen, **self.request.conventions},
             deviations=self.raw.deviations,
@@ -116,7 +124,7 @@ class Examiner:
             versions=versions(),
         )
 
-    def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Problem | None]:
+    def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:
         """Run one clause in one dtype; with the problem that breaks it, if any does."""
         clause, implementation = self.clauses[number], self.probed.by_dtype[dtype]
         profile = self.request.thoroughness
@@ -130,7 +138,7 @@ class Examiner:
             return unrun(clause, dtype, "crashed", reason), None
         return self._written(clause, dtype, finding), finding.problem
 
-    def counterexample(self, verdict: Verdict, problem: Problem) -> Counterexample:
+    def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""
         clause = self.clauses[verdict.clause]
         implementation = self.probed.by_dtype[verdict.dtype]
@@ -147,13 +155,20 @@ class Examiner:
         return Counterexample(
             problem=smaller,
             message=message,
+            about=clause.about,
             sentence=clause.sentence,
             formula=clause.formula,
             place=violation.place if violation else None,
-            looks_like=looks_like(implementation, smaller) if self.patience > 0 else (),
+            looks_like=self._looks_like(clause, implementation, smaller),
             script=script(clause, self.raw.but(**left), self.request, smaller, message),
             reduced=done,
         )
+
+    def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
+        """Known mistakes, if there is time to look for them."""
+        if self.patience <= 0:
+            return ()
+        return contract(clause.about).looks_like(clause, subject, problem)
 
     def _unbound(self, clause: Clause, dtype: str) -> Verdict | None:
         """The verdict on a clause that does not bind here, or None."""
@@ -166,7 +181,7 @@ class Examiner:
         implementation = self.probed.by_dtype[dtype]
         lost = clause.needs - implementation.offers
         if clause.needs & DIFFERENTIATES:
-            lost |= (clause.needs & KINDS) - implementation.differentiates
+            lost |= (clause.needs & self.raw.answers) - implementation.differentiates
         return unrun(clause, dtype, "refused", _listed(lost)) if lost else None
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
@@ -195,11 +210,12 @@ class Examiner:
         """What conventions the implementation seems to follow, told from its most exact dtype."""
         dtype = next(iter(self.probed.by_dtype))
         narrowed = self.raw.but(answers=self.probed.by_dtype[dtype].answers)
-        found = recognised(narrowed, dtype, self.request.conventions)
+        known = contract(self.raw.about)
+        found = known.recognised(narrowed, dtype, self.request.conventions)
         return tuple(advice(name, choice) for name, choice in found.items())
 
 
-def explained(examiner: Examiner, verdict: Verdict, problem: Problem) -> Verdict:
+def explained(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     """The verdict with its counterexample."""
     return replace(verdict, counterexample=examiner.counterexample(verdict, problem))
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from spec.certification.contracts import contract
 from spec.certification.examining import Survey
 from spec.certification.probing import Refusal
 from spec.certification.verdicts import Verdict
-from spec.implementation import Capability, Implementation, Refused, kinds_of, not_offered
+from spec.implementation import Capability, Refused, not_offered
 from spec.notation import Problem
 
 IDLE = "that hides all keys from a query"
@@ -38,19 +39,26 @@ class Probe:
     dtype: str
 
     @staticmethod
-    def of(function: str, problem: Problem) -> Probe:
-        """The probe that puts `problem` to a function."""
-        kinds = kinds_of(problem) - {Capability.MASK_AND_CAUSAL}  # it is told by its two parts
+    def of(record: Any, function: str, asked: Any) -> Probe:
+        """The probe that puts something to a function of a record.
+
+        asked: a problem, several of them, or a state that belongs to one.
+        """
+        posed = asked[0] if isinstance(asked, tuple) else asked
+        posed = getattr(posed, "problem", posed)
+        kinds = record.kinds_of(posed) - {Capability.MASK_AND_CAUSAL}  # told by its two parts
         words = sorted(kind.value.removeprefix("takes ") for kind in kinds)
-        if problem.mask is not None and problem.idle.any():
+        if isinstance(posed, Problem) and posed.mask is not None and posed.idle.any():
             words.append(IDLE)
-        return Probe(function, tuple(words), problem.dtype)
+        first = function == contract(record.about).first
+        return Probe("forward" if first else function, tuple(words), posed.dtype)
 
     def __str__(self) -> str:
         kinds = " and ".join(self.kinds).replace(f" and {IDLE}", f" {IDLE}")
         if self.function == "forward":
             return f"{kinds or 'a plain problem'}, {self.dtype}"
-        return f"{ASKED[self.function]}{' with ' if kinds else ''}{kinds}, {self.dtype}"
+        words = ASKED.get(self.function, self.function.replace("_", " "))
+        return f"{words}{' with ' if kinds else ''}{kinds}, {self.dtype}"
 
     @property
     def plain(self) -> bool:
@@ -118,17 +126,17 @@ class Guard:
         self.announce, self.answering, self.crashes = announce, answering, crashes
         self.lifted = False
 
-    def over(self, implementation: Implementation) -> Implementation:
+    def over(self, implementation: Any) -> Any:
         """The same implementation under guard."""
 
         def guarded(name: str) -> Callable[..., Any]:
             function = getattr(implementation, name)
 
-            def ask(problem: Problem, *rest: Any) -> Any:
+            def ask(problem: Any, *rest: Any) -> Any:
                 if self.lifted:
                     self.answering()
                 else:
-                    self._before(Probe.of(name, problem), implementation.dtypes)
+                    self._before(Probe.of(implementation, name, problem), implementation.dtypes)
                 return function(problem, *rest)
 
             return ask
@@ -137,7 +145,7 @@ class Guard:
         offered = [name for name in names if getattr(implementation, name) is not not_offered]
         return implementation.but(**{name: guarded(name) for name in offered})
 
-    def spared(self, implementation: Implementation) -> Implementation:
+    def spared(self, implementation: Any) -> Any:
         """The implementation itself, for scripts that repeat a failure, less what may crash.
 
         What is put there may be of any kind that is answered forward.

@@ -1,7 +1,9 @@
 """From what a person names to an implementation.
 
-A target is `module:name`, `path/to/file.py:name`, a function, or an
-`Implementation`. Whatever is wrong with it is said in one line (`Unsuitable`).
+A target is `module:name`, `path/to/file.py:name`, a function, a class, or a record of
+whatever kind. A function is an attention function, a class with a method `extend` is a
+cache, and any other class a layer, unless the request says what it is `about`. Whatever is
+wrong with a target is said in one line (`Unsuitable`).
 """
 
 from __future__ import annotations
@@ -16,45 +18,62 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spec.backends import Unsuitable, implementation, inferred
+from spec.backends import Unsuitable, inferred
 from spec.backends.results import WrongArray
+from spec.certification.contracts import Contract, contract
 from spec.certification.deviations import known
-from spec.certification.probing import core
 from spec.certification.settings import Request
 from spec.clause import Violation
-from spec.implementation import Implementation, Refused
+from spec.implementation import Refused
 from spec.notation import DTYPES
+from spec.subject import Subject
 
-Target = str | Callable[..., Any] | Implementation
-Guarded = Callable[[Implementation], Implementation]
+Target = str | Callable[..., Any] | Subject
+Guarded = Callable[[Any], Any]
 
 
-def load(
-    target: Target, request: Request, guard: Guarded = lambda record: record
-) -> Implementation:
-    """The implementation that `target` names, on the request's backend and device.
+def load(target: Target, request: Request, guard: Guarded = lambda record: record) -> Any:
+    """The record of what `target` names, on the request's backend and device.
 
     guard: what an implementation is seen through where it is tried out.
-    Raises Unsuitable: nothing of that name, nothing that is called as attention
-    is, or a result on a first small problem that is no attention output.
+    Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
+    or a result on a first small problem that is none of its kind.
     """
     found = resolved(target) if isinstance(target, str) else target
     origin = origin_of(target)
     return _with_known_deviations(_loaded(found, request, origin, guard), request.device)
 
 
-def _with_known_deviations(record: Implementation, device: str) -> Implementation:
+def _with_known_deviations(record: Any, device: str) -> Any:
     return record.but(deviations={**known(record.origin, device), **record.deviations})
 
 
-def _loaded(found: Any, request: Request, origin: str, guard: Guarded) -> Implementation:
-    if isinstance(found, Implementation):
+def _loaded(found: Any, request: Request, origin: str, guard: Guarded) -> Any:
+    if is_record(found):
+        if request.about not in (None, found.about):
+            raise Unsuitable(
+                f"--about {request.about}: {found.name} is a record about {found.about}"
+            )
         return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
-    if inspect.isclass(found):
-        raise Unsuitable(f"{origin or found!r} is a class, and layers are not judged yet")
     if not callable(found):
-        raise Unsuitable(f"{origin} is of type {type(found).__name__}, not a function")
-    return _confirmed(found, request, origin, guard)
+        kind = type(found).__name__
+        raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
+    known = contract(request.about or _told(found))
+    if request.layout != "bhld" and known.about != "attention":
+        raise Unsuitable(f"--layout {request.layout} is for attention functions, not {known.noun}")
+    return _confirmed(found, known, request, origin, guard)
+
+
+def is_record(found: Any) -> bool:
+    """Whether it is a record already, of whatever kind."""
+    return not inspect.isclass(found) and hasattr(found, "about") and hasattr(found, "functions")
+
+
+def _told(found: Any) -> str:
+    """The kind of subject that something callable is."""
+    if not inspect.isclass(found):
+        return "attention"
+    return "cache" if hasattr(found, "extend") else "layer"
 
 
 def resolved(target: str) -> Any:
@@ -104,35 +123,40 @@ def _from_file(place: str) -> ModuleType:
 
 
 def _confirmed(
-    function: Callable[..., Any], request: Request, origin: str, guard: Guarded
-) -> Implementation:
-    """The function on the first of its likely backends that gets an answer out of it."""
-    candidates = (request.backend,) if request.backend else inferred(function)
-    complaints = []
+    found: Any, known: Contract, request: Request, origin: str, guard: Guarded
+) -> Subject:
+    """The target on the first of its likely backends that gets an answer out of it."""
+    candidates = (request.backend,) if request.backend else inferred(found)
+    options = {
+        "layout": request.layout,
+        "device": request.device,
+        "dtypes": request.dtypes,
+        "origin": origin,
+    }
+    if known.about != "attention":
+        del options["layout"]
+    complaints: list[str] = []
     for backend in candidates:
-        record = implementation(
-            function,
-            backend=backend,
-            layout=request.layout,
-            device=request.device,
-            dtypes=request.dtypes,
-            origin=origin,
-        )
-        complaint = _complaint(guard(record))
+        try:
+            record: Subject = known.load(found, backend=backend, **options)
+        except Unsuitable as reason:
+            complaints.append(str(reason))
+            continue
+        complaint = _complaint(guard(record), known)
         if complaint is None:
             return record
         complaints.append(complaint)
     raise Unsuitable(complaints[0])
 
 
-def _complaint(record: Implementation) -> str | None:
+def _complaint(record: Any, known: Contract) -> str | None:
     """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
     complaint = None
     for dtype in sorted(record.dtypes, key=DTYPES.index):
         try:
-            record.forward(core(dtype))
+            known.put(record, known.first, known.core(dtype))
         except WrongArray as violation:
-            return f"{record.name} is no attention function: {violation}"
+            return f"{record.name} is no {known.noun.partition(' ')[2]}: {violation}"
         except Violation:
             return None
         except Refused as refusal:
@@ -146,8 +170,8 @@ def origin_of(target: Target) -> str:
     """How a person imports a target, where it can be."""
     if isinstance(target, str):
         return target
-    if isinstance(target, Implementation) and target.origin:
-        return target.origin
+    if is_record(target):
+        return str(target.origin)  # type: ignore[union-attr]
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
     return f"{module}:{name}" if module and name.isidentifier() else ""
 

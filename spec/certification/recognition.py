@@ -12,7 +12,7 @@ import numpy as np
 
 from spec import rounding
 from spec.certification.conventions import under
-from spec.certification.probing import core, lattice
+from spec.certification.probes import core, lattice
 from spec.clause import Violation
 from spec.implementation import Implementation, Refused, kinds_of
 from spec.notation import CONVENTIONS, Problem

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.certification.expectation import departure
-from spec.certification.probing import core
+from spec.certification.probes import core
 from spec.certification.recording import Asked, answered
 from spec.implementation import Implementation, not_offered
 

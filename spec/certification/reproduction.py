@@ -8,20 +8,16 @@ found, it says so and runs the clause. It exits with 1 as long as the failure is
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from spec.certification.recording import recorded
+from spec.certification.contracts import contract
+from spec.certification.posing import classes, source
 from spec.certification.settings import Request
-from spec.certification.showing import shown
-from spec.certification.source import Source, literal
 from spec.clause import Clause
-from spec.implementation import Implementation
-from spec.notation import Problem
+from spec.subject import Subject
 
 
-def script(
-    clause: Clause, raw: Implementation, request: Request, problem: Problem, message: str
-) -> str:
+def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
 
     raw: what is judged, in its own conventions, with what was left of it to judge.
@@ -30,31 +26,20 @@ def script(
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
-    source = Source.of(raw)
-    if source is not None:
-        record = recorded(clause, raw, request.conventions, problem)
-        body = shown(source, {**raw.chosen, **request.conventions}, record)
-        if body:
-            return head + "\n".join([*source.imports(problem.dtype), *body, ""])
-    return head + _by_clause(clause, raw, request, problem)
+    lines = contract(clause.about).calls(clause, raw, request, problem)
+    return head + ("\n".join(lines) if lines else _by_clause(clause, raw, request, problem))
 
 
-def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> str:
+def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> str:
     """A script that runs the clause itself."""
-    fields = [
-        f"    {name}={literal(x) if isinstance(x, np.ndarray) else repr(x)},"
-        for name, x in ((n, getattr(problem, n)) for n in problem.__dataclass_fields__)
-    ]
     arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *_asked(request)])
     lines = [
         "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
         "from spec.certification import rerun",
-        "from spec.notation import Problem",
+        f"from {type(problem).__module__} import {', '.join(classes(problem))}",
         "",
-        "problem = Problem(",
-        *fields,
-        ")",
+        *source(problem, variable="problem"),
         f"raise SystemExit(rerun({arguments}))",
     ]
     return "\n".join(lines) + "\n"
@@ -63,6 +48,7 @@ def _by_clause(clause: Clause, raw: Implementation, request: Request, problem: P
 def _asked(request: Request) -> list[str]:
     """The options of a request that change how the implementation is called."""
     defaults: dict[str, object] = {
+        "about": None,
         "backend": None,
         "layout": "bhld",
         "device": "cpu",

@@ -1,28 +1,18 @@
-"""One clause, one implementation, one dtype: examples are drawn until one breaks it.
-
-Hypothesis only draws here. Its database, deadlines, health checks and shrinking
-are off, and what is drawn depends on the seed, the clause and the dtype alone.
-"""
+"""One clause, one implementation, one dtype: examples are drawn until one breaks it."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-import hypothesis
 import numpy as np
-from hypothesis import configuration
-from hypothesis import strategies as st
 
 from spec import rounding
+from spec.certification.drawing import Enough, draw
 from spec.clause import Clause, Violation, measuring
-from spec.implementation import Capability, Implementation, Refused, not_offered
+from spec.implementation import Capability, Refused, not_offered
 from spec.notation import GRADES, Grade
 from spec.problems import Scope
 from spec.subject import Posed, Subject
@@ -31,9 +21,6 @@ DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
 )
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
-BUNDLE = 20  # problems drawn at once: more would not fit what Hypothesis draws for an example
-MANY = st.integers(0, 2**16)  # zero in the simplest example, and hardly ever again
-FUNCTIONS = Implementation.functions
 
 
 @dataclass
@@ -121,10 +108,6 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
     )
 
 
-class _Enough(BaseException):
-    """Ends a run: an example has broken the clause. No Exception, which Hypothesis would replay."""
-
-
 def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: int) -> Finding:
     finding, watch = Finding(rounding=scope.rounding), Watch()
     watched = watch.over(subject)
@@ -137,10 +120,10 @@ def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: in
             _examine(clause, watched, watch, problem, finding)
             checking += time.perf_counter() - start
         if finding.violation is not None:
-            raise _Enough
+            raise Enough
 
     start = time.perf_counter()
-    _draw(clause, scope, examples * clause.effort, seed, examine)
+    draw(clause, scope, examples * clause.effort, seed, examine)
     whole = time.perf_counter() - start
     finding.seconds = {
         "implementation": watch.seconds,
@@ -148,77 +131,6 @@ def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: in
         "elsewhere": whole - checking,
     }
     return finding
-
-
-@contextmanager
-def _keeping_nothing() -> Iterator[None]:
-    """Hypothesis would write what it learns of a caller's code to a folder beside that code."""
-    place: Any = configuration.storage_directory(intent_to_write=False)
-    home = Path(getattr(place, "home_directory", place))  # a plain Path in older versions
-    configuration.set_hypothesis_home_dir(os.devnull)
-    try:
-        yield
-    finally:
-        configuration.set_hypothesis_home_dir(home)
-
-
-def _draw(
-    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Any], None]
-) -> None:
-    """Put problems to `examine`, the simplest first, until it has had enough of them.
-
-    They come in bundles, an engine run for each: once it has seen one, the engine
-    would rather repeat parts of it than draw afresh.
-    """
-    try:
-        with np.errstate(all="ignore"), _keeping_nothing():
-            for first in range(0, examples, BUNDLE):
-                size = min(BUNDLE, examples - first)
-                _draw_bundle(clause, scope, (first, size), seed, examine)
-    except _Enough:
-        pass
-
-
-def _draw_bundle(
-    clause: Clause,
-    scope: Scope,
-    part: tuple[int, int],
-    seed: int,
-    examine: Callable[[Any], None],
-) -> None:
-    first, size = part
-
-    def several(problems: list[Any]) -> None:
-        if first == 0 and len(problems) > 1:
-            problems = problems[1:]  # the simplest has taken the place of one
-        elif len(problems) == 1 and first > 0:
-            problems = []  # it has been seen
-        for problem in problems:
-            examine(problem)
-
-    text = f"{seed} {first} {clause.number} {scope.dtype}"
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    hypothesis.seed(number)(
-        hypothesis.settings(
-            max_examples=2,
-            phases=(hypothesis.Phase.generate,),
-            database=None,
-            deadline=None,
-            suppress_health_check=list(hypothesis.HealthCheck),
-            verbosity=hypothesis.Verbosity.quiet,
-            report_multiple_bugs=False,
-            print_blob=False,
-        )(hypothesis.given(_bundles(clause.over.within(scope), size))(several))
-    )()
-
-
-@st.composite
-def _bundles(draw: st.DrawFn, problems: st.SearchStrategy[Any], size: int) -> list[Any]:
-    """Several problems, as what Hypothesis does once for each example takes longer than they.
-
-    One in the simplest bundle, which is the first, so that it is not put again and again.
-    """
-    return [draw(problems) for _ in range(size if draw(MANY) else 1)]
 
 
 def _examine(

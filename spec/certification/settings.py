@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends import LAYOUTS, NAMES, Unsuitable
+from spec.certification.posing import PROBLEMS
 from spec.clause import Clause
 from spec.notation import CONVENTIONS, DTYPES
 from spec.sizes import Reach
-
-DEFINITION = "A1"  # without it nothing is certified
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,13 @@ PROFILES: Mapping[str, Profile] = {
 class Request:
     """Everything that settles a certification; the same request gives the same verdicts.
 
-    target: as a person names it. specification: `module:name` of the clauses by number.
+    target: as a person names it. about: the kind of subject that it is, where that cannot be
+    told from it. specification: `module:name` of the clauses by number.
     patience: overrides that of the profile. The other fields are the options of the command line.
     """
 
     target: str = ""
+    about: str | None = None
     backend: str | None = None
     layout: str = "bhld"
     device: str = "cpu"
@@ -82,6 +83,8 @@ class Request:
     def command(self) -> str:
         """The command line that repeats it."""
         words = ["python -m spec certify", self.target]
+        if self.about:
+            words.append(f"--about {self.about}")
         if self.backend:
             words.append(f"--backend {self.backend}")
         if self.layout != "bhld":
@@ -98,6 +101,7 @@ class Request:
 
 def checked(request: Request) -> Request:
     """The request itself. Raises Unsuitable where an option has a value that there is not."""
+    _among("kind of subject", request.about, (None, *PROBLEMS))
     _among("backend", request.backend, (None, *NAMES))
     _among("layout", request.layout, LAYOUTS)
     _among("profile", request.profile, tuple(PROFILES))
@@ -111,16 +115,16 @@ def checked(request: Request) -> Request:
     return request
 
 
-def with_definition(request: Request, clauses: Mapping[str, Clause]) -> Request:
+def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:
     """The request, the definition's clause put first where its selection has left it out.
 
     Whoever selects a clause wants to know whether it holds of attention, and not
     to hear that the certificate is incomplete.
     """
-    wanted, first = request.clauses, clauses.get(DEFINITION)
+    wanted, first = request.clauses, clauses.get(definition)
     if wanted is None or first is None or any(_fits(first, word) for word in wanted):
         return request
-    return dataclasses.replace(request, clauses=(DEFINITION, *wanted))
+    return dataclasses.replace(request, clauses=(definition, *wanted))
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:
@@ -134,6 +138,24 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
         if not any(_fits(clause, word) for clause in clauses.values()):
             raise Unsuitable(f"unknown clause {word!r}: `python -m spec clauses` lists them")
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
+
+
+def concerning(
+    clauses: Mapping[str, Clause], request: Request, about: str, definition: str
+) -> Mapping[str, Clause]:
+    """Of the clauses selected, those about one kind of subject, and its definition first of all.
+
+    Raises Unsuitable for a name that fits none of them.
+    """
+    selected(clauses, request.clauses)
+    mine = {number: clause for number, clause in clauses.items() if clause.about == about}
+    for word in request.clauses or ():
+        found = {clause.about for clause in clauses.values() if _fits(clause, word)}
+        if about not in found:
+            what = " and ".join(sorted(found))
+            raise Unsuitable(f"clause {word!r} is about {what}, and the target about {about}")
+    chosen = selected(mine, with_definition(request, mine, definition).clauses)
+    return {clause.number: clause for clause in chosen}
 
 
 def _fits(clause: Clause, word: str) -> bool:

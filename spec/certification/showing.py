@@ -12,9 +12,10 @@ import numpy as np
 
 from spec import definition
 from spec.certification.expectation import expected, meant
+from spec.certification.posing import literal
 from spec.certification.recording import Asked, Record
 from spec.certification.replay import course
-from spec.certification.source import Source, literal
+from spec.certification.source import Source
 from spec.clause import Violation
 from spec.implementation import Refused
 from spec.notation import Array, Call, Problem

@@ -17,6 +17,7 @@ import numpy as np
 
 from spec.backends.memory import Laid, laid_out
 from spec.backends.wrapping import Wrapped
+from spec.certification.posing import literal
 from spec.certification.recording import Asked
 from spec.implementation import Implementation
 from spec.notation import Array, Problem
@@ -69,17 +70,10 @@ class Source:
 
     def imports(self, dtype: str) -> list[str]:
         """The lines that a script opens with."""
-        place = self.raw.origin.rpartition(":")[0]
-        lines = []
-        if place.endswith(".py"):
-            path = Path(place).resolve()
-            lines += ["import sys", f"sys.path.insert(0, {str(path.parent)!r})"]
-            place = path.stem
-        lines += ["import numpy as np", *IMPORTS[self.library]]
-        lines += [f"from {place} import {self.name.split('.')[0]}", ""]
+        lines = imported(self.raw.origin, IMPORTS[self.library])
         if self.library == "jax" and dtype == "float64":
-            lines.append('jax.config.update("jax_enable_x64", True)')
-        return [*lines, 'np.seterr(all="ignore")']
+            lines.insert(-1, 'jax.config.update("jax_enable_x64", True)')
+        return lines
 
     def callee(self, asked: Asked) -> tuple[str, Wrapped] | None:
         """What a call is written with: a name, and the function as it is called.
@@ -185,12 +179,16 @@ class Source:
         return f"np.ndarray({laid.shape}, np.{dtype}, {buffer}, {laid.offset * size}, {steps})"
 
 
-def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> str:
-    """An array as source text: float64 or truth values, unless the options say otherwise."""
-    kind = "bool" if x.dtype == bool else "float"
-    words = str(x.astype(kind).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
-    text = f"{make}({', '.join([words, *(options or [f'dtype={kind}'])])})"
-    return text if x.size else f"{text}.reshape({x.shape})"
+def imported(origin: str, libraries: Sequence[str]) -> list[str]:
+    """The lines that import what stands at `origin`, NumPy and other libraries."""
+    place, _, name = origin.rpartition(":")
+    lines = []
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        lines += ["import sys", f"sys.path.insert(0, {str(path.parent)!r})"]
+        place = path.stem
+    lines += ["import numpy as np", *libraries]
+    return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
 
 
 def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:

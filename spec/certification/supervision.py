@@ -16,9 +16,10 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.child import Child, Item, Messages
+from spec.certification.contracts import contract
 from spec.certification.examining import Survey, versions
 from spec.certification.guarding import Crash, probe_from_json, with_crashes
-from spec.certification.settings import Request, selected
+from spec.certification.settings import Request, concerning, selected
 from spec.certification.verdicts import Verdict, unrun, verdict_from_json
 from spec.clause import Clause
 from spec.notation import CONVENTIONS, DTYPES, GRADES
@@ -33,7 +34,8 @@ class Supervisor:
 
     def __init__(self, request: Request, clauses: Mapping[str, Clause], report: Report) -> None:
         self.request, self.report = request, report
-        self.clauses = {c.number: c for c in selected(clauses, request.clauses)}
+        self.clauses = clauses
+        self.guess = selected(clauses, request.clauses)[0].about  # until a child knows
         self.messages: Messages = queue.Queue()
         self.children: list[Child] = []
         self.survey: Survey | None = None
@@ -194,8 +196,10 @@ class Supervisor:
 
     def _nothing_known(self) -> Survey:
         """The plan where not even loading and probing came to an end: all of it."""
-        dtypes = self.request.dtypes or DTYPES
-        items = tuple((number, dtype) for dtype in dtypes for number in self.clauses)
+        dtypes, about = self.request.dtypes or DTYPES, self.request.about or self.guess
+        definition = contract(about).definition
+        planned = tuple(concerning(self.clauses, self.request, about, definition))
+        items = tuple((number, dtype) for dtype in dtypes for number in planned)
         outcome = "blocked" if "budget" in self.stopped else "crashed"
         late = ", while it was loaded and probed" if outcome == "blocked" else ""
         reason = f"{self.stopped}{late}"
@@ -203,10 +207,11 @@ class Supervisor:
         defaults = {name: choices[0] for name, choices in CONVENTIONS.items()}
         return Survey(
             name=self.request.target,
+            about=about,
             origin=self.request.target,
             conventions={**defaults, **self.request.conventions},
             deviations={},
-            order=tuple(self.clauses),
+            order=planned,
             items=items,
             settled=(),
             refusals=(),

@@ -11,15 +11,12 @@ crashed       the process died or hung while the clause was run, or the clause i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import numpy as np
-
+from spec.certification.posing import PROBLEMS, number, problem_from_json, problem_to_json
 from spec.clause import Clause, Place
-from spec.notation import Array, Problem
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
 OUTCOMES: tuple[Outcome, ...] = (
@@ -31,19 +28,20 @@ OUTCOMES: tuple[Outcome, ...] = (
     "blocked",
     "crashed",
 )
-ARRAYS = ("q", "k", "v", "dout", "mask")
 
 
 @dataclass(frozen=True)
 class Counterexample:
     """A problem that breaks a clause, and what there is to say about it.
 
-    sentence, formula: what the clause says. looks_like: known mistakes that give the same answer.
-    script: a program that repeats the failure. reduced: the search for a smaller one is over.
+    about: the kind of subject that it is put to. sentence, formula: what the clause says.
+    looks_like: known mistakes that give the same answer. script: a program that repeats the
+    failure. reduced: the search for a smaller one is over.
     """
 
-    problem: Problem
+    problem: Any  # of the kind that the clause is about
     message: str
+    about: str = "attention"
     sentence: str = ""
     formula: str = ""
     place: Place | None = None
@@ -90,7 +88,7 @@ def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON has it: numbers that JSON lacks are written as words."""
     written = {name: getattr(verdict, name) for name in verdict.__dataclass_fields__}
-    written["worst"] = _number(verdict.worst)
+    written["worst"] = number(verdict.worst)
     written["seconds"] = dict(verdict.seconds or {})
     example = verdict.counterexample
     if example is not None:
@@ -98,9 +96,10 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         written["counterexample"] = {
             "problem": problem_to_json(example.problem),
             "message": example.message,
+            "about": example.about,
             "sentence": example.sentence,
             "formula": example.formula,
-            "place": {k: _number(v) for k, v in place.items()} if place else None,
+            "place": {k: number(v) for k, v in place.items()} if place else None,
             "looks_like": list(example.looks_like),
             "script": example.script,
             "reduced": example.reduced,
@@ -117,8 +116,9 @@ def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     if found is not None:
         place = found["place"]
         fields["counterexample"] = Counterexample(
-            problem=problem_from_json(found["problem"]),
+            problem=problem_from_json(PROBLEMS[found["about"]], found["problem"]),
             message=found["message"],
+            about=found["about"],
             sentence=found["sentence"],
             formula=found["formula"],
             place=_place(place) if place else None,
@@ -127,42 +127,6 @@ def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
             reduced=found["reduced"],
         )
     return Verdict(**fields)
-
-
-def problem_to_json(problem: Problem) -> dict[str, Any]:
-    """A problem as JSON has it."""
-    written = {n: getattr(problem, n) for n in problem.__dataclass_fields__ if n not in ARRAYS}
-    arrays = {name: _array_to_json(getattr(problem, name)) for name in ARRAYS}
-    return {**written, **arrays}
-
-
-def problem_from_json(written: Mapping[str, Any]) -> Problem:
-    """The problem that `problem_to_json` wrote."""
-    arrays = {name: _array_from_json(written[name]) for name in ARRAYS}
-    return Problem(**{**written, **arrays})
-
-
-def _array_to_json(x: Array | None) -> dict[str, Any] | None:
-    if x is None:
-        return None
-    numbers = x.reshape(-1).tolist()
-    numbers = numbers if x.dtype == bool else [_number(number) for number in numbers]
-    return {"shape": list(x.shape), "dtype": str(x.dtype), "numbers": numbers}
-
-
-def _array_from_json(written: Mapping[str, Any] | None) -> Array | None:
-    if written is None:
-        return None
-    convert = bool if written["dtype"] == "bool" else float
-    numbers = [convert(number) for number in written["numbers"]]
-    return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])
-
-
-def _number(x: Any) -> Any:
-    """A number, or the word for one that JSON has no number for."""
-    if isinstance(x, float) and not math.isfinite(x):
-        return str(x)
-    return list(x) if isinstance(x, tuple) else x
 
 
 def _place(written: Mapping[str, Any]) -> Place:

@@ -1,0 +1,90 @@
+"""Attention functions: four arrays in, one out, and a good many options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spec import rounding
+from spec.backends import implementation
+from spec.certification.contracts.attention_moves import MOVES
+from spec.certification.contracts.contract import Contract, Problems
+from spec.certification.conventions import under
+from spec.certification.explanation import looks_like
+from spec.certification.probes import core, kinds
+from spec.certification.recognition import recognised
+from spec.certification.recording import recorded
+from spec.certification.settings import Request
+from spec.certification.showing import shown
+from spec.certification.source import Source
+from spec.certification.truth import truth
+from spec.clause import Clause, Violation
+from spec.implementation import Capability, Implementation, Refused
+from spec.mistakes import MISTAKES
+from spec.notation import Problem
+
+
+def trials(dtype: str) -> Mapping[str, tuple[Capability, Problems]]:
+    """Functions that may refuse even the core, and what they are tried on."""
+    plain = (core(dtype),)
+    return {
+        "backward": (Capability.GRADIENTS, plain),
+        "partial": (Capability.PARTIAL_GRADIENTS, plain),
+        "weights": (Capability.WEIGHTS, plain),
+        "lse": (Capability.LSE, plain),
+        "bias_gradient": (Capability.BIAS_GRADIENT, kinds(dtype)[Capability.BIAS]),
+    }
+
+
+def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
+    """That float64 has the accuracy of float32, where it has."""
+    if "float64" not in by_dtype:
+        return []
+    problem = core("float64", D=5)
+    try:
+        out = by_dtype["float64"].forward(problem)
+    except (Refused, Violation):
+        return []
+    error = np.abs(out - rounding.reference(problem).o)
+    exact = (error <= rounding.of_output(problem)).all()
+    single = (error <= rounding.of_output(problem.but(dtype="float32"))).all()
+    return ["computes float64 in float32"] if single and not exact else []
+
+
+def mistakes() -> Iterator[tuple[Any, Callable[[], Implementation]]]:
+    """The known mistakes as records."""
+    for mistake in MISTAKES.values():
+        yield mistake, partial(implementation, mistake.attend, backend="numpy")
+
+
+def calls(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> list[str]:
+    """The lines of a script that makes the call that is wrong; none where there is no such call."""
+    source = Source.of(raw)
+    if source is None:
+        return []
+    record = recorded(clause, raw, request.conventions, problem)
+    body = shown(source, {**raw.chosen, **request.conventions}, record)
+    return [*source.imports(problem.dtype), *body, ""] if body else []
+
+
+ATTENTION = Contract(
+    about="attention",
+    noun="an attention function",
+    definition="A1",
+    core=core,
+    truth=truth,
+    mistakes=mistakes,
+    load=implementation,
+    kinds=kinds,
+    trials=trials,
+    ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
+    moves=MOVES,
+    under=under,
+    recognised=recognised,
+    notes=notes,
+    similar=lambda _, record, problem: looks_like(record, problem),
+    calls=calls,
+)

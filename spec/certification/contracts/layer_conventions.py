@@ -1,0 +1,153 @@
+"""Layers under conventions of their own, turned into layers that follow the defaults.
+
+A layer of torch's kind says True for what is forbidden, and that is its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec.backends import Unsuitable
+from spec.certification.contracts.layer_probes import core
+from spec.clause import Violation
+from spec.implementation import Refused, not_offered
+from spec.layer import moves
+from spec.layer.notation import LayerProblem
+from spec.layer.record import Layer
+from spec.layer.rounding import Budgets
+from spec.notation import Array, Call
+
+OPEN = ("mask means", "idle", "causal")  # the conventions that a layer may choose
+
+
+def under(record: Layer, declared: Mapping[str, str]) -> Layer:
+    """The layer as one that chooses the default, its own choices being checked.
+
+    Raises Unsuitable for a convention that layers do not leave open.
+    """
+    for name in declared:
+        if name not in OPEN:
+            raise Unsuitable(f"--convention {name}: of a layer, choose {', '.join(OPEN)}")
+    chosen = {**record.chosen, **declared}
+    adapted = record.but(conventions=chosen)
+    if chosen["mask means"] == "attend":
+        adapted = _asked(adapted, opposite)
+    if chosen["idle"] != "zero":
+        adapted = _settled(adapted, chosen["idle"])
+    return adapted
+
+
+def opposite(problem: LayerProblem) -> LayerProblem:
+    """True in a mask, and in padding, for what may be attended to."""
+    mask, padding = problem.mask, problem.padding
+    if mask is not None and mask.dtype == bool:
+        mask = np.logical_not(mask)
+    padding = None if padding is None else np.logical_not(padding)
+    return problem.but(mask=mask, padding=padding)
+
+
+def _asked(record: Layer, turned: Callable[[LayerProblem], LayerProblem]) -> Layer:
+    """The layer, each of its functions being put the turned problem."""
+
+    def through(function: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(problem: Any, *rest: Any) -> Any:
+            several = isinstance(problem, tuple)
+            return function(tuple(map(turned, problem)) if several else turned(problem), *rest)
+
+        return asked
+
+    there = {name: getattr(record, name) for name in record.functions}
+    return record.but(**{n: through(f) for n, f in there.items() if f is not not_offered})
+
+
+def _settled(record: Layer, choice: str) -> Layer:
+    """Rows of idle queries that are as declared become what they are by default; others NaN."""
+
+    def output(y: Array, problem: LayerProblem) -> Array:
+        idle = moves.idle(problem)[..., None]
+        b = problem.parameters.b_o
+        default = np.broadcast_to(0.0 if b is None else b, y.shape)
+        return np.where(idle, np.where(_as_declared(y, problem, choice), default, np.nan), y)
+
+    def forward(problem: LayerProblem) -> Array:
+        return output(record.forward(problem), problem)
+
+    def weights(problem: LayerProblem) -> Array:
+        a = record.weights(problem)
+        idle = moves.idle(problem)
+        mine = idle[:, None, :, None] if problem.asks == "heads" else idle[..., None]
+        return np.where(mine, np.where(_weights_as_declared(a, problem, choice), 0.0, np.nan), a)
+
+    def sequence(problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
+        answers = record.sequence(problems)
+        return tuple(output(y, p) for y, p in zip(answers, problems, strict=True))
+
+    def call(problem: LayerProblem) -> Call:
+        found = record.call(problem)
+        return replace(found, out=output(found.out, problem))
+
+    turned = {"forward": forward, "weights": weights, "sequence": sequence, "call": call}
+    return record.but(**{n: f for n, f in turned.items() if getattr(record, n) is not not_offered})
+
+
+def _as_declared(y: Array, problem: LayerProblem, choice: str) -> Array:
+    """True where an output is what `choice` says of an idle query."""
+    if choice == "nan":
+        return np.isnan(y)
+    known = Budgets(_seeing_all_alike(problem))
+    return np.asarray(np.abs(y - known.y) <= known.of_output)
+
+
+def _weights_as_declared(a: Array, problem: LayerProblem, choice: str) -> Array:
+    """The same of its weights."""
+    if choice == "nan":
+        return np.isnan(a)
+    known = Budgets(_seeing_all_alike(problem))
+    if problem.asks == "heads":
+        return np.asarray(np.abs(a - known.weights) <= known.of_weights)
+    return np.asarray(np.abs(a - known.weights.mean(axis=1)) <= known.of_mean_weights)
+
+
+def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
+    """The problem with queries of zero, and nothing hidden from them."""
+    none = {"W_q": np.zeros_like(problem.parameters.W_q)}
+    if problem.biased:
+        none["b_q"] = np.zeros_like(none["W_q"][0])
+    return problem.of(**none).but(mask=None, padding=None, causal=False)
+
+
+def recognised(raw: Layer, dtype: str, declared: Mapping[str, str]) -> Mapping[str, str]:
+    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
+    chosen = {**raw.chosen, **declared}
+    hidden = ~np.tri(4, 5, k=1, dtype=bool)
+    hidden[0, 1:3] = False, True
+    idle = hidden.copy()
+    idle[2] = True
+    telling = {
+        "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
+        "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
+    }
+    found = {}
+    for name, (problem, others) in telling.items():
+        if not raw.kinds_of(problem) <= raw.answers or _right(raw, chosen, problem):
+            continue
+        for choice in others:
+            if choice != chosen[name] and _right(raw, {**chosen, name: choice}, problem):
+                found[name] = choice
+    return found
+
+
+def _right(raw: Layer, chosen: Mapping[str, str], problem: LayerProblem) -> bool:
+    """Whether the output is the definition's."""
+    known = Budgets(problem)
+    try:
+        with np.errstate(all="ignore"):
+            open_ = {name: chosen[name] for name in OPEN}
+            y = under(raw.but(conventions={}), open_).forward(problem)
+    except (Refused, Violation):
+        return False
+    return bool((np.abs(y - known.y) <= known.of_output).all())

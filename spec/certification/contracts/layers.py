@@ -1,0 +1,62 @@
+"""Layers: three inputs and eight parameters in, one output out, and masks of three kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spec.backends import layer
+from spec.certification.contracts.contract import Contract
+from spec.certification.contracts.layer_calls import calls
+from spec.certification.contracts.layer_conventions import recognised, under
+from spec.certification.contracts.layer_moves import MOVES
+from spec.certification.contracts.layer_probes import core, kinds, trials
+from spec.certification.contracts.layer_truth import truth
+from spec.clause import Violation
+from spec.implementation import Refused
+from spec.layer.mistakes import MISTAKES
+from spec.layer.record import Layer
+from spec.layer.rounding import Budgets
+
+
+def mistakes() -> Iterator[tuple[Any, Callable[[], Layer]]]:
+    """The known mistakes as records."""
+    for mistake in MISTAKES.values():
+        yield mistake, partial(layer, mistake.build, name=mistake.name, backend="numpy")
+
+
+def notes(by_dtype: Mapping[str, Layer]) -> list[str]:
+    """That float64 has the accuracy of float32, where it has."""
+    if "float64" not in by_dtype:
+        return []
+    problem = core("float64")
+    try:
+        y = by_dtype["float64"].forward(problem)
+    except (Refused, Violation):
+        return []
+    known, single = Budgets(problem), Budgets(problem.but(dtype="float32"))
+    error = np.abs(y - known.y)
+    exact = (error <= known.of_output).all()
+    return ["computes float64 in float32"] * bool((error <= single.of_output).all() and not exact)
+
+
+LAYER = Contract(
+    about="layer",
+    noun="a layer",
+    definition="L1",
+    core=core,
+    truth=truth,
+    mistakes=mistakes,
+    load=layer,
+    kinds=kinds,
+    trials=trials,
+    ask={"step": lambda record, problem: record.step(problem, 0.5)},
+    moves=MOVES,
+    under=under,
+    recognised=recognised,
+    notes=notes,
+    calls=calls,
+)

@@ -1,0 +1,212 @@
+"""Positions, caches, feed-forward networks and dropout: records that need little more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spec import cache, dropout, feed_forward
+from spec.cache.definition import DEFINITION
+from spec.cache.loading import cache as load_cache
+from spec.cache.notation import Problem as CacheProblem
+from spec.cache.reading import reading
+from spec.certification.contracts.contract import Contract
+from spec.certification.probes import lattice
+from spec.dropout.definition import attention as dropped
+from spec.dropout.definition import gradients as dropped_gradients
+from spec.dropout.definition import weights as dropped_weights
+from spec.dropout.loading import dropout as load_dropout
+from spec.dropout.notation import Dropout, Modes
+from spec.dropout.notation import Problem as DropoutProblem
+from spec.feed_forward import definition as network
+from spec.feed_forward.loading import feed_forward as load_network
+from spec.feed_forward.notation import FeedForward
+from spec.feed_forward.notation import Gradients as NetworkGradients
+from spec.feed_forward.notation import Problem as NetworkProblem
+from spec.notation import DTYPES, Array, Call, Gradients
+from spec.positions import truth as by_definition
+from spec.positions.alibi.loading import linear_bias
+from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
+from spec.positions.alibi.notation import Problem as BiasProblem
+from spec.positions.rotary.loading import rotation
+from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
+from spec.positions.rotary.notation import Problem as RotaryProblem
+from spec.positions.sinusoidal.loading import encoding
+from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
+from spec.positions.sinusoidal.notation import Problem as SinusoidalProblem
+from spec.rounding.formats import rounded
+
+Mistakes = Callable[[], Iterator[tuple[Any, Callable[[], Any]]]]
+
+
+def _records(mistakes: Mapping[str, Any]) -> Mistakes:
+    """Mistakes that hold their records."""
+    return lambda: ((m, partial(getattr, m, "record")) for m in mistakes.values())
+
+
+def _targets(mistakes: Mapping[str, Any], load: Callable[..., Any]) -> Mistakes:
+    """Mistakes that hold what their records are made of."""
+
+    def found() -> Iterator[tuple[Any, Callable[[], Any]]]:
+        for m in mistakes.values():
+            yield m, partial(load, m.record, name=m.name, backend="numpy")
+
+    return found
+
+
+# Positions
+
+
+def _queries(dtype: str) -> RotaryProblem:
+    """Five tokens in two sequences, three heads of width four."""
+    q, k, v, dout = (lattice(2, 3, 5, 4, seed=i) for i in range(4))
+    return RotaryProblem(q, k, v, dout, np.tile(np.arange(5), (2, 1)), dtype=dtype)
+
+
+SINUSOIDAL = Contract(
+    about="sinusoidal",
+    noun="an encoding of positions",
+    definition="R1",
+    first="add",
+    core=lambda dtype: SinusoidalProblem(
+        lattice(2, 3, 4, seed=1), lattice(2, 3, 4, seed=2), dtype=dtype
+    ),
+    truth=by_definition.encoding,
+    mistakes=_records(SINUSOIDAL_MISTAKES),
+    load=encoding,
+)
+ROTARY = Contract(
+    about="rotary",
+    noun="a rotation by positions",
+    definition="R14",
+    first="rotate",
+    core=_queries,
+    truth=by_definition.rotation,
+    mistakes=_records(ROTARY_MISTAKES),
+    load=rotation,
+)
+ALIBI = Contract(
+    about="alibi",
+    noun="a linear bias",
+    definition="R34",
+    first="bias",
+    core=lambda dtype: BiasProblem(lattice(4, 3, 3), dtype=dtype),
+    truth=by_definition.linear_bias,
+    mistakes=_records(ALIBI_MISTAKES),
+    load=linear_bias,
+)
+
+# Caches
+
+
+def text(dtype: str) -> CacheProblem:
+    """A text of five tokens in two sequences, in chunks of two."""
+    shapes = {"q": (2, 3, 5, 4), "k": (2, 3, 5, 4), "v": (2, 3, 5, 4)}
+    shapes |= {f"{name}_other": (2, 3, 2, 4) for name in "qkv"}
+    q, k, v, *other = (lattice(*shape, seed=i) for i, shape in enumerate(shapes.values()))
+    arrivals, lengths = np.full((2, 2), 2), np.array([5, 5])
+    return CacheProblem(q, k, v, other[0], other[1], other[2], arrivals, lengths, dtype=dtype)
+
+
+CACHE = Contract(
+    about="cache",
+    noun="a cache",
+    definition="C16",
+    first="extend",
+    core=text,
+    ask={"extend": reading},
+    truth=lambda: DEFINITION,
+    mistakes=_records(cache.MISTAKES),
+    load=load_cache,
+)
+
+# The feed-forward network
+
+
+def network_of(dtype: str) -> NetworkProblem:
+    """Three positions of width four, and five units."""
+    shapes = [(2, 3, 4), (4, 5), (5,), (5, 4), (4,), (2, 3, 4)]
+    x, W1, b1, W2, b2, dy = (lattice(*shape, seed=i) for i, shape in enumerate(shapes))
+    return NetworkProblem(x, W1, b1, W2, b2, dy, dtype=dtype)
+
+
+def _network() -> FeedForward:
+    def forward(problem: NetworkProblem) -> Array:
+        return rounded(network.feed_forward(problem), problem.dtype)
+
+    def backward(problem: NetworkProblem) -> NetworkGradients:
+        exact = network.gradients(problem)
+        named = {name: getattr(exact, name) for name in exact.__dataclass_fields__}
+        return NetworkGradients(**{n: rounded(x, problem.dtype) for n, x in named.items()})
+
+    return FeedForward(
+        "the definition",
+        forward,
+        backward,
+        lambda problem: Call(forward(problem), problem.dtype),
+        dtypes=DTYPES,
+    )
+
+
+FEED_FORWARD = Contract(
+    about="feed-forward",
+    noun="a feed-forward network",
+    definition="F1",
+    core=network_of,
+    truth=_network,
+    mistakes=_targets(feed_forward.MISTAKES, load_network),
+    load=load_network,
+)
+
+# Dropout
+
+
+def _dropout() -> Dropout:
+    """The definition, with masks from NumPy's generator at the seed of the problem."""
+
+    def kept(problem: DropoutProblem, chance: np.random.Generator) -> Array:
+        shape = (problem.B, problem.H, problem.N, problem.M)
+        return np.asarray(chance.random(shape) >= problem.rate)
+
+    def one(problem: DropoutProblem) -> Array:
+        return kept(problem, np.random.default_rng(problem.seed))
+
+    def backward(problem: DropoutProblem) -> Gradients:
+        exact = dropped_gradients(problem, one(problem))
+        return Gradients(*(rounded(x, problem.dtype) for x in (exact.q, exact.k, exact.v)))
+
+    def sequence(problem: DropoutProblem, modes: Modes) -> tuple[Array, ...]:
+        chance = np.random.default_rng(problem.seed)
+        calls = (problem.but(training=mode) for mode in modes)
+        return tuple(rounded(dropped(p, kept(p, chance)), p.dtype) for p in calls)
+
+    return Dropout(
+        "the definition",
+        forward=lambda problem: sequence(problem, (problem.training,))[0],
+        sequence=sequence,
+        backward=backward,
+        weights=lambda problem: rounded(dropped_weights(problem, one(problem)), problem.dtype),
+        dtypes=DTYPES,
+    )
+
+
+def _at_a_quarter(dtype: str) -> DropoutProblem:
+    """Four queries and five keys, and a rate of a quarter."""
+    q, k, v, dout = (lattice(2, 3, n, 2, seed=i) for i, n in enumerate((4, 5, 5, 4)))
+    return DropoutProblem(q, k, v, dout, p=0.25, dtype=dtype)
+
+
+DROPOUT = Contract(
+    about="dropout",
+    noun="attention with dropout",
+    definition="D1",
+    core=_at_a_quarter,
+    truth=_dropout,
+    mistakes=_targets(dropout.MISTAKES, load_dropout),
+    load=load_dropout,
+)
+
+OTHERS = (SINUSOIDAL, ROTARY, ALIBI, FEED_FORWARD, DROPOUT, CACHE)

@@ -1,0 +1,109 @@
+"""Ways to make a problem of any kind simpler: fewer elements along an axis, plainer numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+from spec.notation import Array
+
+Move = Callable[[Any], Iterator[Any]]
+FAR = 24  # arrays of at most so many numbers are simplified number by number
+
+
+def along_axes(problem: Any) -> Iterator[Any]:
+    """Fewer elements along each axis, in all arrays that have it: `axes` names them by letter."""
+    axes: Mapping[str, str] = problem.axes
+    for letter in dict.fromkeys("".join(axes.values()).replace(" ", "")):
+        having = {
+            name: words.split().index(letter)
+            for name, words in axes.items()
+            if letter in words.split() and getattr(problem, name) is not None
+        }
+        size = min(getattr(problem, name).shape[axis] for name, axis in having.items())
+        for index in kept(size):
+            yield problem.but(**{n: getattr(problem, n).take(index, a) for n, a in having.items()})
+
+
+def with_defaults(problem: Any) -> Iterator[Any]:
+    """An option less: each that is no array as it is by default."""
+    for field in fields(problem):
+        x = getattr(problem, field.name)
+        settled = field.name in ("dtype", "rounding") or field.default is MISSING
+        if (
+            not settled
+            and x is not field.default
+            and not (isinstance(x, int) and x == field.default)
+        ):
+            yield problem.but(**{field.name: field.default})
+
+
+def _same(x: Any, other: Any) -> bool:
+    return x is other or (not isinstance(x, np.ndarray) and x == other)
+
+
+def plain_numbers(problem: Any) -> Iterator[Any]:
+    """Simpler numbers in each array of floats."""
+    for name in problem.axes:
+        x = getattr(problem, name)
+        if x is not None and x.dtype.kind == "f":
+            for other in simpler(x):
+                yield problem.but(**{name: other})
+
+
+def kept(size: int) -> Iterator[Array]:
+    """Ways to keep fewer of `size` elements: without a half, a quarter, ..., a single one."""
+    chunk = size // 2
+    everything = np.arange(size)
+    while chunk:
+        for start in range(0, size, chunk):
+            kept = np.delete(everything, slice(start, start + chunk))
+            if kept.size:
+                yield kept
+        chunk //= 2
+
+
+def simpler(x: Array) -> Iterator[Array]:
+    """Arrays like `x` with less to read in them: all numbers plainer, then one by one."""
+    for other in _plainer(x):
+        if _cost(other) < _cost(x):
+            yield other
+    if x.size <= FAR:
+        for place in np.ndindex(*x.shape):
+            for number in _plainer(x[place]):
+                if _cost(number) < _cost(x[place]):
+                    changed = x.copy()
+                    changed[place] = number
+                    yield changed
+
+
+def _plainer(x: Any) -> Iterator[Array]:
+    """The finite numbers of `x`, coarser and coarser ones last."""
+    finite = np.isfinite(x)
+    for other in (np.zeros_like(x), np.ones_like(x), -np.ones_like(x), np.sign(x)):
+        yield np.where(finite, other, x)
+    for bits in (0, 1, 3):
+        yield np.where(finite, np.round(np.where(finite, x, 0) * 2**bits) / 2**bits, x)
+    with np.errstate(all="ignore"):
+        fraction, power = np.frexp(np.where(finite, x, 0))
+    for bits in (1, 2, 4, 8):
+        coarse = np.ldexp(np.trunc(fraction * 2**bits), power - bits)
+        yield np.where(finite, coarse, x)
+
+
+def _cost(x: Any) -> float:
+    """How much there is to read in numbers: the bits of numerators and denominators."""
+    return sum(map(_bits, np.asarray(x, dtype=float).reshape(-1).tolist()))
+
+
+def _bits(number: float) -> float:
+    if not np.isfinite(number):
+        return 1.0
+    over, under = number.as_integer_ratio()
+    return over.bit_length() + under.bit_length() - 1 + 0.5 * (number < 0)
+
+
+RECORDS: tuple[Move, ...] = (along_axes, with_defaults, plain_numbers)

@@ -1,0 +1,92 @@
+"""Layers and records, right and wrong, for the tests of the tools that judge them."""
+
+import os
+
+import numpy as np
+
+from implementations.multihead import MultiHead
+from implementations.rotary import rotate
+from spec.positions.rotary.loading import rotation
+
+TURNS = rotation(rotate, backend="numpy")
+
+
+class Attends(MultiHead):
+    """True in a mask means that a query may attend."""
+
+    def __call__(self, query, key, value, key_padding_mask=None, attn_mask=None, **options):
+        padding = None if key_padding_mask is None else opposite(key_padding_mask)
+        mask = None if attn_mask is None else opposite(attn_mask)
+        return super().__call__(
+            query, key, value, key_padding_mask=padding, attn_mask=mask, **options
+        )
+
+
+class NanWhenIdle(MultiHead):
+    """Divides zero by zero where there is nothing to attend to."""
+
+    def __call__(self, query, key, value, key_padding_mask=None, attn_mask=None, **options):
+        y, a = super().__call__(
+            query, key, value, key_padding_mask=key_padding_mask, attn_mask=attn_mask, **options
+        )
+        hidden = np.zeros((*query.shape[:-1], key.shape[-2]), dtype=bool)
+        for mask in (
+            attn_mask,
+            None if key_padding_mask is None else key_padding_mask[..., None, :],
+        ):
+            if mask is not None and mask.ndim <= hidden.ndim and not self._of_heads(mask, query):
+                hidden = hidden | (mask if mask.dtype == bool else np.isneginf(mask))
+        idle = hidden.all(axis=-1)
+        y = np.where(idle[..., None], np.nan, y).astype(y.dtype)
+        if a is not None:
+            rows = idle[:, None] if a.ndim == idle.ndim + 2 and idle.ndim == 2 else idle
+            a = np.where(rows[..., None], np.nan, a).astype(a.dtype)
+        return y, a
+
+    def _of_heads(self, mask, query):
+        return mask.ndim == 3 and mask.shape[0] == self.heads * len(query) and mask.shape[1] > 1
+
+
+class WithoutOutput(MultiHead):
+    """Saves its output projection under a name of its own."""
+
+    def state_dict(self):
+        found = super().state_dict()
+        found["to_out.weight"] = found.pop("out_proj.weight")
+        return found
+
+
+class HeadsSideBySide(MultiHead):
+    """Forgets to join its heads."""
+
+    def __call__(self, query, key, value, **options):
+        y, a = super().__call__(query, key, value, **options)
+        return np.stack([y, y], axis=-1), a
+
+
+class NoHeads:
+    """Takes no number of heads."""
+
+    def __init__(self, embed_dim):
+        self.embed_dim = embed_dim
+
+
+class Aborts(MultiHead):
+    """Brings its process down where padding is handed over."""
+
+    def __call__(self, query, key, value, key_padding_mask=None, **options):
+        if key_padding_mask is not None:
+            os.abort()
+        return super().__call__(query, key, value, **options)
+
+
+class HalfAsLoud(MultiHead):
+    """Halves what it says, and has the gradients of a layer that does not."""
+
+    def __call__(self, query, key, value, **options):
+        y, a = super().__call__(query, key, value, **options)
+        return y / 2, a
+
+
+def opposite(mask):
+    return np.logical_not(mask) if mask.dtype == bool else mask
