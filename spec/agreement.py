@@ -45,7 +45,6 @@ def reduced(x: Array, shape: tuple[int, ...]) -> Array:
         "returns_double_precision",
         "returns_zero",
         "attends_to_the_best_key_only",
-        "reads_only_64_columns",
         "rounds_scores_to_float16",
         "rounds_weights_to_bfloat16",
         "rounds_the_scale_to_bfloat16",
@@ -192,7 +191,7 @@ def the_gradient_of_the_bias_is_that_of_the_definition(
         "shows_weights_transposed",
         "shows_nan_for_idle_queries",
     },
-    effort=2,
+    effort=4,
 )
 def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are the softmax of the scores.
@@ -219,6 +218,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
         "measures_lse_without_the_bias",
         "measures_the_log_of_the_mean",
     },
+    effort=2,
 )
 def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.

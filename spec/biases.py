@@ -23,7 +23,7 @@ from spec.problems import ADDITIVE, BOOLEAN, problems
     over=problems(masks=(*BOOLEAN, *ADDITIVE)),
     needs={Capability.LSE},
     catches={"forgets_the_maximum_in_lse"},
-    effort=2,
+    effort=3,
 )
 def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
     """Hiding keys never makes the log-sum-exp larger.

@@ -47,6 +47,7 @@ def shares(left: Array, right: Array) -> tuple[Array, Array]:
     "X1",
     over=CUT,
     catches={"attends_to_the_best_key_only", "averages_the_values", "rounds_inputs_to_tf32"},
+    effort=2,
     proof=proofs.merging_blocks_gives_the_whole,
 )
 def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
@@ -155,6 +156,7 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
         "takes_the_maximum_of_the_first_tile",
         "merges_halves_in_base_two",
     },
+    effort=2,
 )
 def a_late_maximum_rescales_what_came_before(attention: Implementation, problem: Problem) -> None:
     """The largest score may come last, first or anywhere: keys in reverse give the same output.

@@ -30,6 +30,7 @@ def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:
     over=problems(),
     needs={Capability.CALL},
     catches={"scales_queries_in_place", "writes_into_the_mask"},
+    effort=2,
 )
 def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
     """No input is changed by the call.
@@ -66,7 +67,10 @@ def the_output_is_new(attention: Implementation, problem: Problem) -> None:
 
 
 @clause(
-    "T3", over=problems(), catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"}
+    "T3",
+    over=problems(),
+    catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"},
+    effort=3,
 )
 def the_same_question_has_the_same_answer(attention: Implementation, problem: Problem) -> None:
     """Asked twice, an implementation answers the same, to the bit.

@@ -228,7 +228,12 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
     equal(dv[:, :, -1], want, within=rounding.of_gradients(problem).v[:, :, -1])
 
 
-@clause("C15", over=problems(causal=True, tiled="keys"), catches={"sees_the_future_on_whole_tiles"})
+@clause(
+    "C15",
+    over=problems(causal=True, tiled="keys"),
+    catches={"sees_the_future_on_whole_tiles"},
+    effort=2,
+)
 def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:
     """The future is forbidden on every tile, full or not, first or last.
 
@@ -245,6 +250,7 @@ def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> N
     "C14",
     over=problems(causal=True, scales=("odd",)),
     catches={"drops_the_sign_of_the_scale", "takes_zero_scale_for_none"},
+    effort=2,
 )
 def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
     """The future is forbidden whatever the scale, even if that is zero or negative.

@@ -73,6 +73,7 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
         "forgets_causality_without_a_mask",
         "swaps_queries_and_keys",
     },
+    effort=2,
 )
 def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
     """Decoding one token with all keys so far, and no mask, is a row of the whole.

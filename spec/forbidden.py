@@ -91,6 +91,7 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
     over=HOLES,
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_mask"},
+    effort=2,
     proof=proofs.forbidden_keys_have_no_gradient,
 )
 def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:

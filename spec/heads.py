@@ -99,6 +99,7 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     "H4",
     over=GROUPED,
     catches={"tiles_key_heads", "bounds_packed_rows", "divides_heads_by_key_heads"},
+    effort=2,
     proof=proofs.grouped_heads_are_repeated_heads,
 )
 def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:

@@ -74,7 +74,7 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
     "M4",
     over=problems(masks=(*BOOLEAN, *ADDITIVE)),
     catches={"reads_broadcast_masks_as_written_out"},
-    effort=2,
+    effort=3,
 )
 def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
     """A mask in any broadcast form means the same as the mask written out.
@@ -119,7 +119,7 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
     "M14",
     over=problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
     needs={Capability.MASK},
-    catches={"adds_the_truth_values", "keeps_stale_keys"},
+    catches={"adds_the_truth_values"},
 )
 def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
     """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
@@ -165,6 +165,7 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
     "M19",
     over=problems(masks=(*BOOLEAN, *ADDITIVE), tiled="queries"),
     catches={"wraps_mask_rows_at_64", "uses_the_mask_of_the_first_query"},
+    effort=2,
 )
 def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> None:
     """However many queries there are, each is masked by its own row.

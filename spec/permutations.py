@@ -132,6 +132,7 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     over=UNORDERED,
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_mask"},
+    effort=2,
     proof=proofs.gradients_follow_the_order_of_keys,
 )
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
@@ -157,6 +158,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
     "P7",
     over=problems(causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
+    effort=2,
     proof=proofs.duplicating_all_keys_adds_log_two,
 )
 def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:

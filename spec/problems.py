@@ -59,7 +59,7 @@ class Problems:
     smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
     most 33, for a clause that looks at every weight. tiled: enough "keys" (or
-    "queries") for several tiles, and few of the other.
+    "queries") for several tiles, and few of the other. wide: D of 63 and more.
     """
 
     masks: tuple[str, ...] = ANY
@@ -73,6 +73,7 @@ class Problems:
     equal_widths: bool = False
     modest: bool = False
     tiled: Literal["", "keys", "queries"] = ""
+    wide: bool = False
     needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "attention"
 
@@ -94,6 +95,7 @@ def problems(
     equal_widths: bool = False,
     modest: bool = False,
     tiled: Literal["", "keys", "queries"] = "",
+    wide: bool = False,
 ) -> Problems:
     """A domain; what it cannot do without becomes a need of the clause."""
     needs = set()
@@ -120,6 +122,7 @@ def problems(
         equal_widths,
         modest,
         tiled,
+        wide,
         frozenset(needs),
     )
 
@@ -204,6 +207,7 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
         domain.grouped if Capability.GROUPS in answers else False,
         Capability.WIDTHS in answers and not domain.equal_widths,
         Capability.EMPTY in answers and domain.empty,
+        domain.wide,
     )
 
 

@@ -79,6 +79,7 @@ def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem)
         "scales_by_model_width",
         "leaves_scores_unscaled",
     },
+    effort=2,
 )
 def the_scale_is_one_over_the_root_of_the_width(
     attention: Implementation, problem: Problem

@@ -85,7 +85,7 @@ class Limits:
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
     tiled: enough keys for several tiles and few queries, or the other way round.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
-    empty: B, N, M or E may be zero.
+    empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
     """
 
     reach: Reach
@@ -96,6 +96,7 @@ class Limits:
     grouped: bool | None
     free_width: bool
     empty: bool
+    wide: bool = False
 
 
 @cache
@@ -110,7 +111,8 @@ def pick(draw: st.DrawFn, values: Sequence[T]) -> T:
 
 def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
     """Lengths of all axes; they shrink to the least."""
-    extent = pick(draw, EXTENTS[limits.reach])
+    wide = limits.wide and limits.reach != "small"
+    extent = "wide" if wide else pick(draw, EXTENTS[limits.reach])
     lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
     D = pick(draw, WIDE if extent == "wide" else WIDTHS)
     E = pick(draw, (D, *WIDTHS)) if limits.free_width else D

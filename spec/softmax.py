@@ -54,6 +54,7 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
         "forbids_after_normalising",
         "drops_weights_below_a_ten_thousandth",
     },
+    effort=2,
     proof=proofs.rows_sum_to_one,
 )
 def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
@@ -179,6 +180,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
         "adds_one_to_the_denominator",
         "exponentiates_by_a_cubic",
     },
+    effort=2,
     proof=proofs.a_subset_is_renormalised,
 )
 def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
@@ -210,6 +212,7 @@ def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> Non
         "exponentiates_in_base_two",
         "clips_scores_at_fifty",
     },
+    effort=2,
 )
 def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None:
     """A key far ahead of the others leaves nothing to them.

@@ -39,6 +39,7 @@ def _full_precision(dtype: str) -> float:
     "V1",
     over=problems(modest=True),
     catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
+    effort=2,
     proof=proofs.outputs_lie_among_the_allowed_values,
 )
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
@@ -83,7 +84,7 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
 
 @clause(
     "V3",
-    over=problems(families=EXACT, least=(1, 1, 1, 2)),
+    over=problems(families=EXACT, least=(1, 1, 1, 2), equal_widths=True),
     catches={"reads_keys_as_values"},
     proof=proofs.outputs_add_as_values_do,
 )
@@ -93,7 +94,7 @@ def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> Non
         o(v + w) = o(v) + o(w)
 
     The weights do not look at the values. Whatever else is read in their place counts once on
-    the left and twice on the right.
+    the left and twice on the right. Keys can be, where D = E.
     """
     other = problem.but(v=np.roll(problem.v, 1, axis=2) / 2)
     both = problem.but(v=problem.v + other.v)
@@ -104,9 +105,7 @@ def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> Non
     equal(o[2], o[0] + o[1], within=within)
 
 
-@clause(
-    "V4", over=problems(), catches={"reads_keys_as_values", "takes_the_width_of_values_from_keys"}
-)
+@clause("V4", over=problems(), catches={"takes_the_width_of_values_from_keys"})
 def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
     """Each column of the output comes from the same column of the values.
 
@@ -127,7 +126,7 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
 @clause(
     "V5",
     over=problems(families=("lattice", "ties", "normal")),
-    catches={"reads_keys_as_values", "remembers_answers_by_shape"},
+    catches={"remembers_answers_by_shape"},
 )
 def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
     """Doubling the values doubles the output, to the bit.
