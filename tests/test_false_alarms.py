@@ -9,6 +9,8 @@ import pytest
 from implementations import TARGETS
 from spec import certify
 from spec.backends import Unsuitable
+from spec.certification.loading import load
+from spec.certification.settings import Request
 from spec.mistakes import MISTAKES
 from spec.mistakes.mistake import Mistake
 
@@ -61,5 +63,7 @@ def test_another_convention_is_refused_until_it_is_declared(mistake: Mistake) ->
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("target", RIGHT)
 def test_what_is_right_is_certified_for_any_seed(target: str, seed: int) -> None:
-    certificate = certify(target, seed=seed)
+    """The dtypes by turns, as all of them would take hours."""
+    dtypes = load(target, Request(target=target)).dtypes
+    certificate = certify(target, dtypes=(dtypes[seed % len(dtypes)],), seed=seed)
     assert certificate.passed, str(certificate)
