@@ -25,6 +25,7 @@ CLAUSES = {c.number: c for s in SECTIONS for c in vars(s).values() if isinstance
 PAIRS = [(c, name) for c in CLAUSES.values() for name in sorted(c.catches)]
 WRONG = [name for name, mistake in MISTAKES.items() if not mistake.harmless]
 EXAMPLES = 25  # of the standard profile
+BY_TURNS = (("float64",), ("float32",))
 NUMPY = {"multihead": MultiHead, **{n: m.build for n, m in MISTAKES.items() if m.harmless}}
 TORCH_DEVIATIONS = known("torch.nn:MultiheadAttention", "cpu")
 
@@ -87,7 +88,7 @@ def all_broken(one: Layer, seed: int, dtypes: tuple[str, ...], reach: str) -> li
 @pytest.mark.parametrize("seed", range(20))
 def test_no_false_alarm_in_numpy(seed: int) -> None:
     one = layer(MultiHead, backend="numpy")
-    assert not all_broken(one, seed, ("float64", "float32"), "standard")
+    assert not all_broken(one, seed, BY_TURNS[seed % 2], "standard")
 
 
 @pytest.mark.deep
@@ -98,7 +99,7 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
 
     from implementations.multihead_torch import MultiHead as InTorch
 
-    dtypes = ("float64", "float32")
+    dtypes = BY_TURNS[seed % 2]
     assert not all_broken(layer(InTorch), seed, dtypes, "standard")
     theirs = all_broken(layer(MultiheadAttention), seed, dtypes, "standard")
     assert {name.partition("-")[0] for name in theirs} == {*TORCH_DEVIATIONS}

@@ -44,13 +44,14 @@ _IDLE_IN_JAX = Deviation(
 _ASKED_FOR_WEIGHTS = Deviation(
     ("L32",),
     "torch 2.13: a query that may attend to nothing is NaN as soon as weights are asked for, its "
-    "output and its weights (pytorch/pytorch#160064; smallest: one query, one key)",
+    "output and its weights (pytorch/pytorch#160064; smallest: one query, one key, "
+    "which is forbidden)",
 )
 _FAST_PATH = Deviation(
     ("L45",),
-    "torch 2.13: in evaluation, on the fast path (one text, biases, an even number of heads, a "
-    "boolean mask), a query that may attend to nothing is NaN (pytorch/pytorch#190486; smallest: "
-    "two heads, one token)",
+    "torch 2.13: in evaluation, on the fast path (one text, biases, an even number of heads), a "
+    "query that may attend to nothing is NaN (pytorch/pytorch#190486; smallest: two heads, one "
+    "token, which is padding)",
 )
 _JAX = "implementations.adapters.jax_attention"
 

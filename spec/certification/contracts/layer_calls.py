@@ -162,8 +162,8 @@ class Script:
             lines.append(f"dout = {self._array(self._given('dout'))}")
         if what in INPUTS and self.library == "torch":
             lines.append(f"{what}.requires_grad_()")
-        mode = f"torch.set_grad_enabled({what not in ('y', 'weights') or p.training})"
-        lines += [mode] if self.library == "torch" else []
+        if self.library == "torch" and what in ("y", "weights") and not p.training:
+            lines.append("torch.set_grad_enabled(False)")
         return [*lines, f"out = {call}", *self._looked_at(what, inputs)]
 
     def _looked_at(self, what: str, inputs: tuple[str, ...]) -> list[str]:
