@@ -22,7 +22,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -46,6 +46,16 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "mask means": ("attend", "forbid"),
 }
 DEFAULT_CONVENTIONS: Mapping[str, str] = {name: choices[0] for name, choices in CONVENTIONS.items()}
+
+
+def read_only(record: Any, names: Iterable[str]) -> None:
+    """Have a frozen record hold its arrays as views that nobody can write through."""
+    for name in names:
+        array = getattr(record, name)
+        if array is not None:
+            shared = array.view()
+            shared.flags.writeable = False
+            object.__setattr__(record, name, shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +85,7 @@ class Problem:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("q", "k", "v", "dout", "mask"):
-            array = getattr(self, name)
-            if array is not None:
-                shared = array.view()
-                shared.flags.writeable = False
-                object.__setattr__(self, name, shared)
+        read_only(self, ("q", "k", "v", "dout", "mask"))
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""

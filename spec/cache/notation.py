@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from spec.notation import Array, Grade
+from spec.notation import Array, Grade, read_only
 
 
 class Text(NamedTuple):
@@ -95,10 +95,7 @@ class Problem:
     }
 
     def __post_init__(self) -> None:
-        for name in self.axes:
-            shared = getattr(self, name).view()
-            shared.flags.writeable = False
-            object.__setattr__(self, name, shared)
+        read_only(self, self.axes)
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from spec import implementation, notation
 from spec.implementation import KINDS, Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, Gradients
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, Gradients, read_only
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
 
@@ -57,12 +57,7 @@ class Problem:
     }
 
     def __post_init__(self) -> None:
-        for name in self.axes:
-            array = getattr(self, name)
-            if array is not None:
-                shared = array.view()
-                shared.flags.writeable = False
-                object.__setattr__(self, name, shared)
+        read_only(self, self.axes)
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Grade
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Grade, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +48,7 @@ class Problem:
     }
 
     def __post_init__(self) -> None:
-        for name in self.axes:
-            shared = getattr(self, name).view()
-            shared.flags.writeable = False
-            object.__setattr__(self, name, shared)
+        read_only(self, self.axes)
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spec.notation import Array, Corner, Grade
+from spec.notation import Array, Corner, Grade, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 
@@ -40,10 +40,7 @@ class Parameters:
     b_o: Array | None = None
 
     def __post_init__(self) -> None:
-        for name, x in self.named().items():
-            shared = x.view()
-            shared.flags.writeable = False
-            object.__setattr__(self, name, shared)
+        read_only(self, self.named())
 
     def named(self) -> dict[str, Array]:
         """Those that are there, by name."""
@@ -90,12 +87,7 @@ class LayerProblem:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("query", "key", "value", "dout", "padding", "mask"):
-            array = getattr(self, name)
-            if array is not None:
-                shared = array.view()
-                shared.flags.writeable = False
-                object.__setattr__(self, name, shared)
+        read_only(self, ("query", "key", "value", "dout", "padding", "mask"))
 
     def but(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes`."""

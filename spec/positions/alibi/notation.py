@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, read_only
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -43,12 +43,7 @@ class Problem:
     axes: ClassVar[Mapping[str, str]] = {"scores": "H N M", "asked": "H"}
 
     def __post_init__(self) -> None:
-        for name in self.axes:
-            array = getattr(self, name)
-            if array is not None:
-                shared = array.view()
-                shared.flags.writeable = False
-                object.__setattr__(self, name, shared)
+        read_only(self, self.axes)
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""

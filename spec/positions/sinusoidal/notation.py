@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade
+from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, read_only
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -42,10 +42,7 @@ class Problem:
     axes: ClassVar[Mapping[str, str]] = {"x": "B N E", "dout": "B N E"}
 
     def __post_init__(self) -> None:
-        for name in self.axes:
-            shared = getattr(self, name).view()
-            shared.flags.writeable = False
-            object.__setattr__(self, name, shared)
+        read_only(self, self.axes)
 
     def but(self, **changes: Any) -> Problem:
         """The same problem, except for `changes`."""
