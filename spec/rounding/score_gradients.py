@@ -19,7 +19,7 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
     delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
                   + sum(heavy |da|, delta) ] / room          from the weights
                 sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
-    zeta_ij   = H + u (2 + (M - 1) / 2) (|da| + |delta|)     Z but for delta
+    zeta_ij   = H + 2 u (|da| + |delta|) + u (M - 1) / 2 (|da| + |Z|)     Z but for delta
     B_ds      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
 
 The row term from the weights is that of weights that were divided by their own sum:
@@ -191,12 +191,13 @@ class ScoreGradients:
     def zeta(self) -> Array:
         """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)
 
-        The subtraction and a product with each side; and where the Jacobian of
-        softmax is applied as a matrix, da meets the M - 1 additions of delta (Lemma 1).
+        The subtraction and a product with each side; and where the Jacobian of softmax
+        is applied as a matrix, Z is one sum of M products. Their sizes add up to |da| and
+        sum a |da| at most, of which the second is in the budget of delta (Lemma 1).
         """
         r = self.rules
-        unit = r.u * (2 + 0.5 * max(self.problem.M - 1, 0))
-        zeta = self.H + unit * (self.da_size + np.abs(self.delta))
+        zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
+        zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
         return zeta + r.u_each * (self.Z + 2 * self.H) + r.w_each if r.u_each else zeta
 
     @cached_property
