@@ -1,4 +1,4 @@
-"""`pytest --implementation TARGET`: the clauses as tests of somebody's attention.
+"""`pytest --implementation TARGET`: the clauses as tests of somebody's attention, or layer.
 
 Given a target, nothing but tests/test_implementation.py is collected: a test for each
 clause and dtype, named like K2-key_gradients_sum_to_zero-float32.
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = "test_implementation.py"
+OPTIONS = ("about", "profile", "backend", "layout", "device")
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
 NEEDED = {  # from their first line on
     "test_backends.py": ("torch",),
@@ -24,10 +25,11 @@ NEEDED = {  # from their first line on
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of `python -m spec certify` that a test run needs."""
-    group = parser.getgroup("attention", "hold an attention function to the specification")
+    group = parser.getgroup("attention", "hold an implementation to the specification")
     group.addoption(
         "--implementation", metavar="TARGET", help="module:name or path/to/file.py:name"
     )
+    group.addoption("--about", help="what it is, as for `python -m spec certify`")
     group.addoption("--profile", default="standard", help="quick, standard or deep")
     group.addoption("--backend", help="numpy, torch or jax")
     group.addoption("--layout", default="bhld", help="bhld or blhd")
@@ -71,7 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         found = runs(
             target,
-            **{name: option(f"--{name}") for name in ("profile", "backend", "layout", "device")},
+            **{name: option(f"--{name}") for name in OPTIONS},
             dtypes=option("--dtype"),
             clauses=option("--clause"),
             conventions=dict(word.split("=", 1) for word in option("--convention")),

@@ -110,6 +110,13 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     assert outcomes["L1"] == "holds"
 
 
+def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
+    """Some clauses put several problems at once, and any of them may be refused."""
+    certificate = certify(layers.ShortMasks, dtypes=("float32",), profile="quick")
+    assert certificate.passed, str(certificate)
+    assert "sometimes refused" in str(certificate)
+
+
 # Conventions of layers
 
 

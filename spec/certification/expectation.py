@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spec import agreement, definition, forbidden, rounding
+from spec import definition, forbidden, gradients, rounding
 from spec.certification.conventions import (
     head_order,
     opposite_mask,
@@ -97,7 +97,7 @@ def _mask_gradient(problem: Problem) -> Pair:
     assert want is not None
     assert budget is not None
     shape = problem.mask.shape
-    return agreement.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
+    return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
 
 
 def _idle(pair: Pair, problem: Problem, choice: str) -> Pair:

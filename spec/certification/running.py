@@ -112,19 +112,24 @@ def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: in
     finding, watch = Finding(rounding=scope.rounding), Watch()
     watched = watch.over(subject)
     checking = 0.0
+    failed: Exception | None = None
 
     def examine(problem: Any) -> None:
-        nonlocal checking
-        if finding.violation is None:
-            start = time.perf_counter()
+        nonlocal checking, failed
+        start = time.perf_counter()
+        try:
             _examine(clause, watched, watch, problem, finding)
-            checking += time.perf_counter() - start
-        if finding.violation is not None:
+        except Exception as error:  # Hypothesis would print the whole problem
+            failed = error
+        checking += time.perf_counter() - start
+        if finding.violation is not None or failed is not None:
             raise Enough
 
     start = time.perf_counter()
     draw(clause, scope, examples * clause.effort, seed, examine)
     whole = time.perf_counter() - start
+    if failed is not None:
+        raise failed
     finding.seconds = {
         "implementation": watch.seconds,
         "specification": checking - watch.seconds,

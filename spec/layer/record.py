@@ -88,9 +88,10 @@ class Layer:
         """The same layer, except for `changes`."""
         return replace(self, **changes)
 
-    def kinds_of(self, problem: LayerProblem) -> frozenset[Capability]:
-        """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)
+    def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[Capability]:
+        """The kinds of problem that `problem` is, or that several are; empty for the core."""
+        several = problem if isinstance(problem, tuple) else (problem,)
+        return frozenset().union(*map(kinds_of, several))
 
     @property
     def offers(self) -> frozenset[Capability]:

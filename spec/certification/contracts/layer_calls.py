@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.layer_arrays import INPUTS
 from spec.backends.layer_options import flags, masks
-from spec.backends.layers import INPUTS, WrappedLayer
+from spec.backends.layers import WrappedLayer
 from spec.certification.posing import literal
 from spec.certification.running import broken
 from spec.certification.settings import Request
