@@ -77,6 +77,9 @@ def judge(mistake: Mistake, problem: Problem) -> None:
         holds(not call.changed, f"changed {call.changed}")
         holds(not call.aliased, f"returned the memory of {call.aliased}")
         kept = called(mistake.attend, problem)
+        backward = getattr(mistake.attend, "backward", None)
+        if backward is not None:  # a pass may leave something behind for the next one
+            called(backward, problem, "dout")
         hold(results(mistake, mirrored(problem)), expected(mirrored(problem), "call"))
         hold([kept], expected(problem, "call"))
 

@@ -98,9 +98,10 @@ def layer(
 
     Raises Unsuitable: an unknown backend or dtype, or one that has no layers.
     """
-    arrays = library(backend or inferred(build)[0], device)
-    if arrays.name not in LAYERED:
-        raise Unsuitable(f"layers of {arrays.name} are not judged: choose {' or '.join(LAYERED)}")
+    written_in = backend or inferred(build)[0]
+    if written_in in NAMES and written_in not in LAYERED:
+        raise Unsuitable(f"layers of {written_in} are not judged: choose {' or '.join(LAYERED)}")
+    arrays = library(written_in, device)
     wrapped = WrappedLayer(build, arrays)
     differentiated = arrays.differentiate is not None or hasattr(build, "backward")
     return Layer(
