@@ -4,8 +4,10 @@ Read `notation` for the words and `definition` for what attention is; then the
 sections, in this order. Each opens with its idea and its derivation; each
 clause is a sentence, a formula and a check of a few lines.
 
-    A agreement       the output, the gradients and all else are those of the definition
+    A agreement       the output and all that is shown are those of the definition
+      gradients       and so are the gradients
     S softmax         the weights are a softmax, whether or not anybody shows them
+      large_scores    however large the scores are
       log_sum_exp     what it divides by is a smooth maximum
       jacobian        and its derivative has a row term
     V values          the output is a weighted mean, and only values are averaged
@@ -18,6 +20,7 @@ clause is a sentence, a formula and a check of a few lines.
       idleness        and who may see nothing returns nothing
       biases          what is between seeing and not seeing is added
     C causality       under causality the future does not exist
+      gradient_flow   and no gradient reaches it
       decoding        so a text may be read token by token
     H heads           heads do not meet, and a group of them shares its keys
     X blocks          attention over parts merges into attention over the whole
@@ -56,10 +59,13 @@ from spec import (
     dropout,
     feed_forward,
     forbidden,
+    gradient_flow,
+    gradients,
     heads,
     idleness,
     jacobian,
     keys,
+    large_scores,
     layer,
     log_sum_exp,
     masking,
@@ -93,7 +99,9 @@ __all__ = [
 
 SECTIONS = (
     agreement,
+    gradients,
     softmax,
+    large_scores,
     log_sum_exp,
     jacobian,
     values,
@@ -106,6 +114,7 @@ SECTIONS = (
     idleness,
     biases,
     causality,
+    gradient_flow,
     decoding,
     heads,
     blocks,

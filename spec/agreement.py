@@ -15,18 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition, proofs, rounding
+from spec import definition, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
-from spec.notation import Array, Problem
-from spec.problems import ADDITIVE, EVERY, problems
-
-
-def reduced(x: Array, shape: tuple[int, ...]) -> Array:
-    """The sum of x over the axes along which an array of this shape was broadcast to it."""
-    leading = tuple(range(x.ndim - len(shape)))
-    x = x.sum(axis=leading)
-    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+from spec.notation import Problem
+from spec.problems import EVERY, problems
 
 
 @clause(
@@ -67,116 +60,6 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
     at_least(o, low, within=0)
     at_most(o, high, within=0)
-
-
-@clause(
-    "A2",
-    over=problems(masks=EVERY),
-    needs={Capability.GRADIENTS},
-    catches={
-        "differentiates_softmax_by_element",
-        "returns_zero_query_gradients",
-        "scales_query_gradients_twice",
-        "forgets_the_scale_of_query_gradients",
-        "detaches_the_weights",
-        "rounds_score_gradients_to_float16",
-    },
-    effort=3,
-    proof=proofs.the_query_gradient_is_the_derivative,
-)
-def the_gradient_of_the_queries_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the queries is the closed form.
-
-        dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
-
-    The sum in the brackets is the row term of the softmax, which a derivative taken element by
-    element lacks. The scale is a factor here and in dk, once in each.
-    """
-    dq = attention.backward(problem).q
-
-    equal(dq, rounding.reference(problem).gradients.q, within=rounding.of_gradients(problem).q)
-
-
-@clause(
-    "A3",
-    over=problems(masks=EVERY),
-    needs={Capability.GRADIENTS},
-    catches={
-        "differentiates_softmax_by_element",
-        "forgets_the_scale_of_key_gradients",
-        "drops_the_last_query_from_key_gradients",
-        "gives_keys_the_gradients_of_queries",
-        "detaches_the_weights",
-    },
-    effort=3,
-    proof=proofs.the_key_gradient_is_the_derivative,
-)
-def the_gradient_of_the_keys_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the keys is the closed form.
-
-        dk_j = scale sum_i ds_ij q_i
-
-    It adds up over all queries, and over the query heads that share a key head.
-    """
-    dk = attention.backward(problem).k
-
-    equal(dk, rounding.reference(problem).gradients.k, within=rounding.of_gradients(problem).k)
-
-
-@clause(
-    "A4",
-    over=problems(masks=EVERY),
-    needs={Capability.GRADIENTS},
-    catches={
-        "forgets_the_denominator_of_value_gradients",
-        "drops_the_tail_from_value_gradients",
-        "differentiates_the_sum_of_the_output",
-        "takes_one_head_of_each_group",
-    },
-    effort=3,
-    proof=proofs.the_value_gradient_is_the_derivative,
-)
-def the_gradient_of_the_values_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the values is the closed form.
-
-        dv_j = sum_i a_ij dout_i
-
-    It adds up over the query heads that share a key head. The weights are the normalised ones:
-    a backward pass that recomputes exp(s - max) still has to divide.
-    """
-    dv = attention.backward(problem).v
-
-    equal(dv, rounding.reference(problem).gradients.v, within=rounding.of_gradients(problem).v)
-
-
-@clause(
-    "A5",
-    over=problems(masks=(*ADDITIVE, "additive idle")),
-    needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
-    catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
-    proof=proofs.the_bias_gradient_is_the_derivative,
-)
-def the_gradient_of_the_bias_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient by an additive mask is the gradient of the scores.
-
-        db_ij = ds_ij
-
-    It adds up over every axis along which the mask was broadcast.
-    """
-    db = attention.bias_gradient(problem)
-
-    want, budget = rounding.reference(problem).gradients.bias, rounding.of_gradients(problem).bias
-    assert want is not None
-    assert budget is not None
-    equal(db, reduced(want, db.shape), within=rounding.of_sum(want, budget, db.shape, problem))
 
 
 @clause(

@@ -20,7 +20,6 @@ from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
 from spec.problems import PLAIN, problems
 
-LARGE = ("sharp", "low", "offset", "ascending")
 SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
 
 
@@ -201,70 +200,3 @@ def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> Non
     share_budget = budget[..., kept].sum(axis=-1, keepdims=True)
     within = budget[..., kept] + part_budget * (share + share_budget) + part * share_budget
     equal(whole[..., kept], part * share, within=within)
-
-
-@clause(
-    "S9",
-    over=problems(families=("ahead", "sharp"), masks=PLAIN, modest=True),
-    catches={
-        "scales_twice",
-        "ignores_the_scale",
-        "exponentiates_in_base_two",
-        "clips_scores_at_fifty",
-    },
-    effort=2,
-)
-def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None:
-    """A key far ahead of the others leaves nothing to them.
-
-        |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the key of the largest score
-
-    By S1 the output is no farther from v_l than the values are on average, and v_l itself is at
-    no distance. In the limit the weights are one-hot, and nothing is left over.
-    """
-    a = definition.weights(problem)
-    best = np.argmax(a, axis=-1)[..., None]
-    v = definition.shared(problem.v, problem.H)
-    winner = np.where(problem.idle[..., None], 0, np.take_along_axis(v, best, axis=-2))
-
-    o = attention.forward(problem)
-
-    at_most(np.abs(o - winner), _left_over(a, v, winner), within=rounding.of_output(problem))
-
-
-def _left_over(a: Array, v: Array, winner: Array) -> Array:
-    """sum_j a_ij |v_jc - winner_ic|.   (B, H, N, E)"""
-    rows = [
-        (a[..., i : i + 1, :] @ np.abs(v - winner[..., i : i + 1, :]))
-        for i in range(winner.shape[-2])
-    ]
-    return np.concatenate(rows, axis=-2)
-
-
-@clause(
-    "S10",
-    over=problems(families=LARGE),
-    catches={
-        "skips_the_maximum",
-        "starts_the_maximum_at_zero",
-        "starts_the_maximum_at_minus_fifty_thousand",
-        "subtracts_one_maximum_for_all",
-        "clips_scores_at_fifty",
-        "exponentiates_in_float16",
-    },
-    effort=3,
-)
-def large_scores_stay_finite(attention: Implementation, problem: Problem) -> None:
-    """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one.
-
-        sum_j a_ij = 1    and    o_i = sum_j a_ij v_j
-
-    exp(89) overflows float32 and exp(-104) vanishes in it. So the largest score of each row is
-    subtracted first: not a constant, and not the largest score of all rows.
-    """
-    ones = problem.but(v=np.ones_like(problem.v))
-
-    total, o = attention.forward(ones), attention.forward(problem)
-
-    equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
-    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -10,7 +10,9 @@ import time
 from collections import Counter
 
 from spec import rounding
-from tests.test_rounding import DTYPES_AND_GRADES, STYLES, Machine, problem_of, worst
+from tests.budget_shares import worst
+from tests.machine import STYLES, Machine
+from tests.rounding_problems import DTYPES_AND_GRADES, problem_of
 
 SHOWN = ("o", "interval", "weights", "row sum", "lse", "dq", "dk", "dv", "dbias")
 SIZES = (6, 12, 24)

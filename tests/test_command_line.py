@@ -1,36 +1,12 @@
-"""The command line as people meet it: exit codes, what is printed, crashes, hangs, bad targets."""
+"""The command line as people meet it: exit codes, what is printed, bad targets."""
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 from spec import CLAUSES
-
-FEW = ("--profile", "quick", "--dtype", "float32")
-
-
-def run(*words, cwd=None, program=("-m", "spec")):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "OMP_NUM_THREADS": "1",
-    }
-    return subprocess.run(
-        [sys.executable, "-W", "error", *program, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=cwd,
-        env=environment,
-    )
-
-
-def certify(name, *words, **options):
-    return run("certify", f"tests.targets:{name}", *FEW, *words, **options)
+from tests.shell import FEW, certify, run
 
 
 def test_certified_is_exit_code_0():
@@ -98,96 +74,6 @@ def test_bad_input_is_one_line_and_exit_code_2(words, reason):
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
-
-
-@pytest.mark.parametrize("name", ["aborts", "hangs"])
-def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
-    done = certify(name, "--patience", "3", "--clause", "A")
-    assert done.returncode == 3
-    assert "crashed: A1" in done.stdout
-    ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
-    assert f"{ended} while probing a plain problem, float32" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("name", "probe", "lost", "kept"),
-    [
-        ("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
-        ("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
-        ("aborts_backward", "SIGABRT while probing gradients", "A2", "M3"),
-        ("hangs_on_masks", "no answer after 3 s while probing a boolean mask", "M3", "V2"),
-    ],
-)
-def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
-    file = tmp_path / "c.json"
-    clauses = f"V,{lost},{kept}"
-    done = certify(name, "--clause", clauses, "--patience", "3", "--json", str(file))
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert f"{probe}, float32" in done.stdout
-    found = json.loads(file.read_text())
-    verdicts = {v["clause"]: v for v in found["verdicts"]}
-    assert probe in verdicts[lost]["message"]
-    outcomes = {number: v["outcome"] for number, v in verdicts.items()}
-    assert (outcomes[lost], outcomes[kept], outcomes["A1"]) == ("crashed", "holds", "holds")
-    assert outcomes["V1"] == "holds"
-    assert found["ledger"]["blocked"] == 0
-    assert all(r["crashed"] for r in found["refusals"])
-
-
-def test_a_crash_while_probing_is_told_where_no_clause_needs_it():
-    done = certify("aborts_on_masks", "--clause", "V2")
-    assert done.returncode == 3
-    assert "2 holds = 2" in done.stdout
-    assert "crashed: a boolean mask [float32]" in done.stdout
-
-
-def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
-    file = tmp_path / "c.json"
-    words = ("--dtype", "float64,float32", "--clause", "V2", "--profile", "quick")
-    done = run("certify", "tests.targets:aborts_in_float64", *words, "--json", str(file))
-    assert done.returncode == 3
-    assert "SIGABRT while probing a plain problem, float64" in done.stdout
-    outcomes = {
-        (v["clause"], v["dtype"]): v["outcome"] for v in json.loads(file.read_text())["verdicts"]
-    }
-    assert outcomes["V2", "float64"] == "crashed"
-    assert outcomes["A1", "float32"] == outcomes["V2", "float32"] == "holds"
-
-
-def test_a_violation_is_told_and_repeated_beside_a_crash_while_probing(tmp_path):
-    done = certify("breaks_and_aborts_backward", "--clause", "A", "--report", str(tmp_path))
-    assert done.returncode == 1
-    assert "violated: A1" in done.stdout
-    assert "crashed: A2, A3, A4 [float32]" in done.stdout
-    assert run(program=(str(tmp_path / "A1-float32.py"),)).returncode == 1
-
-
-@pytest.mark.parametrize("isolate", [(), ("--isolate",)])
-def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
-    file = tmp_path / "c.json"
-    done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *isolate)
-    assert done.returncode == 3
-    assert "SIGSEGV" in done.stdout
-    ledger = json.loads(file.read_text())["ledger"]
-    if isolate:
-        assert ledger["blocked"] == 0
-        assert ledger["crashed"] >= 3
-    else:
-        assert ledger["crashed"] == 3
-        assert ledger["blocked"] > 0
-        assert "--isolate goes on" in done.stdout
-
-
-def test_a_hang_in_a_clause_is_that_clauses_verdict():
-    done = certify("hangs_when_long", "--clause", "A1,V2", "--patience", "2")
-    assert done.returncode == 3
-    assert "no answer after 2 s" in done.stdout
-
-
-def test_a_budget_that_is_spent_is_exit_code_3():
-    done = certify("hangs_when_long", "--clause", "A,V", "--budget", "2")
-    assert done.returncode == 3
-    assert "the budget of 2 s was spent" in done.stdout
 
 
 def test_jobs_give_the_same_verdicts(tmp_path):

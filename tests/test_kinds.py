@@ -21,7 +21,7 @@ from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.mistakes import MISTAKES
 from tests import layer_targets as layers
-from tests.test_command_line import run
+from tests.shell import run
 
 QUICK = ("--profile", "quick", "--dtype", "float32")
 

@@ -22,17 +22,15 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
+from spec.backends.layer_arrays import INPUTS, LayerArrays
 from spec.backends.layer_options import flags, masks
 from spec.backends.library import Library
-from spec.backends.memory import laid_out
-from spec.backends.results import WrongArray, check, numbers, refusing, words
+from spec.backends.results import WrongArray, refusing, words
 from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.layer.state import mismatch, parameters_of, state_of
+from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
-
-INPUTS = ("query", "key", "value")
 
 
 @dataclass(frozen=True)
@@ -88,71 +86,63 @@ class WrappedLayer:
             for problem in problems:
                 if hasattr(layer, "train"):
                     layer.train(problem.training)
-                out, _ = self._called(layer, problem, self._arrays(problem))
-                found.append(self._read(out, problem, "dout", "the output"))
+                out, _ = self._called(layer, problem, self._arrays(problem).inputs())
+                found.append(self._arrays(problem).read(out, "dout", "the output"))
             return tuple(found)
 
     def weights(self, problem: LayerProblem) -> Array:
         """The weights of every head (B, H, N, M), or their mean (B, N, M)."""
         with self._running(problem):
-            _, a = self._called(self._loaded(problem), problem, self._arrays(problem))
-            B, H, N, M = problem.B, problem.H, problem.N, problem.M
-            shape: tuple[int, ...] = (B, N, M) if problem.asks == "mean" else (B, H, N, M)
-            check(
-                self.library,
-                a,
-                shape if problem.batched else shape[1:],
-                problem.dtype,
-                "what is returned as weights",
-            )
-            return _batched(numbers(self.library, a), problem)
+            _, a = self._called(self._loaded(problem), problem, self._arrays(problem).inputs())
+            return self._arrays(problem).read_weights(a)
 
     def backward(self, problem: LayerProblem) -> LayerGradients:
         """The gradients of <dout, y> by inputs and parameters."""
         with self._running(problem):
-            layer, run = self._prepared(problem)
-            arrays, dout = self._distinct(problem), self._array(problem, "dout")
+            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
+            inputs, dout = arrays.distinct(), arrays.field("dout")
             with refusing():
-                of_inputs, named = self.of_layers.gradients(layer, run, arrays, dout)
+                of_inputs, named = self.of_layers.gradients(layer, run, inputs, dout)
             by_input = {
-                name: self._read(x, problem, name, f"d{name}")
+                name: arrays.read(x, name, f"d{name}")
                 for x, name in zip(of_inputs, INPUTS, strict=False)
             }
             return LayerGradients(
                 by_input["query"],
                 by_input.get("key"),
                 by_input.get("value"),
-                self._parameters(named, problem, "the gradient of "),
+                arrays.read_parameters(named, "the gradient of "),
             )
 
     def step(self, problem: LayerProblem, rate: float) -> Parameters:
         """The parameters after one step of gradient descent."""
         with self._running(problem):
-            layer, run = self._prepared(problem)
+            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
             with refusing():
-                arrays, dout = self._distinct(problem), self._array(problem, "dout")
-                self.of_layers.step(layer, run, arrays, dout, rate)
-                return self._parameters(self.of_layers.state(layer), problem)
+                inputs, dout = arrays.distinct(), arrays.field("dout")
+                self.of_layers.step(layer, run, inputs, dout, rate)
+                return arrays.read_parameters(self.of_layers.state(layer))
 
     def state(self, problem: LayerProblem) -> Parameters:
         """The parameters that come back once they have been loaded."""
         with self._running(problem):
             layer = self._loaded(problem)
-            return self._parameters(self.of_layers.state(layer), problem)
+            return self._arrays(problem).read_parameters(self.of_layers.state(layer))
 
     def watched(self, problem: LayerProblem) -> Call:
         """The forward pass, and what it did to its inputs, its parameters and their memory."""
         with self._running(problem):
-            layer, names = self._loaded(problem), ("query", "key", "value", "padding", "mask")
-            placed = {n: self._array(problem, n) for n in names if getattr(problem, n) is not None}
+            layer, arrays = self._loaded(problem), self._arrays(problem)
+            names = (*INPUTS, "padding", "mask")
+            placed = {n: arrays.field(n) for n in names if getattr(problem, n) is not None}
             watched = {**placed, **self.of_layers.state(layer)}
             before = {name: self.library.copied(x) for name, x in watched.items()}
-            arrays = [placed["query" if problem.oneself else name] for name in INPUTS]
-            out, _ = self._called(layer, problem, arrays, placed=placed)
+            inputs = [placed["query" if problem.oneself else name] for name in INPUTS]
+            out, _ = self._called(layer, problem, inputs, placed=placed)
             after = {**placed, **self.of_layers.state(layer)}
             same, overlap = self.library.same, self.library.overlap
             return Call(
-                out=self._read(out, problem, "dout", "the output"),
+                out=arrays.read(out, "dout", "the output"),
                 dtype=self.library.dtype_of(out) or "",
                 changed=tuple(n for n, x in after.items() if not same(x, before[n])),
                 aliased=tuple(n for n, x in watched.items() if overlap(out, x)),
@@ -178,7 +168,8 @@ class WrappedLayer:
             wrong = mismatch(there, {name: x.shape for name, x in want.items()})
             if wrong:
                 raise WrongArray(wrong)
-            self.of_layers.load(layer, {n: self._put(x, problem) for n, x in want.items()})
+            put = self._arrays(problem).put
+            self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
             if hasattr(layer, "train"):
                 layer.train(problem.training)
         return layer
@@ -192,14 +183,6 @@ class WrappedLayer:
             return self._called(layer, problem, three, differentiated=True)[0]
 
         return layer, run
-
-    def _distinct(self, problem: LayerProblem) -> list[Any]:
-        names = INPUTS[:1] if problem.oneself else INPUTS
-        return [self._array(problem, name) for name in names]
-
-    def _arrays(self, problem: LayerProblem) -> list[Any]:
-        distinct = self._distinct(problem)
-        return distinct * 3 if problem.oneself else distinct
 
     def _called(
         self,
@@ -222,41 +205,14 @@ class WrappedLayer:
 
     def _options(self, problem: LayerProblem, placed: Mapping[str, Any]) -> dict[str, Any]:
         """What the call is told beside its inputs, as far as it has to be."""
-        found = flags(problem, self.takes)
+        found, arrays = flags(problem, self.takes), self._arrays(problem)
         for word, (name, x) in masks(problem, self.takes).items():
             same = x is getattr(problem, name) and name in placed
-            found[word] = placed[name] if same else self._array_of(x, problem, name)
+            found[word] = placed[name] if same else arrays.of(x, name)
         return found
 
-    def _array(self, problem: LayerProblem, name: str) -> Any:
-        return self._array_of(getattr(problem, name), problem, name)
-
-    def _array_of(self, x: Array, problem: LayerProblem, name: str) -> Any:
-        """An array as the call takes it, without a batch axis where the problem has none."""
-        if not problem.batched and name != "mask":
-            x = x[0]
-        return self._put(x, problem)
-
-    def _put(self, x: Array, problem: LayerProblem) -> Any:
-        return self.library.put(laid_out(x, "contiguous"), problem.dtype)[1]
-
-    def _read(self, result: Any, problem: LayerProblem, name: str, what: str) -> Array:
-        """The numbers of a result that is shaped like a field of the problem."""
-        shape = getattr(problem, name).shape
-        shape = shape if problem.batched else shape[1:]
-        check(self.library, result, shape, problem.dtype, what)
-        return _batched(numbers(self.library, result), problem)
-
-    def _parameters(
-        self, named: Mapping[str, Any], problem: LayerProblem, what: str = ""
-    ) -> Parameters:
-        """Parameters, or what is shaped like them, from under torch's names."""
-        want = {name: x.shape for name, x in state_of(problem.parameters).items()}
-        for name, shape in want.items():
-            if name not in named:
-                raise Violation(f"there is no {what}{name}")
-            check(self.library, named[name], shape, problem.dtype, what + name)
-        return parameters_of({name: numbers(self.library, named[name]) for name in want})
+    def _arrays(self, problem: LayerProblem) -> LayerArrays:
+        return LayerArrays(self.library, problem)
 
     @contextmanager
     def _running(self, problem: LayerProblem) -> Iterator[None]:
@@ -264,10 +220,6 @@ class WrappedLayer:
         with warnings.catch_warnings(), self.library.running(problem.dtype):
             warnings.simplefilter("ignore")
             yield
-
-
-def _batched(x: Array, problem: LayerProblem) -> Array:
-    return x if problem.batched else x[None]
 
 
 def _parameters(function: Any) -> frozenset[str]:

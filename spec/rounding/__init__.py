@@ -38,7 +38,7 @@ budget; near 1 it is the rounding of the result, of which there is at least half
     bfloat16 eager   0.98     0.60     0.21     0.90     0.32     0.41     0.46     0.42
 
 And the other way round: the share of 300 such problems, in a hundred, on which a fault
-exceeds a budget (tests/test_rounding.py; where it does not show, it often changes nothing:
+exceeds a budget (tests/test_rounding_faults.py; where it does not show, it often changes nothing:
 one key, ties, a score that needs few digits; 0 for bfloat16 flash is what that allows):
 
                              float32   bfloat16   float16   bfloat16

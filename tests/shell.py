@@ -1,0 +1,28 @@
+"""The command line as people start it: in a process of its own."""
+
+import os
+import subprocess
+import sys
+
+FEW = ("--profile", "quick", "--dtype", "float32")
+
+
+def run(*words, cwd=None, program=("-m", "spec")):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "OMP_NUM_THREADS": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-W", "error", *program, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=cwd,
+        env=environment,
+    )
+
+
+def certify(name, *words, **options):
+    return run("certify", f"tests.targets:{name}", *FEW, *words, **options)

@@ -1,0 +1,64 @@
+"""Conventions, refusals and deviations: what is declared is heeded, and held to."""
+
+import pytest
+
+from spec.backends import implementation
+from spec.certification import certify
+from spec.certification.probing import probed
+from spec.implementation import Capability
+from tests import targets
+
+QUICK = {"profile": "quick", "dtypes": ("float32",)}
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "choice", "clauses"),
+    [
+        (targets.bottom_right, "causal", "bottom-right", "A,C"),
+        (targets.forbids, "mask means", "forbid", "A,M"),
+        (targets.interleaved, "grouping", "interleaved", "A,H"),
+        (targets.nan_when_idle, "idle", "nan", "A,M"),
+        (targets.uniform_when_idle, "idle", "uniform", "A,M"),
+    ],
+)
+def test_a_convention_is_refused_undeclared_and_certified_declared(target, name, choice, clauses):
+    undeclared = certify(target, **QUICK, clauses=clauses)
+    assert undeclared.exit_code == 1
+    assert any(f"{name}={choice}" in line for line in undeclared.advice)
+    assert "if it is meant" in str(undeclared)
+    declared = certify(target, **QUICK, clauses=clauses, conventions={name: choice})
+    assert declared.passed, str(declared)
+    assert declared.conventions[name] == choice
+
+
+def test_a_convention_that_is_declared_and_not_kept_is_refused():
+    assert certify(targets.right, **QUICK, clauses="M", conventions={"idle": "nan"}).exit_code == 1
+
+
+def test_what_is_refused_is_listed_and_left_out():
+    certificate = certify(targets.refuses_widths, **QUICK, clauses="A,V")
+    assert certificate.passed, str(certificate)
+    assert any(r.what == Capability.WIDTHS.value for r in certificate.refusals)
+    assert "ValueError: widths differ" in str(certificate)
+
+
+def test_gradients_may_be_refused_where_answers_are_not():
+    def backward(dout, query, key, value):  # noqa: ARG001
+        if query.shape[1] != key.shape[1]:
+            raise NotImplementedError("no groups")
+        return query, key, value
+
+    record = implementation(targets.right, backward=backward)
+    left = probed(record).by_dtype["float32"]
+    assert Capability.GROUPS in left.answers
+    assert Capability.GROUPS not in left.differentiates
+
+
+def test_a_deviation_is_strict():
+    known = implementation(targets.elementwise, deviations={"A2": "published so", "A4": "none"})
+    few = certify(known, **QUICK, clauses="A1,A2,A4")
+    assert {v.clause: v.outcome for v in few.verdicts}["A4"] == "holds"
+    certificate = certify(known, **{**QUICK, "profile": "standard"}, clauses="A1,A2,A4")
+    outcomes = {v.clause: v.outcome for v in certificate.verdicts}
+    assert outcomes == {"A1": "holds", "A2": "deviates", "A4": "violated"}
+    assert "no longer deviates" in str(certificate)
