@@ -105,6 +105,17 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
     assert {name.partition("-")[0] for name in theirs} == {*TORCH_DEVIATIONS}
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
+def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> None:
+    from torch.nn import MultiheadAttention
+
+    if clause.number not in TORCH_DEVIATIONS:
+        one = layer(MultiheadAttention, dtypes=(dtype,))
+        assert violation(clause, one, dtype, seed=0, examples=4) is None
+
+
 @pytest.mark.parametrize(("clause", "name"), PAIRS, ids=[f"{c.number}-{n}" for c, n in PAIRS])
 def test_a_clause_rejects_the_mistakes_it_names(clause: Clause, name: str) -> None:
     assert any(violation(clause, made(name), d, 0, EXAMPLES) for d in MISTAKES[name].dtypes)

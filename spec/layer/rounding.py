@@ -127,6 +127,18 @@ class Budgets:
             by_parameters,
         )
 
+    def of_step(self, rate: float) -> Parameters:
+        """The budgets of p - rate dp, a product and a difference, each of them stored."""
+        r, there = self.rules, self.p.named()
+        slopes, within = self.gradients.parameters.named(), self.of_gradients.parameters.named()
+        u, w = r.u + r.u_out, r.w + r.w_out
+        found = {}
+        for name, before in there.items():
+            moved = rate * np.abs(in_float64(slopes[name]))
+            size = np.abs(before) + 3 * moved  # of the product twice, and of the result
+            found[name] = (1 + u) * rate * within[name] + u * size + 2 * w
+        return Parameters(**found)
+
     @cached_property
     def _inner(self) -> list[tuple[Array, Array]]:
         """dQ, dK and dV, each with its budget, the heads side by side.   (B, L, A)"""
