@@ -1,4 +1,4 @@
-"""Right implementations of attention, each a plain function in torch's spelling.
+"""Right implementations: of attention, each a plain function in torch's spelling,
 
     loops           index by index, as the formulas are written
     heads           a list of heads, each attended alone
@@ -9,6 +9,15 @@
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
     adapters        other people's functions
+
+and of what stands around it:
+
+    multihead, multihead_torch          layers
+    cached, cached_torch, paged         caches, that grow, are of a fixed length, or have pages
+    sinusoidal, rotary, alibi           ways to show positions, in NumPy and torch
+    feed_forward, dropout               in NumPy and torch
+    systems                             the five published systems, written anew
+    classifier                          texts of five topics, end to end
 
 `arguments` and `arguments_torch` settle what mask, causality and shared heads mean.
 """
