@@ -40,8 +40,7 @@ def masks(problem: LayerProblem, takes: Container[str]) -> dict[str, tuple[str, 
 
 def _with_the_future(problem: LayerProblem) -> Array:
     """The mask of the problem, with the future forbidden too.   (N, M) or (B H, N, M)"""
-    shift = problem.M - problem.N if problem.corner == "bottom-right" else 0
-    future = np.arange(problem.M)[None, :] > np.arange(problem.N)[:, None] + shift
+    future = np.arange(problem.M)[None, :] > np.arange(problem.N)[:, None]
     if problem.mask is None:
         return future
     if problem.mask.dtype == bool:

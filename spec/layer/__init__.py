@@ -10,6 +10,7 @@ To read in this order:
     state        torch's names for the parameters
     moves        ways from one problem to another
     mistakes     plausible wrong layers
+    proofs       what is proved of the clauses, and at which sizes
 
 and the clauses, section L:
 
@@ -19,6 +20,7 @@ and the clauses, section L:
     gradients    what the freedom of the heads says of the gradients
     masks        what a layer hides
     idleness     and who may see nothing returns a bias
+    texts        texts do not meet, and tokens have no order
     calls        its calls are a function
 
 A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
@@ -26,6 +28,6 @@ A layer is plugged in as a class that is built and called like `torch.nn.Multihe
 
 from __future__ import annotations
 
-from spec.layer import agreement, biases, calls, gradients, heads, idleness, masks
+from spec.layer import agreement, biases, calls, gradients, heads, idleness, masks, texts
 
-SECTIONS = (agreement, heads, biases, gradients, masks, idleness, calls)
+SECTIONS = (agreement, heads, biases, gradients, masks, idleness, texts, calls)

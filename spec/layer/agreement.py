@@ -12,6 +12,7 @@ import numpy as np
 
 from spec.clause import clause, equal
 from spec.implementation import Capability
+from spec.layer import proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import EVERY, layer_problems
 from spec.layer.record import Layer
@@ -68,6 +69,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
         "sends_gradients_through_the_transpose",
         "forgets_the_output_projection_in_gradients",
     },
+    proof=proofs.the_gradients_of_the_inputs_are_the_derivatives,
     effort=2,
 )
 def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: LayerProblem) -> None:
@@ -111,6 +113,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
         "swaps_the_gradients_of_keys_and_values",
         "returns_zero_gradients_of_the_output_weights",
     },
+    proof=proofs.the_gradients_of_the_parameters_are_the_derivatives,
     effort=2,
 )
 def the_gradients_of_the_parameters_are_the_derivatives(
@@ -203,6 +206,7 @@ def the_mean_is_the_mean_of_the_heads(layer: Layer, problem: LayerProblem) -> No
     over=SHOWN,
     needs={Capability.WEIGHTS},
     catches={"shows_the_sum_of_the_heads"},
+    proof=proofs.weights_sum_to_one,
 )
 def the_weights_of_every_query_sum_to_one(layer: Layer, problem: LayerProblem) -> None:
     """The weights of a query sum to one, those of a head and those of the mean.

@@ -1,7 +1,7 @@
 """Section L, continued. What the biases do, each in its place.
 
-A key bias adds <q_i, b_k> to every score of a query, and a softmax does not see that (K1):
-the bias does nothing, and its gradient is zero. A value bias is added to every value, and
+A key bias adds <q_i, b_k> / sqrt(D) to every score of a query, and a softmax does not see that
+(K1): the bias does nothing, and its gradient is zero. A value bias is added to every value, and
 weights sum to one (S1), so it is added to every output of the head: it passes through as
 W_o b_v. The query bias is the one that matters to scores. The gradients say the same:
 db_v = W_o^T db_o.
@@ -13,6 +13,7 @@ import numpy as np
 
 from spec.clause import clause, equal
 from spec.implementation import Capability
+from spec.layer import proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import layer_problems
 from spec.layer.record import Layer
@@ -26,6 +27,7 @@ BIASED = layer_problems(biases=True)
     "L13",
     over=BIASED,
     catches={"loads_keys_before_queries", "adds_the_key_bias_to_values"},
+    proof=proofs.the_key_bias_does_nothing,
     effort=2,
 )
 def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
@@ -33,7 +35,8 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
 
         y(b_k) = y(0)
 
-    It moves all scores of a query by <q_i, b_k>. Stacked in a wrong order, it is another bias.
+    It moves all scores of a query by <q_i, b_k> / sqrt(D). Stacked in a wrong order, it is another
+    bias.
     """
     assert problem.parameters.b_k is not None
     without = problem.of(b_k=np.zeros_like(problem.parameters.b_k))
@@ -51,6 +54,7 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
         "gives_the_key_bias_the_gradient_of_the_query_bias",
         "multiplies_by_the_diagonal_as_a_matrix",
     },
+    proof=proofs.the_key_bias_learns_nothing,
 )
 def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the key bias is zero.
@@ -71,6 +75,7 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     "L15",
     over=BIASED,
     catches={"forgets_the_value_bias", "leaves_out_the_output_projection"},
+    proof=proofs.the_value_bias_passes_through,
 )
 def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     """The bias of the values is added to every output, through W_o.
@@ -95,6 +100,7 @@ def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     over=BIASED,
     needs={Capability.GRADIENTS},
     catches={"adds_bias_gradients_over_the_first_batch", "averages_bias_gradients"},
+    proof=proofs.the_output_bias_learns_the_sum_of_the_cotangents,
 )
 def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the output bias is the sum of the cotangents.
@@ -116,6 +122,7 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
     over=BIASED,
     needs={Capability.GRADIENTS},
     catches={"forgets_the_output_projection_in_gradients"},
+    proof=proofs.the_value_bias_learns_through_the_output_weights,
 )
 def the_value_bias_learns_through_the_output_weights(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the value bias is that of the output bias, seen through W_o.

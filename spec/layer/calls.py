@@ -1,163 +1,17 @@
 """Section L, continued. A layer is an object, and its calls are a function still.
 
-Batch elements and queries do not meet; self-attention without positions cannot tell in which
-order its tokens come. Whether a text stands in a batch, in which mode the layer is, what it
-was asked before: the same question gets the same answer. What is loaded comes back.
+Whatever mode the layer is in, and whatever it was asked before, the same question gets the same
+answer, and nothing that it was given is changed by it. What is loaded comes back.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability
-from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import layer_problems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
-
-
-@clause(
-    "L34",
-    over=layer_problems(least=(2, 1, 1, 1)),
-    catches={
-        "takes_the_batch_for_the_length",
-        "uses_the_padding_of_the_first_batch",
-    },
-    effort=4,
-)
-def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
-    """Every element of a batch gets what it would get alone.
-
-        y[b] = y of element b
-
-    Length before batch is another convention of layers, and no shape tells when they are equal.
-    """
-    y = layer.forward(problem)
-
-    for b in range(problem.B):
-        alone = moves.of_batch(problem, b)
-        within = budgets(problem).of_output[b : b + 1] + budgets(alone).of_output
-        equal(layer.forward(alone), y[b : b + 1], within=within)
-
-
-@clause(
-    "L35",
-    over=layer_problems(hiding=("none", "padding", "mask"), oneself=False, least=(1, 1, 2, 1)),
-    catches={
-        "splits_without_transposing",
-        "merges_without_transposing",
-        "takes_keys_from_the_queries",
-    },
-    effort=2,
-)
-def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
-    """Queries in another order give the outputs in that order.
-
-        y(query in the order pi, mask rows too) = y in the order pi
-
-    A query that is split or joined wrongly takes columns from its neighbours.
-    """
-    order = problem.chance().permutation(problem.N)
-    moved = moves.of_queries(problem, order)
-
-    y, p = layer.forward(problem), layer.forward(moved)
-
-    within = budgets(problem).of_output[:, order] + budgets(moved).of_output
-    equal(p, y[:, order], within=within)
-
-
-@clause(
-    "L36",
-    over=layer_problems(hiding=("none",), oneself=True, own_widths=False, least=(1, 1, 2, 2)),
-    catches={"splits_without_transposing", "merges_without_transposing"},
-)
-def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) -> None:
-    """In self-attention, tokens in another order give the same outputs in that order.
-
-        y(x in the order pi) = y(x) in the order pi
-
-    "How are you" and "you how are" are the same set of tokens. Positions (R) break this.
-    """
-    order = problem.chance().permutation(problem.N)
-    x = problem.query[:, order]
-    moved = problem.but(query=x, key=x, value=x)
-
-    y, p = layer.forward(problem), layer.forward(moved)
-
-    within = budgets(problem).of_output[:, order] + budgets(moved).of_output
-    equal(p, y[:, order], within=within)
-
-
-@clause(
-    "L37",
-    over=layer_problems(oneself=True, own_widths=False),
-    catches={"takes_values_from_the_keys", "takes_keys_from_the_queries"},
-)
-def self_attention_is_attention(layer: Layer, problem: LayerProblem) -> None:
-    """One array that is query, key and value gives what three copies of it give.
-
-        y(x, x, x) = y(query, key, value)    where they are equal to x, in memory of their own
-
-    A layer may notice that its inputs are one object, and take a shorter path. Values of their
-    own are looked at too, which the shorter path must not.
-    """
-    copies = moves.apart(problem)
-    other = copies.but(value=-problem.value, key=problem.key[:, ::-1])
-
-    y, p, z = layer.forward(problem), layer.forward(copies), layer.forward(other)
-
-    equal(p, y, within=budgets(problem).of_output + budgets(copies).of_output)
-    equal(z, budgets(other).y, within=budgets(other).of_output)
-
-
-@clause(
-    "L38",
-    over=layer_problems(own_widths=True),
-    catches={"projects_with_the_transpose", "takes_values_from_the_keys"},
-    effort=2,
-)
-def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Keys and values may have features that no projection reads.
-
-        y(key, value) = y([key, x], [value, x]; [W_k, 0], [W_v, 0])
-
-    Keys and values of widths of their own are projected from those widths.
-    """
-    p = problem.parameters
-    extra = np.ones((problem.B, problem.M, 1))
-    none = np.zeros((problem.A, 1))
-    wider = problem.but(
-        key=np.concatenate([problem.key, 3 * extra], axis=2),
-        value=np.concatenate([problem.value, -extra], axis=2),
-        parameters=p.but(
-            W_k=np.concatenate([p.W_k, none], axis=1), W_v=np.concatenate([p.W_v, none], axis=1)
-        ),
-    )
-
-    y, z = layer.forward(problem), layer.forward(wider)
-
-    within = budgets(problem).of_output + budgets(wider).of_output
-    equal(z, y, within=within)
-    equal(y, budgets(problem).y, within=budgets(problem).of_output)
-
-
-@clause("L39", over=layer_problems(unbatched=True), catches={"splits_without_transposing"})
-def a_text_need_not_stand_in_a_batch(layer: Layer, problem: LayerProblem) -> None:
-    """A text without a batch axis gives what a batch of one gives.
-
-        y(query, key, value) = y(query[None], key[None], value[None])[0]
-
-    A length that is taken for a batch makes every token a text of its own.
-    """
-    in_a_batch = problem.but(batched=True)
-
-    y, p = layer.forward(problem), layer.forward(in_a_batch)
-
-    within = budgets(problem).of_output
-    equal(y, p, within=2 * within)
-    equal(y, budgets(problem).y, within=within)
 
 
 @clause(

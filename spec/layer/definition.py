@@ -97,7 +97,6 @@ def inside(problem: LayerProblem) -> Problem:
         causal=problem.causal,
         dtype=problem.dtype,
         rounding=problem.rounding,
-        corner=problem.corner,
         seed=problem.seed,
     )
 

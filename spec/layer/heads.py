@@ -2,9 +2,9 @@
 
 The joined heads meet W_o, so the output is a sum over heads, each with rows and columns of
 its own: [o_1 ... o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split is a loop
-over heads with blocks of W. Scores are q_h k_h^T, so a head may turn its queries one way
-and its keys the other way; it may turn its values if W_o turns them back. None of this
-freedom (a gauge) shows in the output.
+over heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a head may turn its queries
+if its keys are turned back, and its values if W_o turns them back. None of this freedom
+(a gauge) shows in the output.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.clause import clause, equal, same_bits
-from spec.layer import moves
+from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import layer_problems
 from spec.layer.record import Layer
@@ -52,6 +52,7 @@ def within_heads(problem: LayerProblem) -> Array:
         "forgets_the_output_bias",
         "leaves_out_the_output_projection",
     },
+    proof=proofs.the_output_is_a_sum_over_heads,
 )
 def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     """Heads that are joined and projected add up, each through its own columns of W_o.
@@ -74,6 +75,7 @@ def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     "L9",
     over=OF_TWO,
     catches={"merges_without_transposing", "gives_heads_every_hth_column"},
+    proof=proofs.heads_do_not_meet,
 )
 def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     """What the other heads project does not reach the columns of one: not a bit of it.
@@ -102,6 +104,7 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
         "merges_without_transposing",
         "joins_heads_in_reverse",
     },
+    proof=proofs.heads_move_with_their_blocks,
 )
 def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
     """Heads may stand in any order, if their rows and columns move with them.
@@ -127,6 +130,7 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
         "projects_values_as_keys",
         "adds_the_key_bias_to_values",
     },
+    proof=proofs.queries_turn_against_keys,
     effort=2,
 )
 def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) -> None:
@@ -134,8 +138,9 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
 
         y(S W_q, S b_q; S^-1 W_k, S^-1 b_k) = y
 
-    Scores are q k^T, and (S q)^T (S^-1 k) = q^T k for a diagonal S. Powers of two and signs round
-    nothing. Whatever is projected in a wrong place is not turned back.
+    Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any S with an inverse would do; here it
+    is diagonal, and powers of two and signs round nothing. Whatever is projected in a wrong place
+    is not turned back.
     """
     by = powers(problem)
     turned = problem.but(parameters=moves.scaled(problem.parameters, q=by, k=1 / by))
@@ -152,11 +157,12 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
         "merges_without_transposing",
         "leaves_out_the_output_projection",
     },
+    proof=proofs.values_turn_against_the_output,
 )
 def a_head_may_turn_values_against_the_output(layer: Layer, problem: LayerProblem) -> None:
     """A head's values may be stretched, turned and permuted, if its columns of W_o undo it.
 
-        y(S P W_v, S P b_v; W_o P^T S^-1) = y
+        y(P S W_v, P S b_v; W_o S^-1 P^T) = y
 
     The output of a head is linear in its values, and what is linear may be undone later.
     """

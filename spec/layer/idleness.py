@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.clause import clause, equal
 from spec.implementation import Capability
-from spec.layer import moves
+from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import IDLE, layer_problems
 from spec.layer.record import Layer
@@ -21,6 +21,7 @@ from spec.layer.record import Layer
     "L31",
     over=layer_problems(hiding=IDLE),
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
+    proof=proofs.idle_queries_return_the_output_bias,
     effort=2,
 )
 def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -> None:
@@ -43,6 +44,7 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
     over=layer_problems(hiding=IDLE, asks=("heads", "mean")),
     needs={Capability.WEIGHTS},
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
+    proof=proofs.idle_queries_have_no_weights,
     effort=2,
 )
 def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerProblem) -> None:
@@ -70,6 +72,7 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
         "gives_idle_queries_of_a_layer_the_mean",
         "divides_by_zero_in_evaluation",
     },
+    proof=proofs.idle_queries_return_the_output_bias,
     effort=4,
 )
 def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> None:

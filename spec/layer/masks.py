@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability
-from spec.layer import moves
+from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import layer_problems
 from spec.layer.record import Layer
@@ -20,7 +20,6 @@ from spec.layer.rounding import budgets
 
 PADDED = layer_problems(hiding=("padding",))
 OF_HEADS = layer_problems(hiding=("mask of heads", "bias of heads"), least=(2, 2, 1, 1))
-TWO_MASKS = layer_problems(hiding=("mask and padding", "bias and padding"))
 
 
 @clause(
@@ -31,6 +30,7 @@ TWO_MASKS = layer_problems(hiding=("mask and padding", "bias and padding"))
         "uses_the_padding_of_the_first_batch",
         "shows_the_first_padded_key",
     },
+    proof=proofs.padded_keys_are_deleted_keys,
 )
 def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
     """A sequence with padding is the sequence without it.
@@ -53,6 +53,7 @@ def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
     "L24",
     over=PADDED,
     catches={"reads_padding_as_what_may_attend", "hides_padding_with_minus_a_thousand"},
+    proof=proofs.the_content_of_padding_does_not_matter,
     effort=2,
 )
 def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) -> None:
@@ -88,6 +89,7 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
         "drops_the_padding_beside_a_mask",
         "forbids_only_what_both_masks_forbid",
     },
+    proof=proofs.padding_is_a_mask,
 )
 def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
     """Padding and a mask together are one mask, for every head of every batch element.
@@ -108,6 +110,7 @@ def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
     over=layer_problems(hiding=("mask", "bias"), least=(1, 2, 1, 1)),
     needs={Capability.HEAD_MASK},
     catches={"transposes_the_mask_of_a_square_layer"},
+    proof=proofs.a_mask_holds_for_every_head,
 )
 def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
     """A mask without heads means the same as its copies for every head of every batch element.
@@ -132,6 +135,7 @@ def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
         "lays_the_mask_of_heads_head_first",
         "gives_all_heads_the_mask_of_the_first",
     },
+    proof=proofs.masks_of_heads_come_batch_by_batch,
 )
 def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) -> None:
     """A mask for every head has the heads of one batch element side by side.
@@ -155,6 +159,7 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
     over=layer_problems(hiding=("mask", "mask of heads", "mask and padding")),
     needs={Capability.BIAS},
     catches={"adds_a_mask_of_truth_values"},
+    proof=proofs.truth_values_are_minus_infinity,
 )
 def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProblem) -> None:
     """True and False are -inf and 0: in a layer, True forbids.
@@ -176,6 +181,7 @@ def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProble
     over=layer_problems(hiding=("causal", "causal and padding")),
     needs={Capability.MASK},
     catches={"drops_the_mask_beside_padding", "transposes_the_mask_of_a_square_layer"},
+    proof=proofs.the_future_is_a_mask,
     effort=2,
 )
 def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
@@ -200,6 +206,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
     over=layer_problems(hiding=("padding",), oneself=False),
     needs={Capability.GRADIENTS},
     catches={"reads_padding_as_what_may_attend"},
+    proof=proofs.padding_gets_no_gradient,
 )
 def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
     """A padded key gets a gradient of exactly zero, and so does its value.

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spec.notation import Array, Corner, Grade, read_only
+from spec.notation import Array, Grade, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 
@@ -83,7 +83,6 @@ class LayerProblem:
     asks: Asks = "nothing"
     dtype: str = "float64"
     rounding: Grade = "strict"
-    corner: Corner = "top-left"
     seed: int = 0
 
     def __post_init__(self) -> None:

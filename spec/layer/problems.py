@@ -120,7 +120,6 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
         asks=pick(draw, domain.asks),
         dtype=scope.dtype,
         rounding=scope.rounding,
-        corner=scope.corner,
         seed=draw(SEEDS),
     )
 

@@ -19,9 +19,9 @@ from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
-from spec.notation import Array, Call
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call
 
-OPEN = ("mask means", "idle", "causal")  # the conventions that a layer may choose
+OPEN = ("mask means", "idle")  # what a layer may choose: its caller writes the causal mask out
 
 
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
@@ -29,10 +29,11 @@ def under(record: Layer, declared: Mapping[str, str]) -> Layer:
 
     Raises Unsuitable for a convention that layers do not leave open.
     """
-    for name in declared:
-        if name not in OPEN:
-            raise Unsuitable(f"--convention {name}: of a layer, choose {', '.join(OPEN)}")
     chosen = {**record.chosen, **declared}
+    for name, choice in chosen.items():
+        if name not in OPEN and choice != DEFAULT_CONVENTIONS[name]:
+            leaves = " and ".join(OPEN)
+            raise Unsuitable(f"--convention {name}={choice}: a layer may choose {leaves} alone")
     adapted = record.but(conventions=chosen)
     if chosen["mask means"] == "attend":
         adapted = _asked(adapted, opposite)
