@@ -20,6 +20,7 @@ from spec.subject import Posed, Subject
 DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
 )
+PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
 
 
@@ -127,14 +128,11 @@ def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: in
 
     start = time.perf_counter()
     draw(clause, scope, examples * clause.effort, seed, examine)
-    whole = time.perf_counter() - start
     if failed is not None:
         raise failed
-    finding.seconds = {
-        "implementation": watch.seconds,
-        "specification": checking - watch.seconds,
-        "elsewhere": whole - checking,
-    }
+    elsewhere = time.perf_counter() - start - checking
+    parts = (watch.seconds, checking - watch.seconds, elsewhere)
+    finding.seconds = dict(zip(PARTS, parts, strict=True))
     return finding
 
 
