@@ -146,7 +146,8 @@ class Examiner:
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
         start = time.monotonic()
         least = min(0.2, self.request.thoroughness.reduction)
-        seconds = max(least, self.patience / 2)
+        # What blocks nothing is not worth waiting for.
+        seconds = least if clause.force == "should" else max(least, self.patience / 2)
         smaller, done = reduced(clause, implementation, problem, scope.answers, seconds)
         self.patience -= time.monotonic() - start
         violation = broken(clause, implementation, smaller)
