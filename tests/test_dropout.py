@@ -78,9 +78,11 @@ def test_every_clause_holds_for_what_is_right(name: str, dtype: str) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_there_are_no_false_alarms(name: str, dtype: str, seed: int) -> None:
-    assert not broken(right(name), dtype, EXAMPLES, seed)
+@pytest.mark.parametrize("name", RIGHT)
+def test_there_are_no_false_alarms(name: str, seed: int) -> None:
+    """The dtypes by turns."""
+    dtypes = [dtype for case, dtype in CASES if case == name]
+    assert not broken(right(name), dtypes[seed % len(dtypes)], EXAMPLES, seed)
 
 
 @pytest.mark.parametrize(("clause", "name"), PAIRS, ids=PAIR_IDS)
