@@ -35,9 +35,10 @@ def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
 
         o(x)_h = o(y)_h    where x_h = y_h
 
-    Both calls have the same shapes, so equal bits can be asked for. A reshape in the place of a
-    transpose deals positions out to heads.
+    Both calls have the same shapes and strides, so equal bits can be asked for. A reshape in the
+    place of a transpose deals positions out to heads.
     """
+    problem = moves.unshared(problem)
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
     for x in (q, k, v):
         x[:, 1:] = -np.flip(x[:, 1:], axis=-2)

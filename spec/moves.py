@@ -94,6 +94,15 @@ def permutation(problem: Problem, length: int) -> Array:
     return np.roll(order, 1) if (order == np.arange(length)).all() else order
 
 
+def unshared(problem: Problem) -> Problem:
+    """The same problem, nothing in its arrays being shared because it happens to be equal.
+
+    A layout that follows the numbers changes with them, and other strides may well be
+    another order of adding up.
+    """
+    return problem.but(memory="contiguous") if problem.memory == "expanded" else problem
+
+
 def _mask_along(problem: Problem, axis: int, length: int, index: Index) -> Array | None:
     mask = problem.mask
     if mask is None or mask.ndim < -axis or (mask.shape[axis] == 1 != length):

@@ -94,8 +94,10 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
 
         o(x)_b = o(y)_b    where x_b = y_b
 
-    Both calls have the same shapes, so not even the order of a sum has a reason to differ.
+    Both calls have the same shapes and strides, so not even the order of a sum has a reason to
+    differ.
     """
+    problem = moves.unshared(problem)
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
     for x in (q, k, v):
         x[1:] = -np.flip(x[1:], axis=-2)

@@ -7,6 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from spec import about
+from spec.backends import implementation
+from spec.certification.running import judged, scope_for
 from spec.clause import equal
 from spec.notation import Problem
 from spec.rounding import of_weights
@@ -71,3 +74,11 @@ def test_heads_divide_the_width_and_the_batch_comes_first() -> None:
         einsum_layer.EinsumLayer(7, 3)
     with pytest.raises(ValueError, match="batch come first"):
         einsum_layer.EinsumLayer(E, H, batch_first=False)
+
+
+def test_other_strides_may_add_up_in_another_order() -> None:
+    """A problem of seed 10 has equal batch elements, and lies in memory otherwise without them."""
+    one = implementation(einsum_layer.attend)
+    clause = about("attention")["P4"]
+    scope = scope_for(clause, one, "float32", "strict", "standard")
+    assert judged(clause, one, scope, examples=25, seed=10).violation is None
