@@ -13,17 +13,28 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from spec.implementation import Capability
+from spec.implementation import Capability, Subject
 from spec.notation import Array
-from spec.subject import Domain, Subject
 
 Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
 Force = Literal["must", "should"]
+
+
+class Domain(Protocol):
+    """Where a clause quantifies: problems of one kind, drawn as far as they are answered."""
+
+    @property
+    def about(self) -> str: ...
+    @property
+    def needs(self) -> frozenset[Capability]: ...
+    def within(self, scope: Any) -> st.SearchStrategy[Any]:
+        """The strategy for the problems of this domain that lie in `scope`."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ the kinds of problem that are answered. The core needs none of the second:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Gradients, Problem
 
@@ -108,7 +108,54 @@ def not_offered(*_: object, **__: object) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Implementation:
+class Subject:
+    """What is judged: a record of plain functions on problems, and what it leaves out.
+
+    answers: the kinds of problem answered forward; `differentiates`, those answered backward.
+    dtypes: the formats it takes. conventions: where it departs from the default.
+    deviations: number of a clause -> why this subject is known to break it.
+    origin: how a person imports it, as `module:name`, for a script that repeats a failure.
+
+    Each kind of subject says what it is about, names its functions, which of them offer a
+    capability by being there, and the conventions that are usual for its kind.
+    """
+
+    name: str
+    _: KW_ONLY
+    answers: frozenset[Capability] = frozenset()
+    differentiates: frozenset[Capability] = frozenset()
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str]
+    functions: ClassVar[tuple[str, ...]]
+    offering: ClassVar[Mapping[Capability, str]] = {}
+    usual: ClassVar[Mapping[str, str]] = DEFAULT_CONVENTIONS
+
+    def but(self, **changes: Any) -> Self:
+        """The same subject, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Any) -> frozenset[Capability]:  # noqa: ARG002
+        """The kinds of problem that `problem` is; empty for the core, and here for every one."""
+        return frozenset()
+
+    @property
+    def offers(self) -> frozenset[Capability]:
+        """All that a clause may ask of it."""
+        functions = {c: getattr(self, name) for c, name in self.offering.items()}
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice that is made here."""
+        return {**self.usual, **self.conventions}
+
+
+@dataclass(frozen=True)
+class Implementation(Subject):
     """One way to compute attention: plain functions of a problem, and what they leave out.
 
     forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
@@ -118,14 +165,8 @@ class Implementation:
     All return float64 numbers, or raise `Violation` (a result of the wrong
     shape or dtype) or `Refused`. The numbers of float64 results come as long
     double, so that what a clause computes from them adds no error of its own.
-
-    answers: the kinds of problem answered forward; `differentiates`, those answered backward.
-    dtypes: the formats it takes. conventions: where it departs from the default.
-    deviations: number of a clause -> why this implementation is known to break it.
-    origin: how a person imports it, as `module:name`, for a script that repeats a failure.
     """
 
-    name: str
     forward: Callable[[Problem], Array]
     backward: Callable[[Problem], Gradients] = not_offered
     bias_gradient: Callable[[Problem], Array] = not_offered
@@ -133,12 +174,8 @@ class Implementation:
     weights: Callable[[Problem], Array] = not_offered
     lse: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "attention"
     functions: ClassVar[tuple[str, ...]] = (
@@ -151,28 +188,15 @@ class Implementation:
         "call",
     )
 
-    def but(self, **changes: Any) -> Implementation:
-        """The same implementation, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.BIAS_GRADIENT: "bias_gradient",
+        Capability.PARTIAL_GRADIENTS: "partial",
+        Capability.WEIGHTS: "weights",
+        Capability.LSE: "lse",
+        Capability.CALL: "call",
+    }
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        functions = {
-            Capability.GRADIENTS: self.backward,
-            Capability.BIAS_GRADIENT: self.bias_gradient,
-            Capability.PARTIAL_GRADIENTS: self.partial,
-            Capability.WEIGHTS: self.weights,
-            Capability.LSE: self.lse,
-            Capability.CALL: self.call,
-        }
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice this implementation makes."""
-        return {**DEFAULT_CONVENTIONS, **self.conventions}

@@ -22,10 +22,10 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,18 +48,42 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
 DEFAULT_CONVENTIONS: Mapping[str, str] = {name: choices[0] for name, choices in CONVENTIONS.items()}
 
 
-def read_only(record: Any, names: Iterable[str]) -> None:
+def read_only(record: Any) -> None:
     """Have a frozen record hold its arrays as views that nobody can write through."""
-    for name in names:
-        array = getattr(record, name)
-        if array is not None:
+    for field in fields(record):
+        array = getattr(record, field.name)
+        if isinstance(array, np.ndarray):
             shared = array.view()
             shared.flags.writeable = False
-            object.__setattr__(record, name, shared)
+            object.__setattr__(record, field.name, shared)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Posed:
+    """What a problem is put with, whatever it is about.
+
+    dtype: the format of its arrays. rounding: what is granted to whoever answers.
+    seed: settles what a clause still has to choose (a permutation, a place to cut).
+    """
+
+    dtype: str = "float64"
+    rounding: Grade = "strict"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    def but(self, **changes: Any) -> Self:
+        """The same problem, except for `changes`."""
+        return replace(self, **changes)
+
+    def chance(self) -> np.random.Generator:
+        """A source of choices that depends on `seed` alone."""
+        return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """One attention problem, and the loss <dout, o> to differentiate.
 
     q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
@@ -67,8 +91,7 @@ class Problem:
         attend to key j. Float: added to the scores after scaling, -inf forbids.
     causal: forbids the future; `corner` tells which diagonal that is when N != M.
     scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
-    dtype, rounding, memory: how the problem is put to an implementation.
-    seed: settles what a clause still has to choose (a permutation, a place to cut).
+    memory: how the arrays lie in it.
     """
 
     q: Array
@@ -78,18 +101,8 @@ class Problem:
     mask: Array | None = None
     causal: bool = False
     scale: float | None = None
-    dtype: str = "float64"
-    rounding: Grade = "strict"
     corner: Corner = "top-left"
     memory: Memory = "contiguous"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        read_only(self, ("q", "k", "v", "dout", "mask"))
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     @property
     def B(self) -> int:
@@ -152,10 +165,6 @@ class Problem:
     def idle(self) -> Array:
         """True where a query may attend to no key.   (B, H, N)"""
         return np.logical_not(self.allowed.any(axis=-1))
-
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True)

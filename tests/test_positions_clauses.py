@@ -15,11 +15,11 @@ import implementations.rotary
 import implementations.sinusoidal
 from spec.certification.running import Finding, judged, scope_for
 from spec.clause import Clause, Evidence, Violation
+from spec.implementation import Subject
 from spec.positions import CLAUSES, MISTAKES, proofs, truth
 from spec.positions.alibi.loading import linear_bias
 from spec.positions.rotary.loading import rotation
 from spec.positions.sinusoidal.loading import encoding
-from spec.subject import Subject
 
 EXAMPLES, QUICK = 25, 4
 DTYPES = ("float64", "float32", "float16", "bfloat16")

@@ -21,13 +21,12 @@ from spec import CLAUSES, backends, feed_forward, positions
 from spec.certification.running import Finding, judged, scope_for
 from spec.clause import Clause
 from spec.feed_forward.loading import feed_forward as network
-from spec.implementation import Capability
+from spec.implementation import Capability, Subject
 from spec.layer import SECTIONS
 from spec.layer.mistakes import MISTAKES as OF_LAYERS
 from spec.layer.record import KINDS
 from spec.mistakes import MISTAKES
 from spec.positions.sinusoidal.loading import encoding
-from spec.subject import Subject
 
 QUICK, STANDARD, SEEDS = 4, 25, range(20)
 LAYER = {c.number: c for s in SECTIONS for c in vars(s).values() if isinstance(c, Clause)}

@@ -19,13 +19,13 @@ with, or what was read before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spec.notation import Array, Grade, read_only
+from spec.notation import Array, Posed
 
 
 class Text(NamedTuple):
@@ -59,7 +59,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """A text to be read, how it arrives, and another text.
 
     q: (B, H, N, D)   k: (B, G, N, D)   v: (B, G, N, E)   and q_other, k_other, v_other alike,
@@ -67,8 +67,6 @@ class Problem:
     arrivals: how many tokens of each sequence are to arrive in each step; no more than are
         left do, and what is left after the last step arrives in one step more.   (T, B)
     lengths: how many of the N tokens are the text of each sequence.   (B,)
-    dtype, rounding: how the problem is put to a cache.
-    seed: settles what a clause still has to choose (where to take back, where to branch).
     """
 
     q: Array
@@ -79,9 +77,6 @@ class Problem:
     v_other: Array
     arrivals: Array
     lengths: Array
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
@@ -93,13 +88,6 @@ class Problem:
         "arrivals": "T B",
         "lengths": "B",
     }
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     @property
     def B(self) -> int:
@@ -169,10 +157,6 @@ class Problem:
         """Whether all sequences are as long, and get as many tokens in every step."""
         steps = self.steps(0 * self.ends, self.ends)
         return bool((steps == steps[:, :1]).all())
-
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
 
     def place(self) -> Array:
         """A place in each sequence, before its first token, between two or after its last.

@@ -8,12 +8,12 @@ the record of a class that somebody wrote.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from spec.cache.notation import Chunk, Problem
-from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call
+from spec.implementation import Capability, Subject, not_offered
+from spec.notation import Array, Call
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.RAGGED})
 
 
 @dataclass(frozen=True)
-class Cache:
+class Cache(Subject):
     """One way to decode with a cache: plain functions of a state, and what they leave out.
 
     begin: the state in which nothing was read     extend: o (B, H, n, E), and the state after
@@ -56,29 +56,24 @@ class Cache:
 
     persistent: an earlier state may still be used after it was extended or taken back.
     Otherwise a state is used once, and only the one that came of it goes on.
-    answers: the kinds of problem answered. The rest is as for an attention function.
+    answers: the kinds of problem answered. The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     begin: Callable[[Problem], State]
     extend: Callable[[State, Chunk], tuple[Array, State]]
     rollback: Callable[[State, Array], State] = not_offered
     fork: Callable[[State], State] = not_offered
     watched: Callable[[State, Chunk], tuple[Call, State]] = not_offered
     persistent: bool = False
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = frozenset()
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "cache"
     functions: ClassVar[tuple[str, ...]] = ("begin", "extend", "rollback", "fork", "watched")
-
-    def but(self, **changes: Any) -> Cache:
-        """The same cache, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.ROLLBACK: "rollback",
+        Capability.FORK: "fork",
+        Capability.CALL: "watched",
+    }
 
     def kinds_of(self, problem: Problem | State) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
@@ -87,15 +82,4 @@ class Cache:
     @property
     def offers(self) -> frozenset[Capability]:
         """All that a clause may ask of it."""
-        functions = {
-            Capability.ROLLBACK: self.rollback,
-            Capability.FORK: self.fork,
-            Capability.CALL: self.watched,
-        }
-        found = {c for c, f in functions.items() if f is not not_offered}
-        return self.answers | found | ({Capability.PERSISTENT} if self.persistent else set())
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention of attention, as the engine asks for them; a cache leaves none open."""
-        return {**DEFAULT_CONVENTIONS, **self.conventions}
+        return super().offers | ({Capability.PERSISTENT} if self.persistent else set())

@@ -24,8 +24,8 @@ from spec.certification.settings import Request, concerning
 from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
 from spec.certification.verdicts import verdict_to_json as as_json
 from spec.clause import Clause
+from spec.implementation import Subject
 from spec.notation import Grade
-from spec.subject import Subject
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,8 @@ from spec.certification.contracts import Contract, contract
 from spec.certification.deviations import known
 from spec.certification.settings import Request
 from spec.clause import Violation
-from spec.implementation import Refused
+from spec.implementation import Refused, Subject
 from spec.notation import DTYPES
-from spec.subject import Subject
 
 Target = str | Callable[..., Any] | Subject
 Guarded = Callable[[Any], Any]

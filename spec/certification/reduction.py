@@ -16,8 +16,7 @@ from spec.certification.contracts import contract
 from spec.certification.contracts.simplifying import Move
 from spec.certification.running import broken
 from spec.clause import Clause
-from spec.implementation import Capability
-from spec.subject import Subject
+from spec.implementation import Capability, Subject
 
 
 def reduced(

@@ -14,7 +14,7 @@ from spec.certification.contracts import contract
 from spec.certification.posing import classes, source
 from spec.certification.settings import Request
 from spec.clause import Clause
-from spec.subject import Subject
+from spec.implementation import Subject
 
 
 def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:

@@ -12,10 +12,9 @@ import numpy as np
 from spec import rounding
 from spec.certification.drawing import Enough, draw
 from spec.clause import Clause, Violation, measuring
-from spec.implementation import Capability, Refused, not_offered
-from spec.notation import GRADES, Grade
+from spec.implementation import Capability, Refused, Subject, not_offered
+from spec.notation import GRADES, Grade, Posed
 from spec.problems import Scope
-from spec.subject import Posed, Subject
 
 DIFFERENTIATES = frozenset(
     {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}

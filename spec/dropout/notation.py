@@ -13,21 +13,21 @@ clause chooses by itself (`chance`) is drawn from another stream of the same num
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from spec import implementation, notation
-from spec.implementation import KINDS, Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, Gradients, read_only
+from spec.implementation import KINDS, Capability, Subject, not_offered
+from spec.notation import Array, Gradients, Posed
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """Attention with dropout on its weights, and the loss <dout, o> to differentiate.
 
     q: (B, H, N, D)   k: (B, H, M, D)   v: (B, H, M, E)   dout: (B, H, N, E)
@@ -44,9 +44,6 @@ class Problem:
     mask: Array | None = None
     causal: bool = False
     scale: float | None = None
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
@@ -55,13 +52,6 @@ class Problem:
         "dout": "B H N E",
         "mask": "N M",
     }
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     @cached_property
     def attention(self) -> notation.Problem:
@@ -119,7 +109,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Dropout:
+class Dropout(Subject):
     """One way to compute attention with dropout: plain functions of a problem.
 
     forward: o (B, H, N, E), its source of randomness at the problem's seed.
@@ -127,39 +117,23 @@ class Dropout:
         source of randomness, which starts at the seed and runs on.
     backward: Gradients, with the mask that the forward pass has from the same seed.
     weights: those that it shows, (B, H, N, M).
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     forward: Callable[[Problem], Array]
     sequence: Callable[[Problem, Modes], tuple[Array, ...]]
     backward: Callable[[Problem], Gradients] = not_offered
     weights: Callable[[Problem], Array] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "dropout"
     functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights")
-
-    def but(self, **changes: Any) -> Dropout:
-        """The same record, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.WEIGHTS: "weights",
+    }
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
         return implementation.kinds_of(problem.attention)
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        functions = {Capability.GRADIENTS: self.backward, Capability.WEIGHTS: self.weights}
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice that is made."""
-        return {**DEFAULT_CONVENTIONS, **self.conventions}

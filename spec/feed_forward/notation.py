@@ -15,17 +15,15 @@ Words
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-
-from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Grade, read_only
+from spec.implementation import Capability, Subject, not_offered
+from spec.notation import Array, Call, Posed
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """One feed-forward problem, and the loss <dy, y> to differentiate."""
 
     x: Array
@@ -34,9 +32,6 @@ class Problem:
     W2: Array
     b2: Array
     dy: Array
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {
         "x": "B N E",
@@ -46,13 +41,6 @@ class Problem:
         "b2": "E",
         "dy": "B N E",
     }
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     @property
     def B(self) -> int:
@@ -70,10 +58,6 @@ class Problem:
     def F(self) -> int:
         return int(self.W1.shape[1])
 
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
-
 
 @dataclass(frozen=True)
 class Gradients:
@@ -87,42 +71,20 @@ class Gradients:
 
 
 @dataclass(frozen=True)
-class FeedForward:
+class FeedForward(Subject):
     """One way to compute the network: plain functions of a problem, and what they leave out.
 
     forward: y (B, N, E). backward: Gradients. call: the forward pass as its caller sees it.
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     forward: Callable[[Problem], Array]
     backward: Callable[[Problem], Gradients] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[Capability] = frozenset()
-    differentiates: frozenset[Capability] = frozenset()
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
 
     about: ClassVar[str] = "feed-forward"
     functions: ClassVar[tuple[str, ...]] = ("forward", "backward", "call")
-
-    def but(self, **changes: Any) -> FeedForward:
-        """The same record, except for `changes`."""
-        return replace(self, **changes)
-
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:  # noqa: ARG002
-        """No kinds: every problem is of the core, and may not be refused."""
-        return frozenset()
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        functions = {Capability.GRADIENTS: self.backward, Capability.CALL: self.call}
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice that is made."""
-        return {**DEFAULT_CONVENTIONS, **self.conventions}
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.CALL: "call",
+    }

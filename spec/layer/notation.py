@@ -19,9 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-import numpy as np
-
-from spec.notation import Array, Grade, read_only
+from spec.notation import Array, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 
@@ -40,7 +38,7 @@ class Parameters:
     b_o: Array | None = None
 
     def __post_init__(self) -> None:
-        read_only(self, self.named())
+        read_only(self)
 
     def named(self) -> dict[str, Array]:
         """Those that are there, by name."""
@@ -57,7 +55,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class LayerProblem:
+class LayerProblem(Posed):
     """One problem for a layer, and the loss <dout, y> to differentiate.
 
     heads: H. padding: (B, M) bool, True where a key is padding. mask: (N, M), or
@@ -65,7 +63,7 @@ class LayerProblem:
     may not attend to key j; float, added to the scores after scaling, -inf forbids.
     causal: forbids the future as well. oneself: query, key and value are one array.
     batched: the arrays are handed over with their batch axis. training: the mode.
-    asks: which weights are asked for. The rest is as `spec.notation.Problem` has it.
+    asks: which weights are asked for. The rest is as `spec.notation.Posed` has it.
     """
 
     query: Array
@@ -81,16 +79,6 @@ class LayerProblem:
     batched: bool = True
     training: bool = True
     asks: Asks = "nothing"
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        read_only(self, ("query", "key", "value", "dout", "padding", "mask"))
-
-    def but(self, **changes: Any) -> LayerProblem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""
@@ -129,10 +117,6 @@ class LayerProblem:
     def own_widths(self) -> bool:
         """Whether keys or values have another width than queries."""
         return self.key.shape[2] != self.A or self.value.shape[2] != self.A
-
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, eq=False)

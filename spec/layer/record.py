@@ -8,10 +8,10 @@ in a mask for what is forbidden; the problems here do so too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from spec.implementation import Capability, not_offered
+from spec.implementation import Capability, Subject, not_offered
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.notation import DEFAULT_CONVENTIONS, Array, Call
 
@@ -46,7 +46,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[Capability]:
 
 
 @dataclass(frozen=True)
-class Layer:
+class Layer(Subject):
     """One multi-head attention layer: plain functions of a problem, and what they leave out.
 
     forward: y (B, N, A)    weights: (B, N, M) or (B, H, N, M), as the problem asks
@@ -55,10 +55,9 @@ class Layer:
     call: the forward pass as its caller sees it
     sequence: the outputs of several problems put one after the other to one object
         with the parameters of the first, in the mode that each asks for
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     forward: Callable[[LayerProblem], Array]
     weights: Callable[[LayerProblem], Array] = not_offered
     backward: Callable[[LayerProblem], LayerGradients] = not_offered
@@ -66,12 +65,8 @@ class Layer:
     state: Callable[[LayerProblem], Parameters] = not_offered
     sequence: Callable[[tuple[LayerProblem, ...]], tuple[Array, ...]] = not_offered
     call: Callable[[LayerProblem], Call] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "layer"
     functions: ClassVar[tuple[str, ...]] = (
@@ -83,30 +78,17 @@ class Layer:
         "sequence",
         "call",
     )
-
-    def but(self, **changes: Any) -> Layer:
-        """The same layer, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.WEIGHTS: "weights",
+        Capability.STEP: "step",
+        Capability.STATE: "state",
+        Capability.EVALUATION: "sequence",
+        Capability.CALL: "call",
+    }
+    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "mask means": "forbid"}
 
     def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[Capability]:
         """The kinds of problem that `problem` is, or that several are; empty for the core."""
         several = problem if isinstance(problem, tuple) else (problem,)
         return frozenset().union(*map(kinds_of, several))
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        functions = {
-            Capability.GRADIENTS: self.backward,
-            Capability.WEIGHTS: self.weights,
-            Capability.STEP: self.step,
-            Capability.STATE: self.state,
-            Capability.EVALUATION: self.sequence,
-            Capability.CALL: self.call,
-        }
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice this layer makes."""
-        return {**DEFAULT_CONVENTIONS, "mask means": "forbid", **self.conventions}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from spec.subject import Subject
+from spec.implementation import Subject
 
 
 @dataclass(frozen=True)

@@ -77,4 +77,5 @@ def _strategy(draw: st.DrawFn, domain: Biases, scope: Scope) -> Problem:
     if Capability.SLOPES in scope.answers and not domain.published:
         given = [pick(draw, SLOPES) for _ in range(H)]
         asked = np.array(given) if domain.asked or pick(draw, (False, False, True)) else None
-    return Problem(scores, asked, scope.dtype, scope.rounding, draw(SEEDS))
+    seed = draw(SEEDS)
+    return Problem(scores, asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

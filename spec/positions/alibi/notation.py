@@ -14,40 +14,30 @@ first = M - N tokens are in a cache. A softmax forgets a constant in a row of sc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, read_only
+from spec.implementation import Capability, Subject, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """Scores that a bias is added to: (H, N, M), and N is at most M. Only their shape matters.
 
     asked: the slopes (H) that are asked for; None for the published ones.
-    The rest is as `spec.notation.Problem` has it.
+    The rest is as `spec.notation.Posed` has it.
     """
 
     scores: Array
     asked: Array | None = None
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {"scores": "H N M", "asked": "H"}
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     @property
     def H(self) -> int:
@@ -76,10 +66,6 @@ class Problem:
         """True where key j does not lie ahead of query i.   (N, M)"""
         return self.distance >= 0
 
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
-
 
 def kinds_of(problem: Problem) -> frozenset[Capability]:
     """The kinds of problem that `problem` is; empty for the core."""
@@ -91,31 +77,26 @@ def kinds_of(problem: Problem) -> frozenset[Capability]:
 
 
 @dataclass(frozen=True)
-class LinearBias:
+class LinearBias(Subject):
     """One way to compute linear biases: plain functions of a problem.
 
     bias: b (H, N, M)    slopes: m (H)
     conventions: "sides" is "past" where a causal mask hides what lies ahead, so that
         nothing is claimed about it, or "both" for a bias -m |i - j|.
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     bias: Callable[[Problem], Array]
     slopes: Callable[[Problem], Array] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "alibi"
     functions: ClassVar[tuple[str, ...]] = ("bias", "slopes")
-
-    def but(self, **changes: Any) -> LinearBias:
-        """The same biases, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.SHOWN: "slopes",
+    }
+    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "sides": "past"}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
@@ -124,13 +105,5 @@ class LinearBias:
     @property
     def offers(self) -> frozenset[Capability]:
         """All that a clause may ask of it."""
-        more = {
-            Capability.SYMMETRIC: self.chosen["sides"] == "both",
-            Capability.SHOWN: self.slopes is not not_offered,
-        }
-        return self.answers | {c for c, offered in more.items() if offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice that is made here."""
-        return {**DEFAULT_CONVENTIONS, "sides": "past", **self.conventions}
+        both = self.chosen["sides"] == "both"
+        return super().offers | ({Capability.SYMMETRIC} if both else set())

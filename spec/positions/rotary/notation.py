@@ -12,13 +12,13 @@ declares the pairing "halves", and `loading` puts its columns in this order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, read_only
+from spec.implementation import Capability, Subject, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
 from spec.positions.angles import BASE
 
 KINDS = frozenset(
@@ -35,12 +35,12 @@ LONG = 256  # a table of a fixed length is at least so long
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """Queries to be rotated by their positions, and the loss <dout, rotated q>.
 
     q, k, v, dout: (B, H, N, D). positions: (B, N), whole numbers. base: of the frequencies.
     turned: how many of the first columns are rotated, None for all of them.
-    The rest is as `spec.notation.Problem` has it.
+    The rest is as `spec.notation.Posed` has it.
     """
 
     q: Array
@@ -50,21 +50,11 @@ class Problem:
     positions: Array
     base: float = BASE
     turned: int | None = None
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("q", "k", "v", "dout"), "B H N D"),
         "positions": "B N",
     }
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     def of(self, function: Callable[[Array], Array]) -> Problem:
         """The same problem with `function` of q, k, v and dout."""
@@ -105,10 +95,6 @@ class Problem:
         """How many columns are rotated."""
         return self.D if self.turned is None else self.turned
 
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
-
 
 def kinds_of(problem: Problem) -> frozenset[Capability]:
     """The kinds of problem that `problem` is; empty for the core."""
@@ -127,44 +113,29 @@ def kinds_of(problem: Problem) -> frozenset[Capability]:
 
 
 @dataclass(frozen=True)
-class Rotation:
+class Rotation(Subject):
     """One way to rotate by positions: plain functions of a problem.
 
     rotate: (B, H, N, D), the rotated q    backward: dq (B, H, N, D)
     place: the rotated q and k, and v, as attention is to receive them
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     rotate: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
     place: Callable[[Problem], tuple[Array, Array, Array]] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "rotary"
     functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place")
-
-    def but(self, **changes: Any) -> Rotation:
-        """The same rotation, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.PLACES: "place",
+    }
+    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        functions = {Capability.GRADIENTS: self.backward, Capability.PLACES: self.place}
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice this rotation makes."""
-        return {**DEFAULT_CONVENTIONS, "pairing": "interleaved", **self.conventions}

@@ -69,7 +69,8 @@ def _strategy(draw: st.DrawFn, domain: Tokens, scope: Scope) -> Problem:
     B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
     first = _first(draw, domain, scope, N)
     x, dout = _entries(draw, domain, scope.dtype, (B, N, E))
-    return Problem(x, dout, first, scope.dtype, scope.rounding, draw(SEEDS))
+    seed = draw(SEEDS)
+    return Problem(x, dout, first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
 def _width(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:

@@ -12,41 +12,31 @@ cosines declares the pairing "halves", and `loading` puts its columns in this or
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Grade, read_only
+from spec.implementation import Capability, Subject, not_offered
+from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Posed):
     """Tokens to be told their positions, and the loss <dout, y> to differentiate.
 
     x, dout: (B, N, E). first: the position of the first token, more than zero where a
-    cache holds those before. The rest is as `spec.notation.Problem` has it.
+    cache holds those before. The rest is as `spec.notation.Posed` has it.
     """
 
     x: Array
     dout: Array
     first: int = 0
-    dtype: str = "float64"
-    rounding: Grade = "strict"
-    seed: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {"x": "B N E", "dout": "B N E"}
-
-    def __post_init__(self) -> None:
-        read_only(self, self.axes)
-
-    def but(self, **changes: Any) -> Problem:
-        """The same problem, except for `changes`."""
-        return replace(self, **changes)
 
     def tokens(self, kept: slice) -> Problem:
         """The same problem of consecutive tokens alone, which stay where they stand."""
@@ -70,10 +60,6 @@ class Problem:
         """first, first + 1, ...   (N)"""
         return self.first + np.arange(self.N)
 
-    def chance(self) -> np.random.Generator:
-        """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
-
 
 def kinds_of(problem: Problem) -> frozenset[Capability]:
     """The kinds of problem that `problem` is; empty for the core."""
@@ -86,44 +72,28 @@ def kinds_of(problem: Problem) -> frozenset[Capability]:
 
 
 @dataclass(frozen=True)
-class Encoding:
+class Encoding(Subject):
     """One way to add sinusoidal positions: plain functions of a problem.
 
     table: (N, E), the rows of the problem's positions    add: y (B, N, E)
     backward: dx (B, N, E)
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.implementation.Implementation` has it.
+    The rest is as `spec.implementation.Subject` has it.
     """
 
-    name: str
     table: Callable[[Problem], Array]
     add: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
-    answers: frozenset[Capability] = KINDS
-    differentiates: frozenset[Capability] = KINDS
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "sinusoidal"
     functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward")
-
-    def but(self, **changes: Any) -> Encoding:
-        """The same encoding, except for `changes`."""
-        return replace(self, **changes)
+    offering: ClassVar[Mapping[Capability, str]] = {
+        Capability.GRADIENTS: "backward",
+    }
+    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)
-
-    @property
-    def offers(self) -> frozenset[Capability]:
-        """All that a clause may ask of it."""
-        gradients = {Capability.GRADIENTS} if self.backward is not not_offered else set()
-        return self.answers | gradients
-
-    @property
-    def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice this encoding makes."""
-        return {**DEFAULT_CONVENTIONS, "pairing": "interleaved", **self.conventions}
