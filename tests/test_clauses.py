@@ -14,8 +14,8 @@ import pytest
 from implementations import TARGETS
 from spec import CLAUSES, about
 from spec.certification.doors import Run, runs
-from spec.certification.running import judged, scope_for
 from spec.clause import Clause
+from tests.judging import found
 
 HAS_TORCH = find_spec("torch") is not None
 ORACLES = ("oracles.sdpa:math", "oracles.sdpa:flash", "oracles.autograd:attend")
@@ -48,5 +48,5 @@ def test_many_digits_keep_every_clause(clause: Clause) -> None:
 
     if not clause.binds(MANY_DIGITS):
         return
-    scope = scope_for(clause, MANY_DIGITS, "float32", "strict", "small")
-    assert judged(clause, MANY_DIGITS, scope, examples=2, seed=0).violation is None
+    finding = found(clause, MANY_DIGITS, "float32", examples=2, reach="small")
+    assert finding.violation is None

@@ -15,7 +15,8 @@ import pytest
 from spec.dropout import CLAUSES, chance, reading
 from spec.dropout.draws import first_of_pairs
 from spec.notation import Array
-from tests.test_dropout import FORMATS, QUICK, found, right
+from tests.judging import QUICK, found
+from tests.test_dropout import FORMATS, right
 from tests.test_dropout_definition import small
 
 DEEP = 250  # examples of the largest profile
@@ -146,7 +147,7 @@ def test_the_largest_certificate_compares_no_more_than_is_said(
     for name in ("share", "of_mean", "of_squares"):
         monkeypatch.setattr(chance, name, counted(name))
     for clause in CLAUSES.values():
-        finding = found(clause, right("numpy"), "float32", QUICK, seed=0)
+        finding = found(clause, right("numpy"), "float32", QUICK)
         assert finding.examples == QUICK * clause.effort
     assert len(asked) == 3
     assert len(FORMATS) * DEEP * sum(asked.values()) / QUICK <= chance.MOST

@@ -16,11 +16,12 @@ from spec.certification.doors import Run, runs
 from spec.certification.posing import PROBLEMS, arrays, problem_from_json, problem_to_json
 from spec.certification.probing import probed
 from spec.certification.reduction import reduced
-from spec.certification.running import broken, judged, scope_for
+from spec.certification.running import broken, scope_for
 from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.mistakes import MISTAKES
 from tests import layer_targets as layers
+from tests.judging import found
 from tests.shell import run
 
 QUICK = ("--profile", "quick", "--dtype", "float32")
@@ -169,9 +170,8 @@ def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
     record = CONTRACTS[kind].truth()
     for clause in about(kind).values():
         if clause.binds(record) and clause.force == "must":
-            scope = scope_for(clause, record, "float32", "strict", "quick")
-            found = judged(clause, record, scope, examples=3, seed=0)
-            assert found.violation is None, clause.id
+            finding = found(clause, record, "float32", examples=3, reach="quick")
+            assert finding.violation is None, clause.id
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
@@ -183,7 +183,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
             continue
         record, dtype = made(), mistake.dtypes[0]
         scope = scope_for(clause, record, dtype, "strict", "quick")
-        problem = judged(clause, record, scope, examples=25, seed=0).problem
+        problem = found(clause, record, dtype, reach="quick").problem
         assert problem is not None
         smaller, _ = reduced(clause, record, problem, scope.answers, seconds=2.0)
         assert isinstance(broken(clause, record, smaller), Violation)

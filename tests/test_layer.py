@@ -1,44 +1,28 @@
-"""Section L: right layers keep every clause, and every clause rejects the mistakes it names."""
+"""Section L: right layers keep every clause, and states and shapes that do not fit are told."""
 
 from __future__ import annotations
-
-from functools import cache
 
 import numpy as np
 import pytest
 
 from implementations.multihead import MultiHead
+from spec import about
 from spec.backends import layer
 from spec.certification.deviations import known
-from spec.certification.running import judged, scope_for
-from spec.clause import Clause, Violation
+from spec.clause import Clause
 from spec.implementation import Refused
-from spec.layer import SECTIONS
 from spec.layer.mistakes import MISTAKES
 from spec.layer.problems import EVERY, layer_problems
-from spec.layer.record import KINDS, Layer
+from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
 from spec.problems import Scope
+from tests.judging import QUICK, broken, found
 from tests.test_problems import drawn
 
-CLAUSES = {c.number: c for s in SECTIONS for c in vars(s).values() if isinstance(c, Clause)}
-PAIRS = [(c, name) for c in CLAUSES.values() for name in sorted(c.catches)]
-WRONG = [name for name, mistake in MISTAKES.items() if not mistake.harmless]
-EXAMPLES = 25  # of the standard profile
-BY_TURNS = (("float64",), ("float32",))
+CLAUSES = about("layer")
+BY_TURNS = ("float64", "float32")
 NUMPY = {"multihead": MultiHead, **{n: m.build for n, m in MISTAKES.items() if m.harmless}}
 TORCH_DEVIATIONS = known("torch.nn:MultiheadAttention", "cpu")
-
-
-@cache
-def made(name: str) -> Layer:
-    """A mistake as a layer to be judged."""
-    return layer(MISTAKES[name].build, name=name, backend="numpy")
-
-
-def violation(clause: Clause, one: Layer, dtype: str, seed: int, examples: int) -> Violation | None:
-    scope = scope_for(clause, one, dtype, "strict", "standard")
-    return judged(clause, one, scope, examples=examples, seed=seed).violation
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -47,7 +31,7 @@ def violation(clause: Clause, one: Layer, dtype: str, seed: int, examples: int) 
 def test_a_right_layer_keeps_every_clause(name: str, clause: Clause, dtype: str) -> None:
     one = layer(NUMPY[name], backend="numpy")
     assert clause.binds(one)
-    assert violation(clause, one, dtype, seed=0, examples=4) is None
+    assert found(clause, one, dtype, QUICK).violation is None
 
 
 @pytest.mark.torch
@@ -58,7 +42,7 @@ def test_a_layer_of_torch_keeps_every_clause(clause: Clause, dtype: str) -> None
 
     one = layer(InTorch)
     assert clause.binds(one)
-    assert violation(clause, one, dtype, seed=0, examples=4) is None
+    assert found(clause, one, dtype, QUICK).violation is None
 
 
 @pytest.mark.torch
@@ -69,26 +53,15 @@ def test_the_layer_that_torch_has(clause: Clause) -> None:
 
     one = layer(MultiheadAttention)
     assert clause.binds(one)
-    broken = [violation(clause, one, d, seed=0, examples=25) for d in ("float64", "float32")]
-    assert any(broken) == (clause.number in TORCH_DEVIATIONS), broken
-
-
-def all_broken(one: Layer, seed: int, dtypes: tuple[str, ...], reach: str) -> list[str]:
-    """The clauses that a layer breaks at the standard number of examples."""
-    found = []
-    for clause in CLAUSES.values():
-        for dtype in dtypes:
-            scope = scope_for(clause, one, dtype, "strict", reach)
-            if judged(clause, one, scope, examples=EXAMPLES, seed=seed).violation is not None:
-                found.append(f"{clause.id} {dtype}")
-    return found
+    breaks = [found(clause, one, dtype).violation for dtype in ("float64", "float32")]
+    assert any(breaks) == (clause.number in TORCH_DEVIATIONS), breaks
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(20))
 def test_no_false_alarm_in_numpy(seed: int) -> None:
     one = layer(MultiHead, backend="numpy")
-    assert not all_broken(one, seed, BY_TURNS[seed % 2], "standard")
+    assert not broken(one, BY_TURNS[seed % 2], seed=seed)
 
 
 @pytest.mark.deep
@@ -99,9 +72,9 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
 
     from implementations.multihead_torch import MultiHead as InTorch
 
-    dtypes = BY_TURNS[seed % 2]
-    assert not all_broken(layer(InTorch), seed, dtypes, "standard")
-    theirs = all_broken(layer(MultiheadAttention), seed, dtypes, "standard")
+    dtype = BY_TURNS[seed % 2]
+    assert not broken(layer(InTorch), dtype, seed=seed)
+    theirs = broken(layer(MultiheadAttention), dtype, seed=seed)
     assert {name.partition("-")[0] for name in theirs} == {*TORCH_DEVIATIONS}
 
 
@@ -113,28 +86,7 @@ def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> Non
 
     if clause.number not in TORCH_DEVIATIONS:
         one = layer(MultiheadAttention, dtypes=(dtype,))
-        assert violation(clause, one, dtype, seed=0, examples=4) is None
-
-
-@pytest.mark.parametrize(("clause", "name"), PAIRS, ids=[f"{c.number}-{n}" for c, n in PAIRS])
-def test_a_clause_rejects_the_mistakes_it_names(clause: Clause, name: str) -> None:
-    assert any(violation(clause, made(name), d, 0, EXAMPLES) for d in MISTAKES[name].dtypes)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize(("clause", "name"), PAIRS, ids=[f"{c.number}-{n}" for c, n in PAIRS])
-def test_a_clause_rejects_them_for_any_seed(clause: Clause, name: str) -> None:
-    for seed in range(1, 6):
-        assert any(violation(clause, made(name), d, seed, EXAMPLES) for d in MISTAKES[name].dtypes)
-
-
-def test_every_mistake_is_named_by_some_clause() -> None:
-    assert {name for clause in CLAUSES.values() for name in clause.catches} == set(WRONG)
-
-
-def test_numbers_run_from_one_without_a_gap() -> None:
-    numbers = sorted(int(number.removeprefix("L")) for number in CLAUSES)
-    assert numbers == list(range(1, len(CLAUSES) + 1))
+        assert found(clause, one, dtype, QUICK).violation is None
 
 
 def test_parameters_travel_under_the_names_of_torch() -> None:
@@ -178,4 +130,4 @@ def test_a_refusal_of_the_core_is_a_violation() -> None:
         raise Refused("no")
 
     one = layer(MultiHead, backend="numpy").but(forward=refuses)
-    assert violation(CLAUSES["L1"], one, "float32", seed=0, examples=4) is not None
+    assert found(CLAUSES["L1"], one, "float32", QUICK).violation is not None

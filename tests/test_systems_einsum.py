@@ -9,10 +9,10 @@ import pytest
 
 from spec import about
 from spec.backends import implementation
-from spec.certification.running import judged, scope_for
 from spec.clause import equal
 from spec.notation import Problem
 from spec.rounding import of_weights
+from tests.judging import found
 from tests.systems import E, H, alike, of_layer, same_draws, three
 
 if find_spec("torch"):
@@ -80,5 +80,4 @@ def test_other_strides_may_add_up_in_another_order() -> None:
     """A problem of seed 10 has equal batch elements, and lies in memory otherwise without them."""
     one = implementation(einsum_layer.attend)
     clause = about("attention")["P4"]
-    scope = scope_for(clause, one, "float32", "strict", "standard")
-    assert judged(clause, one, scope, examples=25, seed=10).violation is None
+    assert found(clause, one, "float32", seed=10).violation is None

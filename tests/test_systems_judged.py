@@ -17,20 +17,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from implementations.systems import LAYERS, TARGETS
-from spec import CLAUSES, backends, feed_forward, positions
-from spec.certification.running import Finding, judged, scope_for
-from spec.clause import Clause
+from spec import CLAUSES, about, backends
 from spec.feed_forward.loading import feed_forward as network
 from spec.implementation import Capability, Subject
-from spec.layer import SECTIONS
 from spec.layer.mistakes import MISTAKES as OF_LAYERS
 from spec.layer.record import KINDS
 from spec.mistakes import MISTAKES
 from spec.positions.sinusoidal.loading import encoding
+from tests.judging import QUICK, bound, found
 
-QUICK, STANDARD, SEEDS = 4, 25, range(20)
-LAYER = {c.number: c for s in SECTIONS for c in vars(s).values() if isinstance(c, Clause)}
-ALL = {**CLAUSES, **LAYER, **feed_forward.CLAUSES, **positions.CLAUSES}
+SEEDS = range(20)
 PLACE = "implementations.systems"
 
 # What is refused: several query heads for a key head; arrays without entries; a bias on scores.
@@ -74,7 +70,8 @@ class Fault(NamedTuple):
     @property
     def spares(self) -> AbstractSet[str]:
         """The clauses that hold for it."""
-        others = {number for number, clause in LAYER.items() if not clause.catches & self.mistakes}
+        layers = about("layer").items()
+        others = {number for number, clause in layers if not clause.catches & self.mistakes}
         return self.spared_by or others - self.refused_by
 
 
@@ -140,25 +137,16 @@ def record(name: str, backend: str) -> Subject:
     if backend == "torch" and not find_spec("torch"):
         raise AssertionError("what needs torch is not collected without it")
     module, _, inner = name.partition(":")
-    found = getattr(import_module(f"{PLACE}.{module}"), inner)
+    target = getattr(import_module(f"{PLACE}.{module}"), inner)
     if inner == "feed_forward":
-        made: Any = network(found)
+        made: Any = network(target)
     elif inner == "SinusoidalPositions":
-        made = encoding(found)
+        made = encoding(target)
     else:
-        load = backends.layer if isinstance(found, type) else backends.implementation
-        made = load(found, backend=backend)
+        load = backends.layer if isinstance(target, type) else backends.implementation
+        made = load(target, backend=backend)
     without = UNANSWERED.get(name, set())
     return made.but(answers=made.answers - without, differentiates=made.differentiates - without)
-
-
-def put(clause: Clause, one: Subject, dtype: str, examples: int, seed: int = 0) -> Finding:
-    scope = scope_for(clause, one, dtype, "strict", "standard")
-    return judged(clause, one, scope, examples=examples, seed=seed)
-
-
-def bound(one: Subject) -> list[Clause]:
-    return [clause for clause in ALL.values() if clause.binds(one)]
 
 
 CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
@@ -168,10 +156,10 @@ CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
 @pytest.mark.parametrize(("name", "backend"), CASES)
 def test_a_right_system_keeps_every_clause(name: str, backend: str, dtype: str) -> None:
     one, broken = record(name, backend), BROKEN.get(name, set())
-    assert all(ALL[number].force == "should" for number in broken)
+    assert all(CLAUSES[number].force == "should" for number in broken)
     assert bound(one)
     for clause in bound(one):
-        finding = put(clause, one, dtype, QUICK)
+        finding = found(clause, one, dtype, QUICK)
         assert (finding.violation is None) == (clause.number not in broken), (
             clause.id,
             finding.violation,
@@ -187,7 +175,7 @@ def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
     one, broken = record(name, backend), BROKEN.get(name, set())
     for dtype in ("float64", "float32"):
         for clause in (clause for clause in bound(one) if clause.number not in broken):
-            finding = put(clause, one, dtype, STANDARD, seed)
+            finding = found(clause, one, dtype, seed=seed)
             assert finding.violation is None, (clause.id, finding.violation)
             assert finding.refused == 0, (clause.id, finding.refusal)
 
@@ -208,14 +196,14 @@ def test_what_a_layer_does_not_have_is_known(name: str) -> None:
 def test_a_published_fault_is_refused_for_what_is_wrong(fault: Fault) -> None:
     one = record(fault.name, fault.backend)
     for number in sorted(fault.refused_by):
-        assert put(ALL[number], one, "float32", STANDARD).violation is not None, number
+        assert found(CLAUSES[number], one, "float32").violation is not None, number
     for number in sorted(fault.spares):
-        if ALL[number].binds(one):
-            assert put(ALL[number], one, "float32", STANDARD).violation is None, number
+        if CLAUSES[number].binds(one):
+            assert found(CLAUSES[number], one, "float32").violation is None, number
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[f.name.split(":")[1] for f in FAULTS])
 def test_a_published_fault_is_among_the_mistakes(fault: Fault) -> None:
     assert fault.mistakes <= {*MISTAKES, *OF_LAYERS}
     for mistake in fault.mistakes:
-        assert any(mistake in ALL[number].catches for number in fault.refused_by)
+        assert any(mistake in CLAUSES[number].catches for number in fault.refused_by)

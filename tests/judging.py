@@ -1,0 +1,40 @@
+"""How the tests put one clause to one subject: as a certificate does, without trying grades."""
+
+from __future__ import annotations
+
+from spec import about
+from spec.certification.running import Finding, judged, scope_for
+from spec.clause import Clause, Violation
+from spec.implementation import Subject
+
+EXAMPLES, QUICK = 25, 4  # for a clause of usual effort; 25 are those of the standard profile
+
+
+def found(
+    clause: Clause,
+    subject: Subject,
+    dtype: str,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    reach: str = "standard",
+) -> Finding:
+    """What came of putting a clause to a subject."""
+    scope = scope_for(clause, subject, dtype, "strict", reach)
+    return judged(clause, subject, scope, examples=examples, seed=seed)
+
+
+def bound(subject: Subject) -> list[Clause]:
+    """The clauses that speak of a subject."""
+    return [clause for clause in about(subject.about).values() if clause.binds(subject)]
+
+
+def broken(
+    subject: Subject,
+    dtype: str,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    reach: str = "standard",
+) -> dict[str, Violation]:
+    """The clauses that a subject breaks, `should` or not, and how."""
+    findings = {c.id: found(c, subject, dtype, examples, seed, reach) for c in bound(subject)}
+    return {name: f.violation for name, f in findings.items() if f.violation is not None}
