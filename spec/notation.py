@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,17 @@ def read_only(record: Any) -> None:
             shared = array.view()
             shared.flags.writeable = False
             object.__setattr__(record, field.name, shared)
+
+
+class Length(property):
+    """The length of an axis of an array, as an attribute of the problem that has the array."""
+
+    def __init__(self, array: str, axis: int) -> None:
+        super().__init__(lambda problem: int(getattr(problem, array).shape[axis]))
+
+    if TYPE_CHECKING:
+
+        def __get__(self, problem: Any, kind: Any = None, /) -> int: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,33 +115,13 @@ class Problem(Posed):
     corner: Corner = "top-left"
     memory: Memory = "contiguous"
 
-    @property
-    def B(self) -> int:
-        return int(self.q.shape[0])
-
-    @property
-    def H(self) -> int:
-        return int(self.q.shape[1])
-
-    @property
-    def G(self) -> int:
-        return int(self.k.shape[1])
-
-    @property
-    def N(self) -> int:
-        return int(self.q.shape[2])
-
-    @property
-    def M(self) -> int:
-        return int(self.k.shape[2])
-
-    @property
-    def D(self) -> int:
-        return int(self.q.shape[3])
-
-    @property
-    def E(self) -> int:
-        return int(self.v.shape[3])
+    B = Length("q", 0)
+    H = Length("q", 1)
+    G = Length("k", 1)
+    N = Length("q", 2)
+    M = Length("k", 2)
+    D = Length("q", 3)
+    E = Length("v", 3)
 
     @property
     def sigma(self) -> float:

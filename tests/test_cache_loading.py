@@ -50,7 +50,7 @@ class Fails:
         (NeedsAModel, "NeedsAModel is made with 'model', which no problem has"),
         (AnswersTooShort, "wrong shape: got (2, 3, 1, 5), want (2, 3, 2, 5)"),
         (AnswersInDouble, "wrong dtype: got float64, want float32"),
-        (AnswersNothing, "the output is a NoneType, want an array of numpy"),
+        (AnswersNothing, "the output is None, want an array of numpy"),
         (Fails, "Fails is no cache: KeyError: 'no such page'"),
     ],
 )

@@ -36,6 +36,8 @@ def library(device: str) -> Library:
         device=place.platform,
         dtypes=DTYPES,
         put=lambda laid, dtype: put(laid, dtype, place),
+        integers=lambda x: jax.device_put(x.astype(np.int64), place),
+        format=FORMATS.__getitem__,
         get=get,
         dtype_of=lambda x: str(x.dtype) if isinstance(x, jax.Array) else None,
         device_of=lambda x: str(next(iter(x.devices())).platform),

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -81,7 +79,7 @@ class WrappedLayer:
 
     def sequence(self, problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
         """The outputs of one object, in the mode and with the options of each problem."""
-        with self._running(problems[0]):
+        with self.library.quiet(problems[0].dtype):
             layer, found = self._loaded(problems[0]), []
             for problem in problems:
                 if hasattr(layer, "train"):
@@ -92,13 +90,13 @@ class WrappedLayer:
 
     def weights(self, problem: LayerProblem) -> Array:
         """The weights of every head (B, H, N, M), or their mean (B, N, M)."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             _, a = self._called(self._loaded(problem), problem, self._arrays(problem).inputs())
             return self._arrays(problem).read_weights(a)
 
     def backward(self, problem: LayerProblem) -> LayerGradients:
         """The gradients of <dout, y> by inputs and parameters."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
             inputs, dout = arrays.distinct(), arrays.field("dout")
             with refusing():
@@ -116,7 +114,7 @@ class WrappedLayer:
 
     def step(self, problem: LayerProblem, rate: float) -> Parameters:
         """The parameters after one step of gradient descent."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
             with refusing():
                 inputs, dout = arrays.distinct(), arrays.field("dout")
@@ -125,13 +123,13 @@ class WrappedLayer:
 
     def state(self, problem: LayerProblem) -> Parameters:
         """The parameters that come back once they have been loaded."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             layer = self._loaded(problem)
             return self._arrays(problem).read_parameters(self.of_layers.state(layer))
 
     def watched(self, problem: LayerProblem) -> Call:
         """The forward pass, and what it did to its inputs, its parameters and their memory."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             layer, arrays = self._loaded(problem), self._arrays(problem)
             names = (*INPUTS, "padding", "mask")
             placed = {n: arrays.field(n) for n in names if getattr(problem, n) is not None}
@@ -213,13 +211,6 @@ class WrappedLayer:
 
     def _arrays(self, problem: LayerProblem) -> LayerArrays:
         return LayerArrays(self.library, problem)
-
-    @contextmanager
-    def _running(self, problem: LayerProblem) -> Iterator[None]:
-        """The library's context; the implementation's warnings are its own affair."""
-        with warnings.catch_warnings(), self.library.running(problem.dtype):
-            warnings.simplefilter("ignore")
-            yield
 
 
 def _parameters(function: Any) -> frozenset[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ class Library:
     """An array library on one device.
 
     put: a buffer and the view of it, in a dtype -> the library's buffer and view.
+    integers: whole numbers -> an array of 64-bit integers. format: its own name of a dtype.
     get: an array of the library -> float64, in memory of its own.
     dtype_of: the name of an array's dtype; None for what is no array of the library.
     device_of: where an array lives, in words to compare with `device`.
@@ -29,6 +31,8 @@ class Library:
     device: str
     dtypes: tuple[str, ...]
     put: Callable[[Laid, str], tuple[Any, Any]]
+    integers: Callable[[Array], Any]
+    format: Callable[[str], Any]
     get: Callable[[Any], Array]
     dtype_of: Callable[[Any], str | None]
     device_of: Callable[[Any], str]
@@ -37,3 +41,10 @@ class Library:
     copied: Callable[[Any], Any]
     same: Callable[[Any, Any], bool]
     overlap: Callable[[Any, Any], bool]
+
+    @contextmanager
+    def quiet(self, dtype: str) -> Iterator[None]:
+        """The context of a call for a dtype; the warnings of an implementation are its affair."""
+        with warnings.catch_warnings(), self.running(dtype):
+            warnings.simplefilter("ignore")
+            yield

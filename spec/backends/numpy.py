@@ -19,6 +19,8 @@ def library(device: str) -> Library:
         device="cpu",
         dtypes=("float64", "float32", "float16"),
         put=put,
+        integers=lambda x: x.astype(np.int64),
+        format=np.dtype,
         get=lambda x: np.array(x, dtype=np.float64),
         dtype_of=lambda x: str(x.dtype) if isinstance(x, np.ndarray) else None,
         device_of=lambda _: "cpu",

@@ -34,6 +34,8 @@ def library(device: str) -> Library:
         device=place.type,
         dtypes=DTYPES,
         put=lambda laid, dtype: put(laid, dtype, place),
+        integers=lambda x: torch.from_numpy(x.astype(np.int64)).to(place),
+        format=FORMATS.__getitem__,
         get=get,
         dtype_of=dtype_of,
         device_of=lambda x: str(x.device.type),

@@ -5,9 +5,7 @@ Every result is checked before its numbers are looked at (`results`).
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +33,13 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, H, N, E). Raises Violation or Refused."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem))
             return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             names = [n for n in (*INPUTS, "mask") if getattr(problem, n) is not None]
             placed = {name: self._put(problem, name) for name in names}
             before = {name: self.library.copied(placed[name][0]) for name in names}
@@ -65,7 +63,7 @@ class Wrapped:
 
     def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
         """The gradients of some of q, k and v, the others being constants."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays = dict(zip(INPUTS, self._arrays(problem), strict=True))
             mask = self._mask(problem)
 
@@ -81,7 +79,7 @@ class Wrapped:
 
     def mask_gradient(self, problem: Problem) -> Array:
         """The gradient of an additive mask, shaped like the mask."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays = self._arrays(problem)
 
             def function(mask: Any) -> Any:
@@ -93,7 +91,7 @@ class Wrapped:
 
     def given_gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
             result = self._apply(problem, arrays)
             if not isinstance(result, tuple | list) or len(result) < 3:
@@ -108,7 +106,7 @@ class Wrapped:
 
     def given_mask_gradient(self, problem: Problem) -> Array:
         """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
             result = self._apply(problem, arrays)
             wanted = _shape(problem, "mask")
@@ -128,7 +126,7 @@ class Wrapped:
     def _extra(
         self, problem: Problem, shape: tuple[int, ...], what: str, any_dtype: bool = False
     ) -> Array:
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem))
             dtype = None if any_dtype else problem.dtype
             return self._read(result, shape, dtype, what, turned=False)
@@ -190,13 +188,6 @@ class Wrapped:
         if self.layout != "blhd":
             return shape
         return (shape[0], shape[2], shape[1], shape[3])
-
-    @contextmanager
-    def _running(self, problem: Problem) -> Iterator[None]:
-        """The library's context; the implementation's warnings are its own affair."""
-        with warnings.catch_warnings(), self.library.running(problem.dtype):
-            warnings.simplefilter("ignore")
-            yield
 
 
 def _shape(problem: Problem, name: str) -> tuple[int, ...]:

@@ -20,10 +20,7 @@ as it is and return the new cache, `extend` as (out, cache); a class whose attri
 
 from __future__ import annotations
 
-import importlib
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +29,7 @@ import numpy as np
 from spec.backends import Unsuitable, inferred, known, library
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing
 from spec.backends.signature import name_of
 from spec.cache.notation import Chunk, Problem
 from spec.cache.parameters import constructor, takes_counts
@@ -100,48 +98,48 @@ class Made:
             "capacity": problem.capacity,
             "width": problem.D,
             "value_width": problem.E,
-            "dtype": self._dtype(problem.dtype),
+            "dtype": self.library.format(problem.dtype),
             "device": self.library.device,
         }
-        with self._running(problem), _refusing():
+        with self.library.quiet(problem.dtype), refusing():
             return State(problem, self.make(**{name: given[name] for name in self.wanted}))
 
     def extend(self, state: State, chunk: Chunk) -> tuple[Array, State]:
         """The output (B, H, n, E), and the state after. Raises Violation or Refused."""
-        with self._running(state.problem):
+        with self.library.quiet(state.problem.dtype):
             placed = self._placed(state, chunk)
             out, kept = self._extended(state, chunk, [view for _, view in placed])
-            return self._numbers(out), State(state.problem, kept)
+            return numbers(self.library, out), State(state.problem, kept)
 
     def watched(self, state: State, chunk: Chunk) -> tuple[Call, State]:
         """The same as its caller sees it, who then writes into the arrays that it gave."""
-        with self._running(state.problem):
+        with self.library.quiet(state.problem.dtype):
             placed = self._placed(state, chunk)
             before = [self.library.copied(buffer) for buffer, _ in placed]
             out, kept = self._extended(state, chunk, [view for _, view in placed])
-            numbers, earlier = self._numbers(out), state.given
+            seen, earlier = numbers(self.library, out), state.given
             named = list(zip(INPUTS, placed, before, strict=True))
             call = Call(
-                out=numbers,
+                out=seen,
                 dtype=self.library.dtype_of(out) or "",
                 changed=tuple(n for n, (x, _), y in named if not self.library.same(x, y)),
                 aliased=tuple(n for n, (x, _), _ in named if self.library.overlap(out, x)),
-                reused=earlier is not None and not _alike(self._numbers(earlier[0]), earlier[1]),
+                reused=earlier is not None and not self._kept(*earlier),
             )
             for buffer, _ in placed:
                 buffer[...] = SPOILED
-            return call, State(state.problem, kept, given=(out, numbers))
+            return call, State(state.problem, kept, given=(out, seen))
 
     def rollback(self, state: State, lengths: Array) -> State:
         """The state after the first tokens alone."""
         even = (lengths == lengths[0]).all()
-        with self._running(state.problem), _refusing():
-            kept = state.kept.rollback(int(lengths[0]) if even else self._integers(lengths))
+        with self.library.quiet(state.problem.dtype), refusing():
+            kept = state.kept.rollback(int(lengths[0]) if even else self.library.integers(lengths))
         return State(state.problem, state.kept if kept is None else kept)
 
     def fork(self, state: State) -> State:
         """A second cache that has read the same."""
-        with self._running(state.problem), _refusing():
+        with self.library.quiet(state.problem.dtype), refusing():
             return State(state.problem, state.kept.fork())
 
     def probed(self, dtype: str) -> Any:
@@ -160,68 +158,24 @@ class Made:
     def _extended(self, state: State, chunk: Chunk, views: list[Any]) -> tuple[Any, Any]:
         """The native output and the cache after."""
         kept = state.kept
-        options = {} if chunk.even else {"counts": self._integers(chunk.counts)}
+        options = {} if chunk.even else {"counts": self.library.integers(chunk.counts)}
         if not hasattr(kept, "extend"):
             raise Refused("it has no method extend(query, key, value)")
-        with _refusing():
+        with refusing():
             result = kept.extend(*views, **options)
         out, after = result if isinstance(result, tuple) and len(result) == 2 else (result, kept)
-        self._check(out, (*chunk.q.shape[:3], chunk.v.shape[-1]), state.problem.dtype)
+        shape = (*chunk.q.shape[:3], chunk.v.shape[-1])
+        check(self.library, out, shape, state.problem.dtype, "the output")
         return out, after
 
-    def _check(self, out: Any, shape: tuple[int, ...], dtype: str) -> None:
-        got = self.library.dtype_of(out)
-        if got is None:
-            kind = type(out).__name__
-            raise Violation(f"the output is a {kind}, want an array of {self.library.name}")
-        if tuple(out.shape) != shape:
-            raise Violation(f"the output has the wrong shape: got {tuple(out.shape)}, want {shape}")
-        if got != dtype:
-            raise Violation(f"the output has the wrong dtype: got {got}, want {dtype}")
+    def _kept(self, given: Any, seen: Array) -> bool:
+        """Whether an output that was given still holds the numbers that were seen in it."""
+        return bool(np.array_equal(numbers(self.library, given), seen, equal_nan=True))
 
     def _placed(self, state: State, chunk: Chunk) -> list[tuple[Any, Any]]:
         """The buffers and the views that hand over queries, keys and values."""
         dtype = state.problem.dtype
         return [self.library.put(laid_out(x, "contiguous"), dtype) for x in chunk[:3]]
-
-    def _numbers(self, out: Any) -> Array:
-        """The numbers of an output; long double where a clause's arithmetic must add nothing."""
-        numbers = self.library.get(out)
-        wide = self.library.dtype_of(out) == "float64"
-        return numbers.astype(np.longdouble) if wide else numbers
-
-    def _integers(self, x: Array) -> Any:
-        """Counts or lengths as integers of the library."""
-        if self.library.name == "numpy":
-            return x.astype(np.int64)
-        module = importlib.import_module("torch")
-        return module.from_numpy(x.astype(np.int64)).to(self.library.device)
-
-    def _dtype(self, name: str) -> Any:
-        """A dtype as the library has it."""
-        found = getattr(importlib.import_module(self.library.name), name)
-        return np.dtype(found) if self.library.name == "numpy" else found
-
-    @contextmanager
-    def _running(self, problem: Problem) -> Iterator[None]:
-        with warnings.catch_warnings(), self.library.running(problem.dtype):
-            warnings.simplefilter("ignore")
-            yield
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    try:
-        yield
-    except (Violation, Refused):
-        raise
-    except Exception as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise Refused(f"{type(error).__name__}: {first}") from error
-
-
-def _alike(x: Array, y: Array) -> bool:
-    return bool(np.array_equal(x, y, equal_nan=True))
 
 
 def _example(dtype: str) -> Problem:

@@ -25,7 +25,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spec.notation import Array, Posed
+from spec.notation import Array, Length, Posed
 
 
 class Text(NamedTuple):
@@ -89,33 +89,13 @@ class Problem(Posed):
         "lengths": "B",
     }
 
-    @property
-    def B(self) -> int:
-        return int(self.q.shape[0])
-
-    @property
-    def H(self) -> int:
-        return int(self.q.shape[1])
-
-    @property
-    def G(self) -> int:
-        return int(self.k.shape[1])
-
-    @property
-    def N(self) -> int:
-        return int(self.q.shape[2])
-
-    @property
-    def M(self) -> int:
-        return int(self.q_other.shape[2])
-
-    @property
-    def D(self) -> int:
-        return int(self.q.shape[3])
-
-    @property
-    def E(self) -> int:
-        return int(self.v.shape[3])
+    B = Length("q", 0)
+    H = Length("q", 1)
+    G = Length("k", 1)
+    N = Length("q", 2)
+    M = Length("q_other", 2)
+    D = Length("q", 3)
+    E = Length("v", 3)
 
     @property
     def capacity(self) -> int:

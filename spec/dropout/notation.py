@@ -21,7 +21,7 @@ import numpy as np
 
 from spec import implementation, notation
 from spec.implementation import KINDS, Capability, Subject, not_offered
-from spec.notation import Array, Gradients, Posed
+from spec.notation import Array, Gradients, Length, Posed
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
 
@@ -74,29 +74,12 @@ class Problem(Posed):
         """The rate that applies: p in training, 0 in evaluation."""
         return self.p if self.training else 0.0
 
-    @property
-    def B(self) -> int:
-        return int(self.q.shape[0])
-
-    @property
-    def H(self) -> int:
-        return int(self.q.shape[1])
-
-    @property
-    def N(self) -> int:
-        return int(self.q.shape[2])
-
-    @property
-    def M(self) -> int:
-        return int(self.k.shape[2])
-
-    @property
-    def D(self) -> int:
-        return int(self.q.shape[3])
-
-    @property
-    def E(self) -> int:
-        return int(self.v.shape[3])
+    B = Length("q", 0)
+    H = Length("q", 1)
+    N = Length("q", 2)
+    M = Length("k", 2)
+    D = Length("q", 3)
+    E = Length("v", 3)
 
     @property
     def allowed(self) -> Array:

@@ -11,9 +11,7 @@ attribute `backward(dy, x, W1, b1, W2, b2) -> (dx, dW1, db1, dW2, db2)`, or none
 from __future__ import annotations
 
 import inspect
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -138,12 +136,12 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, N, E). Raises Violation or Refused."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             return self._read(self._call(self._arrays(problem)), problem, "x", "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             placed = {name: self._put(problem, name) for name in INPUTS}
             before = {name: self.library.copied(buffer) for name, (buffer, _) in placed.items()}
             views = [view for _, view in placed.values()]
@@ -159,7 +157,7 @@ class Wrapped:
 
     def gradients(self, problem: Problem) -> Gradients:
         """All five. Raises Violation or Refused."""
-        with self._running(problem):
+        with self.library.quiet(problem.dtype):
             arrays, dy = self._arrays(problem), self._put(problem, "dy")[1]
             with refusing():
                 if callable(self._given):
@@ -187,10 +185,3 @@ class Wrapped:
         """The numbers of a result, once it is known to have the shape of the array `like`."""
         check(self.library, result, getattr(problem, like).shape, problem.dtype, what)
         return numbers(self.library, result)
-
-    @contextmanager
-    def _running(self, problem: Problem) -> Iterator[None]:
-        """The library's context; the implementation's warnings are its own affair."""
-        with warnings.catch_warnings(), self.library.running(problem.dtype):
-            warnings.simplefilter("ignore")
-            yield

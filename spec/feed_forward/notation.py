@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import Array, Call, Posed
+from spec.notation import Array, Call, Length, Posed
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +42,10 @@ class Problem(Posed):
         "dy": "B N E",
     }
 
-    @property
-    def B(self) -> int:
-        return int(self.x.shape[0])
-
-    @property
-    def N(self) -> int:
-        return int(self.x.shape[1])
-
-    @property
-    def E(self) -> int:
-        return int(self.x.shape[2])
-
-    @property
-    def F(self) -> int:
-        return int(self.W1.shape[1])
+    B = Length("x", 0)
+    N = Length("x", 1)
+    E = Length("x", 2)
+    F = Length("W1", 1)
 
 
 @dataclass(frozen=True)

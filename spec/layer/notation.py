@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from spec.notation import Array, Posed, read_only
+from spec.notation import Array, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 
@@ -84,25 +84,15 @@ class LayerProblem(Posed):
         """The same problem, except for `changes` of its parameters."""
         return replace(self, parameters=self.parameters.but(**changes))
 
-    @property
-    def B(self) -> int:
-        return int(self.query.shape[0])
+    B = Length("query", 0)
 
     @property
     def H(self) -> int:
         return self.heads
 
-    @property
-    def N(self) -> int:
-        return int(self.query.shape[1])
-
-    @property
-    def M(self) -> int:
-        return int(self.key.shape[1])
-
-    @property
-    def A(self) -> int:
-        return int(self.query.shape[2])
+    N = Length("query", 1)
+    M = Length("key", 1)
+    A = Length("query", 2)
 
     @property
     def D(self) -> int:

@@ -8,11 +8,9 @@ and an exception that the function raises becomes `Refused`.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,8 @@ import numpy as np
 from spec.backends import Unsuitable, inferred, library
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing
 from spec.backends.signature import name_of
-from spec.clause import Violation
 from spec.implementation import Refused
 from spec.notation import Array
 
@@ -90,46 +88,18 @@ class Caller:
         whole = np.asarray(x).astype(np.int64)
         if (whole != x).any():
             raise Refused("positions between whole numbers cannot be put as integers")
-        if self.arrays.name == "torch":
-            return import_module("torch").from_numpy(whole).to(self.arrays.device)
-        return whole if self.arrays.name == "numpy" else import_module("jax.numpy").asarray(whole)
-
-    def format(self, dtype: str) -> Any:
-        """The library's own name of a dtype."""
-        if self.arrays.name == "torch":
-            return getattr(import_module("torch"), dtype)
-        return np.dtype(dtype) if self.arrays.name == "numpy" else dtype
+        return self.arrays.integers(whole)
 
     def read(self, result: Any, shape: tuple[int, ...], dtype: str, what: str) -> Array:
         """The numbers of a result, once it is known to be what was wanted. Raises Violation."""
-        got = self.arrays.dtype_of(result)
-        if got is None:
-            raise Violation(f"{what} is {_words(result)}, want an array of {self.arrays.name}")
-        if tuple(result.shape) != shape:
-            raise Violation(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
-        if got != dtype:
-            raise Violation(f"{what} has the wrong dtype: got {got}, want {dtype}")
-        numbers = self.arrays.get(result)
-        return numbers.astype(np.longdouble) if dtype == "float64" else numbers
+        check(self.arrays, result, shape, dtype, what)
+        return numbers(self.arrays, result)
 
     @contextmanager
     def running(self, dtype: str) -> Iterator[None]:
         """The library's context; an exception inside becomes Refused."""
-        with warnings.catch_warnings(), self.arrays.running(dtype):
-            warnings.simplefilter("ignore")
-            try:
-                yield
-            except (Violation, Refused):
-                raise
-            except Exception as error:
-                first = (str(error).splitlines() or [""])[0]
-                raise Refused(f"{type(error).__name__}: {first}") from error
-
-
-def _words(x: Any) -> str:
-    if isinstance(x, tuple | list):
-        return f"a {type(x).__name__} of {len(x)}"
-    return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"
+        with self.arrays.quiet(dtype), refusing():
+            yield
 
 
 @dataclass(frozen=True)
@@ -154,7 +124,7 @@ class Made:
         made: Callable[..., Any] = build(width)
         move = getattr(made, "to", None)
         if move is not None and self.caller.arrays.name == "torch":
-            move(device=self.caller.arrays.device, dtype=self.caller.format(dtype))
+            move(device=self.caller.arrays.device, dtype=self.caller.arrays.format(dtype))
         return made
 
     def attribute(self, name: str) -> Callable[..., Any] | None:

@@ -92,15 +92,16 @@ class Seen:
         show = self.made.attribute("slopes")
         assert show is not None
         takes = "dtype" in inspect.signature(show).parameters
+        asked = {"dtype": self.caller.arrays.format(problem.dtype)} if takes else {}
         with self.caller.running(problem.dtype):
-            m = show(problem.H, **({"dtype": self.caller.format(problem.dtype)} if takes else {}))
+            m = show(problem.H, **asked)
             return self.caller.read(m, (problem.H,), problem.dtype, "the slopes")
 
     def raw(self, problem: Problem) -> Any:
         """What the program returns."""
         asked: dict[str, Any] = {"first": problem.first}
         if "dtype" in self.options:
-            asked["dtype"] = self.caller.format(problem.dtype)
+            asked["dtype"] = self.caller.arrays.format(problem.dtype)
         if problem.asked is not None:
             asked["slopes"] = self.caller.put(problem.asked, problem.dtype)
         named = {self.options[ours]: x for ours, x in asked.items() if ours in self.options}

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -39,17 +39,9 @@ class Problem(Posed):
 
     axes: ClassVar[Mapping[str, str]] = {"scores": "H N M", "asked": "H"}
 
-    @property
-    def H(self) -> int:
-        return int(self.scores.shape[0])
-
-    @property
-    def N(self) -> int:
-        return int(self.scores.shape[1])
-
-    @property
-    def M(self) -> int:
-        return int(self.scores.shape[2])
+    H = Length("scores", 0)
+    N = Length("scores", 1)
+    M = Length("scores", 2)
 
     @property
     def first(self) -> int:

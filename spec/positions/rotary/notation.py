@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
 from spec.positions.angles import BASE
 
 KINDS = frozenset(
@@ -74,21 +74,10 @@ class Problem(Posed):
         """The same problem of tokens that stand so many positions further on."""
         return self.but(positions=self.positions + by)
 
-    @property
-    def B(self) -> int:
-        return int(self.q.shape[0])
-
-    @property
-    def H(self) -> int:
-        return int(self.q.shape[1])
-
-    @property
-    def N(self) -> int:
-        return int(self.q.shape[2])
-
-    @property
-    def D(self) -> int:
-        return int(self.q.shape[3])
+    B = Length("q", 0)
+    H = Length("q", 1)
+    N = Length("q", 2)
+    D = Length("q", 3)
 
     @property
     def width(self) -> int:

@@ -88,7 +88,7 @@ class Seen:
             return self.add(zeros)[0]
         caller = self.made.caller
         with caller.running(problem.dtype):
-            rows = shown(problem.N, problem.E, problem.first, caller.format(problem.dtype))
+            rows = shown(problem.N, problem.E, problem.first, caller.arrays.format(problem.dtype))
             numbers = caller.read(rows, problem.x.shape[1:], problem.dtype, "the table")
             return numbers[..., inverse(problem.E, self.pairing)]
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -43,17 +43,9 @@ class Problem(Posed):
         start = kept.indices(self.N)[0]
         return self.but(x=self.x[:, kept], dout=self.dout[:, kept], first=self.first + start)
 
-    @property
-    def B(self) -> int:
-        return int(self.x.shape[0])
-
-    @property
-    def N(self) -> int:
-        return int(self.x.shape[1])
-
-    @property
-    def E(self) -> int:
-        return int(self.x.shape[2])
+    B = Length("x", 0)
+    N = Length("x", 1)
+    E = Length("x", 2)
 
     @property
     def positions(self) -> Array:
