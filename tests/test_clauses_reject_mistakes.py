@@ -5,24 +5,17 @@ Whatever the kind of subject, and whatever the seed; and what is harmless after 
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import pytest
 
 from spec import CLAUSES, about
 from spec.backends import implementation
 from spec.certification.contracts import CONTRACTS
 from spec.clause import Clause
-from spec.implementation import Subject
 from tests.judging import broken, found
 from tests.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.torch_mistakes import forgets_keys_asked_for_alone
 
-MISTAKES = {
-    kind: {mistake.name: (mistake, build) for mistake, build in contract.mistakes()}
-    for kind, contract in CONTRACTS.items()
-}
+MISTAKES = {kind: contract.mistakes for kind, contract in CONTRACTS.items()}
 PAIRS = [
     (clause, name)
     for clause in CLAUSES.values()
@@ -32,22 +25,15 @@ IDS = [f"{clause.number}-{name}" for clause, name in PAIRS]
 HARMLESS = [
     (kind, name)
     for kind, mistakes in MISTAKES.items()
-    for name, (mistake, _) in mistakes.items()
+    for name, mistake in mistakes.items()
     if mistake.harmless
 ]
 
 
-@cache
-def made(kind: str, name: str) -> Any:
-    """A mistake as a subject to be judged."""
-    return MISTAKES[kind][name][1]()
-
-
 def refuted(clause: Clause, name: str, seed: int) -> bool:
     """Whether the clause rejects the mistake, in one of the formats where it shows."""
-    subject: Subject = made(clause.about, name)
-    dtypes = MISTAKES[clause.about][name][0].dtypes
-    return any(found(clause, subject, dtype, seed=seed).violation for dtype in dtypes)
+    mistake = MISTAKES[clause.about][name]
+    return any(found(clause, mistake.subject, x, seed=seed).violation for x in mistake.dtypes)
 
 
 @pytest.mark.parametrize(("clause", "name"), PAIRS, ids=IDS)
@@ -68,9 +54,9 @@ def test_a_mistake_that_must_not_be_is_named_by_a_clause_that_must_hold(kind: st
     named, wrong = {"must": set(), "should": set()}, {"must": set(), "should": set()}
     for clause in about(kind).values():
         named[clause.force] |= clause.catches - {*TORCH_MISTAKES}
-    for name, (mistake, _) in MISTAKES[kind].items():
+    for name, mistake in MISTAKES[kind].items():
         if not mistake.harmless:
-            wrong[getattr(mistake, "force", "must")].add(name)
+            wrong[mistake.force].add(name)
     assert named["must"] == wrong["must"]
     assert named["should"] >= wrong["should"]
 
@@ -78,7 +64,7 @@ def test_a_mistake_that_must_not_be_is_named_by_a_clause_that_must_hold(kind: st
 @pytest.mark.parametrize(("kind", "name"), HARMLESS)
 def test_what_is_harmless_is_certified(kind: str, name: str) -> None:
     musts = {clause.id for clause in about(kind).values() if clause.force == "must"}
-    assert not musts & {*broken(made(kind, name), "float32")}
+    assert not musts & {*broken(MISTAKES[kind][name].subject, "float32")}
 
 
 @pytest.mark.deep
@@ -86,7 +72,7 @@ def test_what_is_harmless_is_certified(kind: str, name: str) -> None:
 @pytest.mark.parametrize(("kind", "name"), HARMLESS)
 def test_what_is_harmless_is_certified_for_any_seed(kind: str, name: str, seed: int) -> None:
     musts = {clause.id for clause in about(kind).values() if clause.force == "must"}
-    assert not musts & {*broken(made(kind, name), "float32", seed=seed)}
+    assert not musts & {*broken(MISTAKES[kind][name].subject, "float32", seed=seed)}
 
 
 @pytest.mark.torch

@@ -12,7 +12,7 @@ from spec.backends import Unsuitable
 from spec.certification.loading import load
 from spec.certification.settings import Request
 from spec.mistakes import MISTAKES
-from spec.mistakes.mistake import Mistake
+from spec.mistakes.mistake import AttentionMistake
 
 RIGHT = [t.name for t in TARGETS if t.backend == "numpy" or find_spec("torch")]
 if find_spec("torch"):
@@ -22,7 +22,7 @@ WRONG = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
 CHOICES = [m for m in WRONG if m.convention is not None]
 
 
-def refused(mistake: Mistake, seed: int) -> bool:
+def refused(mistake: AttentionMistake, seed: int) -> bool:
     """Whether there is no certificate, be it that nothing can be judged: a wrong shape."""
     options = {"backend": "numpy", "dtypes": mistake.dtypes, "seed": seed, "fail_fast": True}
     try:
@@ -32,19 +32,19 @@ def refused(mistake: Mistake, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_refused(mistake: Mistake) -> None:
+def test_a_mistake_is_refused(mistake: AttentionMistake) -> None:
     assert refused(mistake, seed=0)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_refused_for_any_seed(mistake: Mistake, seed: int) -> None:
+def test_a_mistake_is_refused_for_any_seed(mistake: AttentionMistake, seed: int) -> None:
     assert refused(mistake, seed)
 
 
 @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)
-def test_another_convention_is_refused_until_it_is_declared(mistake: Mistake) -> None:
+def test_another_convention_is_refused_until_it_is_declared(mistake: AttentionMistake) -> None:
     assert mistake.convention is not None
     name, choice = mistake.convention
     undeclared = certify(mistake.attend, backend="numpy", dtypes=mistake.dtypes, profile="quick")

@@ -178,10 +178,10 @@ def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
 def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> None:
     contract = CONTRACTS[kind]
     clause = about(kind)[contract.definition]
-    for mistake, made in contract.mistakes():
+    for mistake in contract.mistakes.values():
         if mistake.name not in clause.catches:
             continue
-        record, dtype = made(), mistake.dtypes[0]
+        record, dtype = mistake.subject, mistake.dtypes[0]
         scope = scope_for(clause, record, dtype, "strict", "quick")
         problem = found(clause, record, dtype, reach="quick").problem
         assert problem is not None
@@ -218,7 +218,7 @@ def test_clauses_about_layers_become_tests(run: Run) -> None:
 
 
 def test_a_mistake_fails_as_a_test_and_says_why() -> None:
-    build = MISTAKES["splits_without_transposing"].build
+    build = MISTAKES["splits_without_transposing"].target
     (found,) = runs(build, profile="quick", dtypes=("float32",), clauses="L1")
     with pytest.raises(AssertionError, match="splits_without_transposing"):
         found()

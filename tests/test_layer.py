@@ -21,7 +21,7 @@ from tests.test_problems import drawn
 
 CLAUSES = about("layer")
 BY_TURNS = ("float64", "float32")
-NUMPY = {"multihead": MultiHead, **{n: m.build for n, m in MISTAKES.items() if m.harmless}}
+NUMPY = {"multihead": MultiHead, **{n: m.target for n, m in MISTAKES.items() if m.harmless}}
 TORCH_DEVIATIONS = known("torch.nn:MultiheadAttention", "cpu")
 
 

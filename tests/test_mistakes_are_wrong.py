@@ -15,7 +15,7 @@ import pytest
 from spec import rounding
 from spec.backends import implementation
 from spec.clause import Violation, equal, holds
-from spec.mistakes import MISTAKES, MODULES, Mistake
+from spec.mistakes import MISTAKES, MODULES, AttentionMistake
 from spec.mistakes.awkward import draw, empty, family
 from spec.mistakes.mistake import Kind, wrong
 from spec.mistakes.pipeline import RIGHT
@@ -46,7 +46,7 @@ def expected(problem: Problem, kind: str) -> list[tuple[Array, Array]]:
     return pairs
 
 
-def results(mistake: Mistake, problem: Problem) -> list[Array]:
+def results(mistake: AttentionMistake, problem: Problem) -> list[Array]:
     """The results that a mistake of this kind may spoil."""
     record = implementation(mistake.attend, backend="numpy")
     if mistake.kind in ("weights", "lse"):
@@ -69,7 +69,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     return function(*arrays, mask, problem.causal, problem.scale)
 
 
-def judge(mistake: Mistake, problem: Problem) -> None:
+def judge(mistake: AttentionMistake, problem: Problem) -> None:
     """Raise Violation if the mistake shows on this problem."""
     hold(results(mistake, problem), expected(problem, mistake.kind))
     if mistake.kind == "call":
@@ -95,7 +95,7 @@ def mirrored(problem: Problem) -> Problem:
     return problem.but(k=-problem.k)
 
 
-def shows(mistake: Mistake) -> bool:
+def shows(mistake: AttentionMistake) -> bool:
     """Whether the mistake shows on some problem of the family."""
     for problem in family(mistake.dtypes[0]):
         try:
@@ -105,11 +105,11 @@ def shows(mistake: Mistake) -> bool:
     return False
 
 
-def named(mistake: Mistake) -> str:
+def named(mistake: AttentionMistake) -> str:
     return mistake.name
 
 
-def right(kind: Kind) -> Mistake:
+def right(kind: Kind) -> AttentionMistake:
     """The pipeline without a mistake, offering what a mistake of `kind` does."""
 
     def does_it_right(*arguments: Any) -> Any:
@@ -133,14 +133,14 @@ def test_the_pipeline_takes_sizes_of_zero(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("mistake", HARMLESS, ids=named)
-def test_a_harmless_one_is_right(mistake: Mistake) -> None:
+def test_a_harmless_one_is_right(mistake: AttentionMistake) -> None:
     for dtype in ("float64", "float32"):
         for problem in family(dtype):
             judge(mistake, problem)
 
 
 @pytest.mark.parametrize("mistake", HARMFUL, ids=named)
-def test_a_mistake_shows(mistake: Mistake) -> None:
+def test_a_mistake_shows(mistake: AttentionMistake) -> None:
     assert shows(mistake)
 
 

@@ -90,7 +90,7 @@ def test_another_pairing_is_right_once_it_is_declared(about: str, name: str) -> 
     mistake = MISTAKES[about][name]
     assert mistake.convention is not None
     convention, choice = mistake.convention
-    declared = mistake.load(mistake.function, backend="numpy", conventions={convention: choice})
+    declared = mistake.load(mistake.target, backend="numpy", conventions={convention: choice})
     # R28 rotates a part of the columns, and halves of a part are halves of the part
     assert not broken(declared, "float32", QUICK)
 

@@ -25,7 +25,7 @@ from spec.certification.loading import load
 from spec.certification.probes import core
 from spec.certification.reproduction import script
 from spec.certification.settings import Request
-from spec.mistakes import MISTAKES, Mistake
+from spec.mistakes import MISTAKES, AttentionMistake
 from spec.notation import Problem
 from tests import faulty
 
@@ -210,7 +210,7 @@ def test_hardly_a_script_needs_the_specification(tmp_path: Path) -> None:
         assert run(text, tmp_path).returncode == 1, text
 
 
-def first(mistake: Mistake) -> list[str]:
+def first(mistake: AttentionMistake) -> list[str]:
     """The script of the first violation; none where not even a shape is right."""
     target = f"{mistake.attend.__module__}:{mistake.name}"
     options = {"profile": "quick", "dtypes": mistake.dtypes[:1], "fail_fast": True}

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,7 @@ TOOLS = ("backends", "certification", "loading.py", "randomness.py")  # they mee
 RAISES = ("Raise Violation", "Raise `Violation`")
 EVERY = pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 ROOT = Path(spec.__file__).parent
-MISTAKES = {
-    about: {mistake.name: mistake for mistake, _ in contract.mistakes()}
-    for about, contract in CONTRACTS.items()
-}
+MISTAKES = {about: dict[str, Any](contract.mistakes) for about, contract in CONTRACTS.items()}
 MISTAKES["attention"] |= dict.fromkeys(TORCH_MISTAKES)
 
 

@@ -15,7 +15,7 @@ from spec import rounding
 from spec.backends import implementation as wrapped
 from spec.clause import Violation
 from spec.implementation import Implementation, Refused, not_offered
-from spec.mistakes import MISTAKES, Mistake
+from spec.mistakes import MISTAKES, AttentionMistake
 from spec.notation import Array, Problem
 
 MOST = 3  # names worth reading
@@ -67,7 +67,7 @@ def departures(got: Mapping[str, Array], problem: Problem) -> tuple[str, ...]:
 
 
 def _explains(
-    mistake: Mistake, got: Mapping[str, Array], off: tuple[str, ...], problem: Problem
+    mistake: AttentionMistake, got: Mapping[str, Array], off: tuple[str, ...], problem: Problem
 ) -> bool:
     """Whether a mistake departs from the definition as `got` does, and only there.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spec.mistake import catalogue
 from spec.mistakes import (
     calls,
     causality,
@@ -29,9 +30,9 @@ from spec.mistakes import (
     sparsity,
     tiles,
 )
-from spec.mistakes.mistake import Attention, Mistake
+from spec.mistakes.mistake import Attention, AttentionMistake
 
-__all__ = ["MISTAKES", "MODULES", "Attention", "Mistake"]
+__all__ = ["MISTAKES", "MODULES", "Attention", "AttentionMistake"]
 
 MODULES = (
     scaling,
@@ -49,9 +50,4 @@ MODULES = (
     harmless,
 )
 
-MISTAKES: Mapping[str, Mistake] = {
-    value.mistake.name: value.mistake
-    for module in MODULES
-    for value in vars(module).values()
-    if isinstance(getattr(value, "mistake", None), Mistake)
-}
+MISTAKES: Mapping[str, AttentionMistake] = catalogue(*MODULES)

@@ -1,4 +1,4 @@
-"""What a mistake is, and how to make one: replace a step, or wrap the whole call.
+"""How to make a wrong attention function: replace a step, or wrap the whole call.
 
     @wrong("scale", incident="C14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, cast
 
+from spec.backends import implementation
+from spec.mistake import Mistake, described
 from spec.mistakes import pipeline
 from spec.mistakes.pipeline import RIGHT, Options, Steps
 from spec.notation import Array
 
 Kind = Literal["forward", "gradient", "weights", "lse", "call", "rounding"]
-Force = Literal["must", "should"]
 
 KINDS: Mapping[str, Kind] = {
     "receive": "gradient",
@@ -47,7 +48,7 @@ class Attention(Protocol):
     """
 
     __name__: str
-    mistake: Mistake
+    mistake: AttentionMistake
 
     def __call__(
         self,
@@ -62,37 +63,15 @@ class Attention(Protocol):
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A plausible wrong implementation.
+class AttentionMistake(Mistake):
+    """A plausible wrong attention function. kind: which results are wrong."""
 
-    sentence: the temptation, in one line.
-    incident: the class of real bugs that it belongs to (C01 to C40), or the
-        published system (S0, S1) that has it.
-    citation: where it was reported; empty where it is merely plausible.
-    kind: which results are wrong.
-    dtypes: where it shows.
-    harmless: it is right after all, and must be certified.
-    convention: it is right where this convention is declared.
-    force: "should" where only a `should` clause can object.
-    """
-
-    name: str
-    sentence: str
-    incident: str
-    citation: str
-    kind: Kind
-    attend: Attention
-    dtypes: tuple[str, ...] = ("float32",)
-    harmless: bool = False
-    convention: tuple[str, str] | None = None
-    force: Force = "must"
+    kind: Kind = "forward"
 
     @property
-    def source(self) -> str:
-        """Where it comes from, in words."""
-        known = {"S": "published system", "C": "incident class"}.get(self.incident[0])
-        words = f"{known} {self.incident}" if known else self.incident
-        return f"{words}, e.g. {self.citation}" if self.citation else words
+    def attend(self) -> Attention:
+        """The function."""
+        return cast(Attention, self.target)
 
 
 Decorator = Callable[[Callable[..., Any]], Attention]
@@ -113,7 +92,7 @@ def wrong(step: str, *, incident: str, kind: Kind | None = None, **facts: Any) -
         function = native(attend)
         for name, value in _observers(kind, steps).items():
             setattr(function, name, value)
-        return described(function, replacement, incident=incident, kind=kind, **facts)
+        return _described(function, replacement, incident=incident, kind=kind, **facts)
 
     return decorate
 
@@ -135,21 +114,9 @@ def around(
         function = native(partial(wrapper, pipeline.attend))
         for name, value in (observers or {}).items():
             setattr(function, name, value)
-        return described(function, wrapper, incident=incident, kind=kind, **facts)
+        return _described(function, wrapper, incident=incident, kind=kind, **facts)
 
     return decorate
-
-
-def described(function: Attention, source: Callable[..., Any], **facts: Any) -> Attention:
-    """The function under the name and docstring of `source`, with its record attached."""
-    function.__name__ = function.__qualname__ = source.__name__  # type: ignore[attr-defined]
-    function.__doc__, function.__module__ = source.__doc__, source.__module__
-    sentence = (source.__doc__ or "").splitlines()[0]
-    citation = facts.pop("citation", "")
-    function.mistake = Mistake(
-        name=source.__name__, sentence=sentence, citation=citation, attend=function, **facts
-    )
-    return function
 
 
 def native(run: Callable[[Array, Array, Array, Options], Array]) -> Attention:
@@ -185,6 +152,10 @@ def differentiated(run: Callable[[Array, Array, Array, Array, Options], Any]) ->
         return run(dout, query, key, value, Options(attn_mask, is_causal, scale, enable_gqa))
 
     return backward
+
+
+def _described(function: Attention, source: Callable[..., Any], **facts: Any) -> Attention:
+    return described(function, source, AttentionMistake, load=implementation, **facts)
 
 
 def _observers(kind: Kind, steps: Steps) -> dict[str, Any]:

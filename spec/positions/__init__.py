@@ -29,9 +29,9 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from spec.clause import Clause
+from spec.mistake import Mistake
 from spec.positions.alibi import biases, slopes
 from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
-from spec.positions.mistake import Mistake
 from spec.positions.rotary import relative, turning
 from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
 from spec.positions.sinusoidal import addition, table

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.cache.mistakes import attending, calling, going_back, keeping
-from spec.cache.mistakes.mistake import Mistake
+from spec.mistake import Mistake, catalogue
 
-__all__ = ["MISTAKES", "MODULES", "Mistake"]
+__all__ = ["MISTAKES", "MODULES"]
 
 MODULES = (attending, keeping, going_back, calling)
 
-MISTAKES: Mapping[str, Mistake] = {
-    value.mistake.name: value.mistake
-    for module in MODULES
-    for value in vars(module).values()
-    if isinstance(getattr(value, "mistake", None), Mistake)
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(*MODULES)

@@ -1,4 +1,4 @@
-"""What a mistake is, and how to make one: replace a step, or wrap the answer to a chunk.
+"""How to make a wrong cache: replace a step, or wrap the answer to a chunk.
 
     @wrong("visible", incident="C03", citation="pytorch/pytorch#110144")
     def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
@@ -12,17 +12,14 @@ Decorated, the name stands for what makes such caches, as somebody might have wr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from types import MethodType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol, cast
 
 from spec.cache.loading import cache
 from spec.cache.mistakes.buffered import RIGHT, Buffered, Steps
-from spec.cache.record import Cache
+from spec.mistake import Mistake, described
 from spec.notation import Array
-
-Force = Literal["must", "should"]
 
 
 class Maker(Protocol):
@@ -34,25 +31,6 @@ class Maker(Protocol):
     def __call__(
         self, batch: int, key_heads: int, width: int, value_width: int, dtype: Any
     ) -> Buffered: ...
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A plausible wrong cache; the fields are those of `spec.mistakes.Mistake`."""
-
-    name: str
-    sentence: str
-    incident: str
-    citation: str
-    make: Maker
-    dtypes: tuple[str, ...] = ("float32",)
-    harmless: bool = False
-    force: Force = "must"
-
-    @cached_property
-    def record(self) -> Cache:
-        """The mistake as a cache to be judged."""
-        return cache(self.make, name=self.name, backend="numpy", dtypes=self.dtypes)
 
 
 Decorator = Callable[[Callable[..., Any]], Maker]
@@ -116,9 +94,5 @@ def _described(make: Any, source: Callable[..., Any], facts: dict[str, Any]) -> 
     def maker(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Buffered:
         return make(batch, key_heads, width, value_width, dtype)
 
-    maker.__name__ = maker.__qualname__ = source.__name__
-    maker.__doc__, maker.__module__ = source.__doc__, source.__module__
-    facts = {"citation": "", **facts}
-    sentence = (source.__doc__ or "").splitlines()[0]
-    maker.mistake = Mistake(source.__name__, sentence, make=maker, **facts)  # type: ignore
-    return maker  # type: ignore[return-value]
+    described(maker, source, load=cache, **facts)
+    return cast(Maker, maker)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -54,12 +52,6 @@ def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
     return ["computes float64 in float32"] if single and not exact else []
 
 
-def mistakes() -> Iterator[tuple[Any, Callable[[], Implementation]]]:
-    """The known mistakes as records."""
-    for mistake in MISTAKES.values():
-        yield mistake, partial(implementation, mistake.attend, backend="numpy")
-
-
 def calls(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> list[str]:
     """The lines of a script that makes the call that is wrong; none where there is no such call."""
     source = Source.of(raw)
@@ -76,7 +68,7 @@ ATTENTION = Contract(
     definition="A1",
     core=core,
     truth=truth,
-    mistakes=mistakes,
+    mistakes=MISTAKES,
     load=implementation,
     kinds=kinds,
     trials=trials,

@@ -18,6 +18,7 @@ from spec.certification.contracts.simplifying import RECORDS, Move
 from spec.certification.running import broken
 from spec.clause import Clause, Violation
 from spec.implementation import Capability
+from spec.mistake import Mistake
 
 MOST = 3  # names worth reading
 SECONDS = 2.0  # a catalogue is not worth waiting for
@@ -54,9 +55,8 @@ class Contract:
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
     refused, some of that kind. trials: for each function that may refuse even the core, its
     capability and problems for it. ask: how a function is put a problem by itself.
-    truth: the definition as a record. moves: ways to a simpler problem. mistakes: the records
-    of known mistakes, each with its name and what to say of it. load: the record of a
-    function or a class that is plugged in.
+    truth: the definition as a record. moves: ways to a simpler problem. mistakes: the known
+    ones, by name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. recognised: conventions that a record
     seems to follow. notes: what else was seen. similar: known mistakes that explain a failure.
     calls: the lines of a script that shows a failure without this specification.
@@ -67,7 +67,7 @@ class Contract:
     definition: str
     core: Callable[[str], Any]
     truth: Callable[[], Any]
-    mistakes: Callable[[], Iterator[tuple[Any, Callable[[], Any]]]]
+    mistakes: Mapping[str, Mistake]
     load: Callable[..., Any]
     first: str = "forward"
     kinds: Callable[[str], Kinds] = nothing
@@ -95,20 +95,12 @@ class Contract:
         """The mistakes that break the clause at the same place, with the same number."""
         deadline, found = time.monotonic() + SECONDS, 0
         violation = broken(clause, record, problem)
-        for mistake, built in self.mistakes():
+        for mistake in self.mistakes.values():
             if found == MOST or time.monotonic() > deadline or violation is None:
                 return
-            if not mistake.harmless and _same(violation, _broken(clause, built(), problem)):
+            if not mistake.harmless and _same(violation, _broken(clause, mistake.subject, problem)):
                 found += 1
-                yield f"{mistake.name} ({told(mistake)}): {mistake.sentence}"
-
-
-def told(mistake: Any) -> str:
-    """Where a mistake comes from, in words."""
-    known = {"S": "published system", "C": "incident class"}.get(mistake.incident[:1])
-    numbered = mistake.incident[1:].isdigit()
-    words = f"{known} {mistake.incident}" if known and numbered else mistake.incident
-    return f"{words}, e.g. {mistake.citation}" if mistake.citation else str(words)
+                yield f"{mistake.name} ({mistake.source}): {mistake.sentence}"
 
 
 def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -20,12 +18,6 @@ from spec.implementation import Refused
 from spec.layer.mistakes import MISTAKES
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
-
-
-def mistakes() -> Iterator[tuple[Any, Callable[[], Layer]]]:
-    """The known mistakes as records."""
-    for mistake in MISTAKES.values():
-        yield mistake, partial(layer, mistake.build, name=mistake.name, backend="numpy")
 
 
 def notes(by_dtype: Mapping[str, Layer]) -> list[str]:
@@ -49,7 +41,7 @@ LAYER = Contract(
     definition="L1",
     core=core,
     truth=truth,
-    mistakes=mistakes,
+    mistakes=MISTAKES,
     load=layer,
     kinds=kinds,
     trials=trials,

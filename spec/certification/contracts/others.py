@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 from spec import cache, dropout, feed_forward
@@ -39,24 +35,6 @@ from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
 from spec.positions.sinusoidal.notation import Problem as SinusoidalProblem
 from spec.rounding.formats import rounded
 
-Mistakes = Callable[[], Iterator[tuple[Any, Callable[[], Any]]]]
-
-
-def _records(mistakes: Mapping[str, Any]) -> Mistakes:
-    """Mistakes that hold their records."""
-    return lambda: ((m, partial(getattr, m, "record")) for m in mistakes.values())
-
-
-def _targets(mistakes: Mapping[str, Any], load: Callable[..., Any]) -> Mistakes:
-    """Mistakes that hold what their records are made of."""
-
-    def found() -> Iterator[tuple[Any, Callable[[], Any]]]:
-        for m in mistakes.values():
-            yield m, partial(load, m.record, name=m.name, backend="numpy")
-
-    return found
-
-
 # Positions
 
 
@@ -75,7 +53,7 @@ SINUSOIDAL = Contract(
         lattice(2, 3, 4, seed=1), lattice(2, 3, 4, seed=2), dtype=dtype
     ),
     truth=by_definition.encoding,
-    mistakes=_records(SINUSOIDAL_MISTAKES),
+    mistakes=SINUSOIDAL_MISTAKES,
     load=encoding,
 )
 ROTARY = Contract(
@@ -85,7 +63,7 @@ ROTARY = Contract(
     first="rotate",
     core=_queries,
     truth=by_definition.rotation,
-    mistakes=_records(ROTARY_MISTAKES),
+    mistakes=ROTARY_MISTAKES,
     load=rotation,
 )
 ALIBI = Contract(
@@ -95,7 +73,7 @@ ALIBI = Contract(
     first="bias",
     core=lambda dtype: BiasProblem(lattice(4, 3, 3), dtype=dtype),
     truth=by_definition.linear_bias,
-    mistakes=_records(ALIBI_MISTAKES),
+    mistakes=ALIBI_MISTAKES,
     load=linear_bias,
 )
 
@@ -119,7 +97,7 @@ CACHE = Contract(
     core=text,
     ask={"extend": reading},
     truth=lambda: DEFINITION,
-    mistakes=_records(cache.MISTAKES),
+    mistakes=cache.MISTAKES,
     load=load_cache,
 )
 
@@ -157,7 +135,7 @@ FEED_FORWARD = Contract(
     definition="F1",
     core=network_of,
     truth=_network,
-    mistakes=_targets(feed_forward.MISTAKES, load_network),
+    mistakes=feed_forward.MISTAKES,
     load=load_network,
 )
 
@@ -205,7 +183,7 @@ DROPOUT = Contract(
     definition="D1",
     core=_at_a_quarter,
     truth=_dropout,
-    mistakes=_targets(dropout.MISTAKES, load_dropout),
+    mistakes=dropout.MISTAKES,
     load=load_dropout,
 )
 

@@ -11,11 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.dropout.mistakes import backward, factors, masks
-from spec.dropout.mistakes.pipeline import Mistake
+from spec.mistake import Mistake, catalogue
 
-MISTAKES: Mapping[str, Mistake] = {
-    value.mistake.name: value.mistake
-    for module in (factors, masks, backward)
-    for value in vars(module).values()
-    if isinstance(getattr(value, "mistake", None), Mistake)
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(factors, masks, backward)

@@ -18,28 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from spec.dropout.loading import dropout
+from spec.mistake import described
 from spec.mistakes import pipeline
-from spec.mistakes.mistake import Force
 from spec.mistakes.pipeline import Options
 from spec.mistakes.steps import Pass as Attended
 from spec.notation import Array
 
 Chance = np.random.Generator
 Triple = tuple[Array, Array, Array]  # q, k, v, or their gradients
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A plausible wrong dropout; fields as in `spec.mistakes.mistake.Mistake`."""
-
-    name: str
-    sentence: str
-    incident: str
-    citation: str
-    record: Any  # a class
-    dtypes: tuple[str, ...] = ("float32",)
-    harmless: bool = False
-    force: Force = "must"
 
 
 @dataclass(frozen=True)
@@ -210,10 +197,6 @@ def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(replacement: Callable[..., Any]) -> Any:
         made: Any = built(replace(Steps(), **{step: replacement}))
-        made.__name__ = made.__qualname__ = replacement.__name__
-        made.__doc__, made.__module__ = replacement.__doc__, replacement.__module__
-        sentence, citation = (made.__doc__ or "").splitlines()[0], facts.pop("citation", "")
-        made.mistake = Mistake(made.__name__, sentence, citation=citation, record=made, **facts)
-        return made
+        return described(made, replacement, load=dropout, **facts)
 
     return decorate

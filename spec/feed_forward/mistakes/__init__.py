@@ -11,11 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.feed_forward.mistakes import backward, forward, harmless
-from spec.feed_forward.mistakes.pipeline import Mistake
+from spec.mistake import Mistake, catalogue
 
-MISTAKES: Mapping[str, Mistake] = {
-    value.mistake.name: value.mistake
-    for module in (forward, backward, harmless)
-    for value in vars(module).values()
-    if isinstance(getattr(value, "mistake", None), Mistake)
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(forward, backward, harmless)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from spec.mistakes.mistake import Force
+from spec.feed_forward.loading import feed_forward
+from spec.mistake import Mistake, described
 from spec.notation import Array
 
 
@@ -29,20 +30,6 @@ class Network(Protocol):
     backward: Callable[..., Any]
 
     def __call__(self, x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array: ...
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A plausible wrong feed-forward network; fields as in `spec.mistakes.mistake.Mistake`."""
-
-    name: str
-    sentence: str
-    incident: str
-    citation: str
-    record: Network
-    dtypes: tuple[str, ...] = ("float32",)
-    harmless: bool = False
-    force: Force = "must"
 
 
 class Pass(NamedTuple):
@@ -162,7 +149,7 @@ def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Array]], Network]:
         def network(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
             return passed(steps, x, W1, b1, W2, b2).y.astype(x.dtype)
 
-        return described(network, replacement, steps, **facts)
+        return _described(network, replacement, steps, **facts)
 
     return decorate
 
@@ -174,18 +161,12 @@ def whole(**facts: Any) -> Callable[[Callable[..., Array]], Network]:
         def network(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
             return function(x, W1, b1, W2, b2).astype(x.dtype)
 
-        return described(network, function, RIGHT, **facts)
+        return _described(network, function, RIGHT, **facts)
 
     return decorate
 
 
-def described(function: Any, source: Callable[..., Any], steps: Steps, **facts: Any) -> Network:
-    """The function under the name and docstring of `source`, with gradients and record."""
-    function.__name__ = function.__qualname__ = source.__name__
-    function.__doc__, function.__module__ = source.__doc__, source.__module__
+def _described(function: Any, source: Callable[..., Any], steps: Steps, **facts: Any) -> Network:
+    """The function with gradients, under the name and docstring of `source`."""
     function.backward = lambda dy, *arrays: differentiated(steps, dy, *arrays)
-    sentence, citation = (source.__doc__ or "").splitlines()[0], facts.pop("citation", "")
-    function.mistake = Mistake(
-        name=source.__name__, sentence=sentence, citation=citation, record=function, **facts
-    )
-    return cast(Network, function)
+    return cast(Network, described(function, source, load=feed_forward, **facts))

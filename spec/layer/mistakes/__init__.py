@@ -10,14 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.layer.mistakes import gradients, harmless, masks, objects, projections
-from spec.layer.mistakes.mistake import LayerMistake
+from spec.mistake import Mistake, catalogue
 
-__all__ = ["MISTAKES", "MODULES", "LayerMistake"]
+__all__ = ["MISTAKES", "MODULES"]
 
 MODULES = (projections, masks, gradients, objects, harmless)
-MISTAKES: Mapping[str, LayerMistake] = {
-    name: found.mistake
-    for module in MODULES
-    for name, found in vars(module).items()
-    if isinstance(found, type) and hasattr(found, "mistake")
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(*MODULES)

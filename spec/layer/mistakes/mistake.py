@@ -1,4 +1,4 @@
-"""What a mistake of a layer is, and how to make one: replace a step.
+"""How to make a wrong layer: replace a step.
 
     @wrong("scale", incident="C14")
     def scales_by_the_whole_width(sizes: Sizes) -> float:
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from spec.backends import layer
 from spec.layer.mistakes.pipeline import Steps, multihead
+from spec.mistake import described
 
 RIGHT = Steps()
 BACKWARD = frozenset(
@@ -34,35 +35,7 @@ BACKWARD = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class LayerMistake:
-    """A plausible wrong layer.
-
-    sentence: the temptation, in one line. incident: the class of real bugs that it belongs
-    to, or the published system (S0 to S4). citation: where it was reported, if it was.
-    build: the class. harmless: it is right after all. convention: it is right where this
-    convention is declared. dtypes: where it shows.
-    """
-
-    name: str
-    sentence: str
-    incident: str
-    build: type
-    citation: str = ""
-    harmless: bool = False
-    convention: tuple[str, str] | None = None
-    force: Literal["must", "should"] = "must"
-    dtypes: tuple[str, ...] = ("float32",)
-
-    @property
-    def source(self) -> str:
-        """Where it comes from, in words."""
-        known = {"S": "published system", "C": "incident class"}.get(self.incident[0])
-        words = f"{known} {self.incident}" if known else self.incident
-        return f"{words}, e.g. {self.citation}" if self.citation else words
-
-
-def around(*, incident: str, **facts: Any) -> Callable[[Callable[..., Any]], type]:
+def around(**facts: Any) -> Callable[[Callable[..., Any]], type]:
     """A class of right layers whose calls go through the decorated function.
 
     It is called with the layer, the right call, and the arguments of the call.
@@ -77,27 +50,17 @@ def around(*, incident: str, **facts: Any) -> Callable[[Callable[..., Any]], typ
 
         called.__signature__ = inspect.signature(call)  # type: ignore[attr-defined]
         build.__call__ = called  # type: ignore[method-assign]
-        return _described(build, wrapper, incident, facts)
+        return described(build, wrapper, load=layer, **facts)
 
     return decorate
 
 
-def wrong(step: str, *, incident: str, **facts: Any) -> Callable[[Callable[..., Any]], type]:
+def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], type]:
     """A class of layers with one step replaced by the decorated function."""
 
     def decorate(replacement: Callable[..., Any]) -> type:
         steps = RIGHT.but(**{step: replacement})
         build = multihead(RIGHT, steps) if step in BACKWARD else multihead(steps, RIGHT)
-        return _described(build, replacement, incident, facts)
+        return described(build, replacement, load=layer, **facts)
 
     return decorate
-
-
-def _described(build: type, source: Callable[..., Any], incident: str, facts: Any) -> type:
-    """The class under the name and docstring of `source`, with its record attached."""
-    build.__name__ = build.__qualname__ = source.__name__
-    build.__doc__, build.__module__ = source.__doc__, source.__module__
-    sentence = (source.__doc__ or "").splitlines()[0]
-    record = LayerMistake(source.__name__, sentence, incident, build, **facts)
-    build.mistake = record  # type: ignore[attr-defined]
-    return build

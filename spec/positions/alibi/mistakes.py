@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 
+from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from spec.positions.alibi import steps
 from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.steps import Steps, wrong
-from spec.positions.mistake import Mistake
 from spec.rounding.formats import rounded
 
 POSITIONAL = "C35"
@@ -198,6 +199,4 @@ def forbids_the_future_at_once(b: Array) -> Array:
     return np.where(ahead, -np.inf, b)
 
 
-MISTAKES: Mapping[str, Mistake] = {
-    name: value.mistake for name, value in list(vars().items()) if hasattr(value, "mistake")
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(sys.modules[__name__])

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.mistake import described
 from spec.notation import Array
 from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.loading import linear_bias
-from spec.positions.mistake import described
 
 
 def powers(heads: int) -> Array:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec.mistake import described
 from spec.notation import Array
-from spec.positions.mistake import described
 from spec.positions.rotary.loading import rotation
 
 

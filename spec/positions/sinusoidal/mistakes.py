@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 
+from spec.mistake import Mistake, catalogue
 from spec.notation import Array
-from spec.positions.mistake import Mistake
 from spec.positions.sinusoidal import steps
 from spec.positions.sinusoidal.steps import Steps, wrong
 from spec.rounding.formats import rounded
@@ -179,6 +180,4 @@ def takes_a_complex_exponential(angle: Array, width: int) -> Array:
     return both[:, :width].astype(angle.dtype)
 
 
-MISTAKES: Mapping[str, Mistake] = {
-    name: value.mistake for name, value in list(vars().items()) if hasattr(value, "mistake")
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(sys.modules[__name__])

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from spec.mistake import described
 from spec.notation import Array
-from spec.positions.mistake import described
 from spec.positions.sinusoidal.loading import encoding
 
 

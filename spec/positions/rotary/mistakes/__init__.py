@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec.positions.mistake import Mistake
+from spec.mistake import Mistake, catalogue
 from spec.positions.rotary.mistakes import angles, turns
 
-MISTAKES: Mapping[str, Mistake] = {
-    value.mistake.name: value.mistake
-    for module in (angles, turns)
-    for value in vars(module).values()
-    if isinstance(getattr(value, "mistake", None), Mistake)
-}
+MISTAKES: Mapping[str, Mistake] = catalogue(angles, turns)
