@@ -60,7 +60,6 @@ class Measure:
     """The largest error that the comparisons made so far have seen, in units of its budget."""
 
     worst: float = 0.0
-    comparisons: int = 0
 
 
 _measure: ContextVar[Measure | None] = ContextVar("measure", default=None)
@@ -139,7 +138,6 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
     measure = _measure.get()
     if measure is not None:
         measure.worst = max(measure.worst, float(ratio.flat[worst]))
-        measure.comparisons += 1
     if ratio.flat[worst] > 1:
         index = tuple(int(x) for x in np.unravel_index(worst, got.shape))
         numbers = (float(x.flat[worst]) for x in (got, want, budget))

@@ -126,7 +126,6 @@ FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
     "tiny": tiny,
 }
 EXACT = ("lattice", "ties")
-MILD = ("lattice", "ties", "normal")
 ALL = tuple(FAMILIES)
 
 

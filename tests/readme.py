@@ -37,11 +37,19 @@ def sections(about: str) -> list[str]:
     return lines
 
 
+def spans(numbers: list[int], letter: str) -> str:
+    """Numbers that run without a gap by their ends: R1 to R13, R41."""
+    starts = [n for n in numbers if n - 1 not in numbers]
+    stops = [n for n in numbers if n + 1 not in numbers]
+    pairs = zip(starts, stops, strict=True)
+    return ", ".join(f"{letter}{a}" if a == b else f"{letter}{a} to {letter}{b}" for a, b in pairs)
+
+
 def folded(about: str) -> list[str]:
     """The same, behind a line that a reader may open."""
     clauses = list(spec.about(about).values())
     what = f"{CONTRACTS[about].noun[0].upper()}{CONTRACTS[about].noun[1:]}"
-    numbers = f"{clauses[0].number} to {clauses[-1].number}"
+    numbers = spans([int(clause.number[1:]) for clause in clauses], clauses[0].section)
     summary = f"<summary>{what}: {len(clauses)} clauses, {numbers}</summary>"
     return ["", "<details>", summary, *sections(about), "", "</details>"]
 

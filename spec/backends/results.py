@@ -6,7 +6,7 @@ exception that a call raises becomes `Refused`; whether it may refuse is decided
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from spec.backends.library import Library
 from spec.clause import Violation
 from spec.implementation import Refused
-from spec.notation import Array
+from spec.notation import Array, Call
 
 
 class WrongArray(Violation):
@@ -62,6 +62,27 @@ def numbers(library: Library, result: Any) -> Array:
     with refusing():
         found = library.get(result)
     return found.astype(np.longdouble) if library.dtype_of(result) == "float64" else found
+
+
+def watched(
+    library: Library,
+    buffers: Mapping[str, Any],
+    call: Callable[[], Any],
+    read: Callable[[Any], Array],
+) -> Call:
+    """A call as its caller sees it, made twice: the output, and what became of the inputs.
+
+    buffers: those of the inputs, by their names. read: the numbers of an output.
+    """
+    before = {name: library.copied(x) for name, x in buffers.items()}
+    result, again = call(), call()
+    return Call(
+        out=read(result),
+        dtype=library.dtype_of(result) or "",
+        changed=tuple(n for n, x in buffers.items() if not library.same(x, before[n])),
+        aliased=tuple(n for n, x in buffers.items() if library.overlap(result, x)),
+        reused=library.overlap(result, again),
+    )
 
 
 def words(x: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers, refusing, words
+from spec.backends.results import check, numbers, refusing, watched, words
 from spec.backends.signature import Signature
 from spec.clause import Violation
 from spec.notation import Array, Call, Gradients, Problem
@@ -42,20 +42,16 @@ class Wrapped:
         with self.library.quiet(problem.dtype):
             names = [n for n in (*INPUTS, "mask") if getattr(problem, n) is not None]
             placed = {name: self._put(problem, name) for name in names}
-            before = {name: self.library.copied(placed[name][0]) for name in names}
             views = [placed[name][1] for name in INPUTS]
             mask = placed["mask"][1] if "mask" in placed else None
-            result = self._call(problem, views, mask)
-            again = self._call(problem, views, mask)
-            check(self.library, result, self._native(_shape(problem, "dout")), None, "the output")
+
+            def read(result: Any) -> Array:
+                shape = self._native(_shape(problem, "dout"))
+                check(self.library, result, shape, None, "the output")
+                return self._turned(self.library.get(result))
+
             buffers = {name: placed[name][0] for name in names}
-            return Call(
-                out=self._turned(self.library.get(result)),
-                dtype=self.library.dtype_of(result) or "",
-                changed=tuple(n for n, x in buffers.items() if not self.library.same(x, before[n])),
-                aliased=tuple(n for n, x in buffers.items() if self.library.overlap(result, x)),
-                reused=self.library.overlap(result, again),
-            )
+            return watched(self.library, buffers, lambda: self._call(problem, views, mask), read)
 
     def gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv by the library's own differentiation."""

@@ -155,7 +155,7 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
             for what in verdict.message.split("; "):
                 missing.setdefault(what, set()).add(verdict.clause)
     if missing:
-        counted = [f"{what} ({len(numbers)} clauses)" for what, numbers in missing.items()]
+        counted = [f"{what} ({_clauses(len(numbers))})" for what, numbers in missing.items()]
         yield textwrap.fill(
             f"not offered, of what clauses need: {'; '.join(counted)}",
             WIDTH,
@@ -202,3 +202,7 @@ def _by_clause(certificate: Certificate) -> list[Verdict]:
 
 def _section(verdict: Verdict) -> str:
     return verdict.clause.rstrip("0123456789")
+
+
+def _clauses(count: int) -> str:
+    return "1 clause" if count == 1 else f"{count} clauses"

@@ -22,7 +22,7 @@ from spec import backends
 from spec.backends.inference import inferred
 from spec.backends.library import Library
 from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers, refusing, words
+from spec.backends.results import check, numbers, refusing, watched, words
 from spec.backends.signature import Unsuitable, name_of
 from spec.clause import Violation
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
@@ -143,16 +143,13 @@ class Wrapped:
         """The forward pass, and what it did to its inputs and their memory."""
         with self.library.quiet(problem.dtype):
             placed = {name: self._put(problem, name) for name in INPUTS}
-            before = {name: self.library.copied(buffer) for name, (buffer, _) in placed.items()}
             views = [view for _, view in placed.values()]
-            result, again = self._call(views), self._call(views)
             buffers = {name: buffer for name, (buffer, _) in placed.items()}
-            return Call(
-                out=self._read(result, problem, "x", "the output"),
-                dtype=self.library.dtype_of(result) or "",
-                changed=tuple(n for n, x in buffers.items() if not self.library.same(x, before[n])),
-                aliased=tuple(n for n, x in buffers.items() if self.library.overlap(result, x)),
-                reused=self.library.overlap(result, again),
+            return watched(
+                self.library,
+                buffers,
+                lambda: self._call(views),
+                lambda result: self._read(result, problem, "x", "the output"),
             )
 
     def gradients(self, problem: Problem) -> Gradients:

@@ -10,13 +10,12 @@ are". Positions are made visible
 and the three share one idea: only differences of positions matter. For the clocks,
 PE(p + k) = R(k) PE(p), so inner products depend on distances; for rotations
 <R(p) q, R(j) k> = <R(p - j) q, k>; and the bias is a function of i - j to begin with. Each is a
-kind of subject of its own, with problems and a record, and numbers R1 to R40 run through all.
+kind of subject of its own, with problems and a record, and numbers R1 to R43 run through all.
 
     angles    p theta and its cosine, and how far a computed angle may stray
     pairing   which two columns are a pair: a convention, and a permutation
     proofs    what is proved, one pair of columns at a time
     calling   other people's functions, called with care; truth: the definitions as records
-    mistake   what a mistake is here
 
 Where real programs go wrong is what they leave out of a formula: the rows that a cache
 holds already, the digits that an angle needs at a far position, a pairing that another
@@ -30,6 +29,7 @@ from types import ModuleType
 
 from spec.clause import Clause
 from spec.mistake import Mistake
+from spec.positions import calls
 from spec.positions.alibi import biases, slopes
 from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
 from spec.positions.rotary import relative, turning
@@ -39,7 +39,7 @@ from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
 
 __all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
 
-SECTIONS: tuple[ModuleType, ...] = (table, addition, turning, relative, slopes, biases)
+SECTIONS: tuple[ModuleType, ...] = (table, addition, turning, relative, slopes, biases, calls)
 
 _FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstance(x, Clause)]
 

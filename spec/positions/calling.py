@@ -79,9 +79,13 @@ class Caller:
 
     arrays: Library
 
+    def placed(self, x: Array, dtype: str) -> tuple[Any, Any]:
+        """The numbers of x in the library: the buffer that holds them, and the array."""
+        return self.arrays.put(laid_out(x, "contiguous"), dtype)
+
     def put(self, x: Array, dtype: str) -> Any:
         """The numbers of x as an array of the library."""
-        return self.arrays.put(laid_out(x, "contiguous"), dtype)[1]
+        return self.placed(x, dtype)[1]
 
     def whole_numbers(self, x: Array) -> Any:
         """Positions, as an array of 64-bit integers. Raises Refused: a position between two."""

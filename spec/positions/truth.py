@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spec.implementation import Refused
-from spec.notation import DTYPES, Array
+from spec.notation import DTYPES, Array, Call
 from spec.positions.alibi import definition as alibi
 from spec.positions.alibi.notation import LinearBias
 from spec.positions.rotary import definition as rotary
@@ -24,6 +24,11 @@ from spec.rounding.formats import rounded
 def in_dtype(function: Callable[[Any], Array]) -> Callable[[Any], Array]:
     """The function, its result rounded to the dtype of the problem."""
     return lambda problem: rounded(function(problem), problem.dtype)
+
+
+def called(function: Callable[[Any], Array]) -> Callable[[Any], Call]:
+    """The function as its caller sees it: what is returned has memory of its own."""
+    return lambda problem: Call(function(problem), problem.dtype)
 
 
 def paired(function: Callable[[Queries], Any]) -> Callable[[Queries], Any]:
@@ -44,6 +49,7 @@ def encoding() -> Encoding:
         table=in_dtype(sinusoidal.table),
         add=in_dtype(sinusoidal.add),
         backward=in_dtype(sinusoidal.backward),
+        call=called(in_dtype(sinusoidal.add)),
         dtypes=DTYPES,
     )
 
@@ -55,7 +61,7 @@ def rotation() -> Rotation:
     def place(problem: Queries) -> tuple[Array, Array, Array]:
         return rotate(problem), rotate(problem.but(q=problem.k)), problem.v
 
-    return Rotation("the definition", rotate, backward, place, dtypes=DTYPES)
+    return Rotation("the definition", rotate, backward, place, called(rotate), dtypes=DTYPES)
 
 
 def linear_bias() -> LinearBias:
@@ -64,6 +70,7 @@ def linear_bias() -> LinearBias:
         "the definition",
         bias=in_dtype(alibi.bias),
         slopes=in_dtype(alibi.slopes),
+        call=called(in_dtype(alibi.bias)),
         dtypes=DTYPES,
         conventions={"sides": "both"},
     )

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.results import watched
 from spec.backends.signature import name_of
 from spec.implementation import Capability, Refused, not_offered
-from spec.notation import Array
+from spec.notation import Array, Call
 from spec.positions.alibi.notation import KINDS, SIDES, LinearBias, Problem
 from spec.positions.calling import Caller, Made, made, options_of
 
@@ -61,6 +62,7 @@ def linear_bias(
         name=name or name_of(target),
         bias=seen.bias,
         slopes=seen.slopes if ready.attribute("slopes") else not_offered,
+        call=seen.watched,
         answers=kinds,
         differentiates=kinds,
         dtypes=dtypes or _dtypes(seen),
@@ -86,6 +88,15 @@ class Seen:
         with self.caller.running(problem.dtype):
             b = self.raw(problem)
             return self.caller.read(b, problem.scores.shape, problem.dtype, "the bias")
+
+    def watched(self, problem: Problem) -> Call:
+        """The bias as its caller sees it."""
+
+        def read(b: Any) -> Array:
+            return self.caller.read(b, problem.scores.shape, problem.dtype, "the bias")
+
+        with self.caller.running(problem.dtype):
+            return watched(self.caller.arrays, {}, lambda: self.raw(problem), read)
 
     def slopes(self, problem: Problem) -> Array:
         """m (H), as the program shows them."""

@@ -169,6 +169,13 @@ def keeps_slopes_of_another_head_count(heads: int) -> Array:
     return _matrices["slopes"][:heads]
 
 
+@wrong("leave", incident="C29", force="should")
+def hands_out_the_matrix_that_it_keeps(b: Array, dtype: np.dtype[np.floating]) -> Array:
+    """Makes the matrix once, and gives everybody the same one, who may add a mask to it."""
+    key = (b.shape, np.dtype(dtype), b.tobytes())
+    return _matrices.setdefault(key, b.astype(dtype))
+
+
 @wrong("distance", incident="C40", citation="vllm-project/vllm#945", harmless=True)
 def counts_distance_from_one(queries: int, keys: int) -> Array:
     """Charges every key of a row for one step more, which the softmax forgets."""

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -72,7 +72,7 @@ def kinds_of(problem: Problem) -> frozenset[Capability]:
 class LinearBias(Subject):
     """One way to compute linear biases: plain functions of a problem.
 
-    bias: b (H, N, M)    slopes: m (H)
+    bias: b (H, N, M)    slopes: m (H)    call: the bias as its caller sees it
     conventions: "sides" is "past" where a causal mask hides what lies ahead, so that
         nothing is claimed about it, or "both" for a bias -m |i - j|.
     The rest is as `spec.implementation.Subject` has it.
@@ -80,13 +80,15 @@ class LinearBias(Subject):
 
     bias: Callable[[Problem], Array]
     slopes: Callable[[Problem], Array] = not_offered
+    call: Callable[[Problem], Call] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "alibi"
-    functions: ClassVar[tuple[str, ...]] = ("bias", "slopes")
+    functions: ClassVar[tuple[str, ...]] = ("bias", "slopes", "call")
     offering: ClassVar[Mapping[Capability, str]] = {
         Capability.SHOWN: "slopes",
+        Capability.CALL: "call",
     }
     usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "sides": "past"}
 

@@ -53,6 +53,11 @@ def make(heads: int, queries: int, keys: int, m: Array | None, steps: Steps) -> 
     return steps.finish(steps.charge(used, steps.distance(queries, keys)))
 
 
+def leave(b: Array, dtype: Any) -> Array:
+    """The bias in a format, in memory of its own."""
+    return b.astype(dtype)
+
+
 @dataclass(frozen=True)
 class Steps:
     """The steps, in the order in which they are taken."""
@@ -63,6 +68,7 @@ class Steps:
     charge: Callable[..., Any] = charge
     finish: Callable[..., Any] = finish
     make: Callable[..., Any] = make
+    leave: Callable[..., Any] = leave
 
 
 def program(steps: Steps) -> Callable[..., Any]:
@@ -76,7 +82,7 @@ def program(steps: Steps) -> Callable[..., Any]:
         dtype: Any = np.float64,
     ) -> Array:
         m = None if slopes is None else slopes.astype(float)
-        return steps.make(heads, queries, keys, m, steps).astype(dtype)
+        return steps.leave(steps.make(heads, queries, keys, m, steps), dtype)
 
     def shown(heads: int, dtype: np.dtype[Any]) -> Array:
         return steps.slopes(heads).astype(dtype)

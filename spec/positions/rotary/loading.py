@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec.backends import LAYOUTS, Unsuitable
+from spec.backends.results import watched
 from spec.backends.signature import name_of
 from spec.clause import Violation
 from spec.implementation import Capability, not_offered
-from spec.notation import Array
+from spec.notation import Array, Call
 from spec.positions.calling import Made, made, options_of
 from spec.positions.pairing import inverse, known, order
 from spec.positions.rotary.notation import KINDS, Problem, Rotation, kinds_of
@@ -70,6 +71,7 @@ def rotation(
         rotate=seen.rotate,
         backward=seen.backward if ready.differentiates else not_offered,
         place=seen.place if ready.attribute("place") else not_offered,
+        call=seen.watched,
         answers=frozenset(kinds),
         differentiates=frozenset(kinds),
         dtypes=dtypes or ready.caller.arrays.dtypes,
@@ -92,6 +94,21 @@ class Seen:
         with self.made.caller.running(problem.dtype):
             y = self._call(problem, self._put(problem, problem.q))
             return self._read(y, problem, "the rotated array")
+
+    def watched(self, problem: Problem) -> Call:
+        """The rotation as its caller sees it; an array of positions is an input too."""
+        caller = self.made.caller
+        with caller.running(problem.dtype):
+            buffer, q = caller.placed(self._turned(problem, problem.q), problem.dtype)
+            asked = self._asked(problem)
+            named = self.options.get("positions")
+            positions = {"positions": asked[named]} if named else {}
+            return watched(
+                caller.arrays,
+                {"q": buffer, **positions},
+                lambda: self._function(problem)(q, **asked),
+                lambda y: self._read(y, problem, "the rotated array"),
+            )
 
     def backward(self, problem: Problem) -> Array:
         """dq, from the cotangent dout."""
@@ -121,7 +138,10 @@ class Seen:
             return q, k, v
 
     def _call(self, problem: Problem, x: Any) -> Any:
-        return self.made.function(problem.D, problem.dtype)(x, **self._asked(problem))
+        return self._function(problem)(x, **self._asked(problem))
+
+    def _function(self, problem: Problem) -> Callable[..., Any]:
+        return self.made.function(problem.D, problem.dtype)
 
     def _asked(self, problem: Problem) -> dict[str, Any]:
         """The options of the problem, as the function calls them."""
@@ -137,8 +157,11 @@ class Seen:
         return {self.options[ours]: x for ours, x in asked.items() if ours in self.options}
 
     def _put(self, problem: Problem, x: Array) -> Any:
-        x = x[..., order(problem.D, self.pairing, problem.turned)]
-        return self.made.caller.put(self._laid(x), problem.dtype)
+        return self.made.caller.put(self._turned(problem, x), problem.dtype)
+
+    def _turned(self, problem: Problem, x: Array) -> Array:
+        """In the layout of the function, its columns in the order of the function."""
+        return self._laid(x[..., order(problem.D, self.pairing, problem.turned)])
 
     def _read(self, result: Any, problem: Problem, what: str) -> Array:
         shape = self._laid(problem.q).shape

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
 from spec.positions.angles import BASE
 
 KINDS = frozenset(
@@ -107,6 +107,7 @@ class Rotation(Subject):
 
     rotate: (B, H, N, D), the rotated q    backward: dq (B, H, N, D)
     place: the rotated q and k, and v, as attention is to receive them
+    call: the rotation as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
     The rest is as `spec.implementation.Subject` has it.
     """
@@ -114,14 +115,16 @@ class Rotation(Subject):
     rotate: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
     place: Callable[[Problem], tuple[Array, Array, Array]] = not_offered
+    call: Callable[[Problem], Call] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "rotary"
-    functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place")
+    functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place", "call")
     offering: ClassVar[Mapping[Capability, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.PLACES: "place",
+        Capability.CALL: "call",
     }
     usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
 

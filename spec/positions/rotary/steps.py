@@ -60,6 +60,11 @@ def rest(x: Array, width: int) -> Array:  # noqa: ARG001 - mistakes use them
     return x
 
 
+def leave(y: Array, x: Array) -> Array:
+    """The rotated array in the format of x, in memory of its own."""
+    return y.astype(x.dtype)
+
+
 def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Array:
     """x turned by its positions, or back."""
     number = np.result_type(x.dtype, np.float32).type
@@ -71,7 +76,7 @@ def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Arra
     c, s = (steps.spread(part, x.shape[1]) for part in (c, s))
     wide = x.astype(number)
     y = steps.turn(wide[..., :width], c, -s if back else s)
-    return np.concatenate([y, steps.rest(wide[..., width:], width)], axis=-1).astype(x.dtype)
+    return steps.leave(np.concatenate([y, steps.rest(wide[..., width:], width)], axis=-1), x)
 
 
 def receive(dout: Array, options: Options, steps: Steps) -> Array:
@@ -95,6 +100,7 @@ class Steps:
     spread: Callable[..., Any] = spread
     turn: Callable[..., Any] = turn
     rest: Callable[..., Any] = rest
+    leave: Callable[..., Any] = leave
     rotate: Callable[..., Any] = rotate
     receive: Callable[..., Any] = receive
     ready: Callable[..., Any] = ready

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.results import watched
 from spec.backends.signature import name_of
 from spec.implementation import Capability, not_offered
-from spec.notation import Array
+from spec.notation import Array, Call
 from spec.positions.calling import Made, made, options_of
 from spec.positions.pairing import inverse, known, order
 from spec.positions.sinusoidal.notation import KINDS, Encoding, Problem
@@ -58,6 +59,7 @@ def encoding(
         name=name or name_of(target),
         table=seen.table,
         add=seen.add,
+        call=seen.watched,
         backward=seen.backward if ready.differentiates else not_offered,
         answers=kinds,
         differentiates=kinds,
@@ -79,6 +81,18 @@ class Seen:
         """y (B, N, E)."""
         with self.made.caller.running(problem.dtype):
             return self._read(self._call(problem, self._put(problem, problem.x)), problem, "y")
+
+    def watched(self, problem: Problem) -> Call:
+        """The sum as its caller sees it."""
+        caller = self.made.caller
+        with caller.running(problem.dtype):
+            buffer, x = caller.placed(self._turned(problem.x), problem.dtype)
+            return watched(
+                caller.arrays,
+                {"x": buffer},
+                lambda: self._call(problem, x),
+                lambda y: self._read(y, problem, "y"),
+            )
 
     def table(self, problem: Problem) -> Array:
         """The rows of the problem's positions: what becomes of zeros, if they are not shown."""
@@ -112,7 +126,11 @@ class Seen:
         return {self.options["first"]: problem.first} if "first" in self.options else {}
 
     def _put(self, problem: Problem, x: Array) -> Any:
-        return self.made.caller.put(x[..., order(problem.E, self.pairing)], problem.dtype)
+        return self.made.caller.put(self._turned(x), problem.dtype)
+
+    def _turned(self, x: Array) -> Array:
+        """Its columns in the order of the function."""
+        return x[..., order(x.shape[-1], self.pairing)]
 
     def _read(self, result: Any, problem: Problem, what: str) -> Array:
         numbers = self.made.caller.read(result, problem.x.shape, problem.dtype, what)

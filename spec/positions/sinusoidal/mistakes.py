@@ -135,6 +135,13 @@ def counts_batch_elements(x: Array, table: Array) -> Array:
     return x + np.resize(table, (len(x), x.shape[2]))[:, None, :]
 
 
+@wrong("leave", incident="plausible")
+def adds_to_the_tokens_in_place(y: Array, x: Array) -> Array:
+    """Writes x += PE, as nobody needs the tokens any more; but a residual sum does."""
+    x[...] = y
+    return x
+
+
 @wrong("receive", incident=POSITIONAL)
 def sums_the_gradient_over_the_batch(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001
     """Adds up over the batch, as the gradient of a table that is learned does."""

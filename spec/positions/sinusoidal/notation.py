@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Length, Posed
+from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -68,7 +68,7 @@ class Encoding(Subject):
     """One way to add sinusoidal positions: plain functions of a problem.
 
     table: (N, E), the rows of the problem's positions    add: y (B, N, E)
-    backward: dx (B, N, E)
+    backward: dx (B, N, E)    call: the sum as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
     The rest is as `spec.implementation.Subject` has it.
     """
@@ -76,13 +76,15 @@ class Encoding(Subject):
     table: Callable[[Problem], Array]
     add: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
+    call: Callable[[Problem], Call] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "sinusoidal"
-    functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward")
+    functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward", "call")
     offering: ClassVar[Mapping[Capability, str]] = {
         Capability.GRADIENTS: "backward",
+        Capability.CALL: "call",
     }
     usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
 

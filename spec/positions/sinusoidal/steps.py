@@ -47,6 +47,11 @@ def join(x: Array, table: Array) -> Array:
     return x + table
 
 
+def leave(y: Array, x: Array) -> Array:
+    """The sum in the format of the tokens, in memory of its own."""
+    return y.astype(x.dtype)
+
+
 def receive(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001 - mistakes use them
     """The cotangent, which passes through an addition."""
     return dout
@@ -62,6 +67,7 @@ class Steps:
     weave: Callable[..., Any] = weave
     rows: Callable[..., Any] = rows
     join: Callable[..., Any] = join
+    leave: Callable[..., Any] = leave
     receive: Callable[..., Any] = receive
     number: type[np.floating] = np.float64
 
@@ -72,7 +78,7 @@ def program(steps: Steps) -> Callable[..., Any]:
     def encode(x: Array, first: int = 0) -> Array:
         at = replace(steps, number=np.result_type(x.dtype, np.float32).type)
         table = at.rows(first, x.shape[1], x.shape[2], at)
-        return at.join(x.astype(at.number), table).astype(x.dtype)
+        return at.leave(at.join(x.astype(at.number), table), x)
 
     def table(length: int, width: int, first: int, dtype: np.dtype[Any]) -> Array:
         at = replace(steps, number=np.result_type(dtype, np.float32).type)

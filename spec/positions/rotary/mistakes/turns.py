@@ -100,6 +100,13 @@ def turns_keys_the_other_way(q: Array, k: Array, v: Array, turned: Turned) -> tu
     return turned(q), turned(k * flipped) * flipped, v
 
 
+@wrong("leave", incident="plausible")
+def turns_queries_in_place(y: Array, x: Array) -> Array:
+    """Writes the rotated queries where the queries were, to save memory."""
+    x[...] = y
+    return x
+
+
 @wrong("turn", incident="C40", harmless=True)
 def multiplies_complex_numbers(x: Array, c: Array, s: Array) -> Array:
     """Reads a pair as one complex number, and multiplies it by exp(i a)."""
