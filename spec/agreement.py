@@ -19,12 +19,12 @@ from spec import definition, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import EVERY, problems
+from spec.problems import EVERY, Problems
 
 
 @clause(
     "A1",
-    over=problems(masks=EVERY, empty=True),
+    over=Problems(masks=EVERY, empty=True),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -64,7 +64,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
 
 @clause(
     "A6",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",
@@ -91,7 +91,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
 
 @clause(
     "A7",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.LSE},
     catches={
         "measures_lse_in_base_two",
@@ -118,7 +118,7 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
 
 @clause(
     "A8",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",
@@ -143,7 +143,7 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "A9",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.WEIGHTS, Capability.LSE},
     catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
 )

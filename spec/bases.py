@@ -25,10 +25,10 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import BOOLEAN, PLAIN, problems
+from spec.problems import BOOLEAN, PLAIN, Problems
 from spec.rounding.linear import through
 
-EXACT = problems(families=("lattice", "ties"))
+EXACT = Problems(families=("lattice", "ties"))
 UNBIASED = (*PLAIN, *BOOLEAN)
 
 
@@ -41,7 +41,7 @@ def mean_of_the_visible(problem: Problem) -> Array:
 
 @clause(
     "B1",
-    over=problems(wide=True),
+    over=Problems(wide=True),
     catches={"centres_each_key_on_its_own_mean", "reads_only_64_columns"},
     proof=proofs.only_inner_products_matter,
 )
@@ -89,7 +89,7 @@ def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "B3",
-    over=problems(families=("lattice", "ties"), equal_widths=True),
+    over=Problems(families=("lattice", "ties"), equal_widths=True),
     catches={"reads_keys_as_values"},
 )
 def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
@@ -107,7 +107,7 @@ def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) 
     equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
 
 
-@clause("B4", over=problems(), catches={"rounds_keys_down"})
+@clause("B4", over=Problems(), catches={"rounds_keys_down"})
 def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     """Queries and keys may both change sign, and not a bit of the output does.
 
@@ -125,7 +125,7 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "B5",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_scale_of_key_gradients",
@@ -155,7 +155,7 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
 
 @clause(
     "B10",
-    over=problems(masks=UNBIASED),
+    over=Problems(masks=UNBIASED),
     catches={
         "favours_recent_keys",
         "favours_the_diagonal",
@@ -187,7 +187,7 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
 
 @clause(
     "B11",
-    over=problems(masks=UNBIASED),
+    over=Problems(masks=UNBIASED),
     catches={"forgets_the_denominator", "favours_the_diagonal", "drops_the_lightest_key"},
 )
 def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:

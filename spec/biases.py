@@ -15,12 +15,12 @@ from spec import moves, proofs, rounding
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import ADDITIVE, BOOLEAN, problems
+from spec.problems import ADDITIVE, BOOLEAN, Problems
 
 
 @clause(
     "M13",
-    over=problems(masks=(*BOOLEAN, *ADDITIVE)),
+    over=Problems(masks=(*BOOLEAN, *ADDITIVE)),
     needs={Capability.LSE},
     catches={"forgets_the_maximum_in_lse"},
     effort=3,
@@ -43,7 +43,7 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
 
 @clause(
     "M16",
-    over=problems(masks=ADDITIVE),
+    over=Problems(masks=ADDITIVE),
     needs={Capability.SCALE},
     catches={
         "scales_the_bias_too",
@@ -71,7 +71,7 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "M17",
-    over=problems(masks=ADDITIVE),
+    over=Problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"drops_the_row_term", "differentiates_softmax_by_element"},
     proof=proofs.bias_gradients_add_to_nothing,

@@ -20,9 +20,9 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 
-CUT = problems(causal=False, least=(1, 1, 1, 2))
+CUT = Problems(causal=False, least=(1, 1, 1, 2))
 
 
 def parts(problem: Problem) -> tuple[Problem, Problem]:
@@ -126,7 +126,7 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
 
 @clause(
     "X4",
-    over=problems(masks=PLAIN, causal=False),
+    over=Problems(masks=PLAIN, causal=False),
     needs={Capability.MASK},
     catches={"forbids_after_normalising", "drops_the_last_key", "favours_the_diagonal"},
     proof=proofs.merging_with_the_empty_block_changes_nothing,
@@ -150,7 +150,7 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
 
 @clause(
     "X5",
-    over=problems(families=("ascending", "ahead", "sharp"), causal=False, tiled="keys"),
+    over=Problems(families=("ascending", "ahead", "sharp"), causal=False, tiled="keys"),
     catches={
         "forgets_to_rescale",
         "takes_the_maximum_of_the_first_tile",
@@ -176,7 +176,7 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
 
 @clause(
     "X6",
-    over=problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
+    over=Problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
     needs={Capability.LSE, Capability.WIDTHS},
     catches={"measures_lse_in_base_two", "measures_lse_of_unscaled_scores"},
     proof=proofs.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
@@ -204,7 +204,7 @@ def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> No
 
 @clause(
     "X7",
-    over=problems(tiled="keys"),
+    over=Problems(tiled="keys"),
     catches={
         "drops_the_tail",
         "drops_the_last_tile_of_whole_ones",

@@ -14,7 +14,7 @@ from spec import rounding
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Memory, Problem
-from spec.problems import problems
+from spec.problems import Problems
 
 VIEWS: tuple[Memory, ...] = ("transposed", "offset", "expanded")
 
@@ -27,7 +27,7 @@ def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:
 
 @clause(
     "T1",
-    over=problems(),
+    over=Problems(),
     needs={Capability.CALL},
     catches={"scales_queries_in_place", "writes_into_the_mask"},
     effort=2,
@@ -47,7 +47,7 @@ def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "T2",
-    over=problems(),
+    over=Problems(),
     needs={Capability.CALL},
     catches={"returns_the_values_themselves", "returns_the_same_buffer_again"},
 )
@@ -68,7 +68,7 @@ def the_output_is_new(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "T3",
-    over=problems(),
+    over=Problems(),
     catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"},
     effort=3,
 )
@@ -87,7 +87,7 @@ def the_same_question_has_the_same_answer(attention: Implementation, problem: Pr
 
 @clause(
     "T4",
-    over=problems(least=(1, 1, 1, 2)),
+    over=Problems(least=(1, 1, 1, 2)),
     catches={"remembers_answers_by_shape", "keeps_stale_keys"},
     effort=2,
 )
@@ -114,7 +114,7 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     equal(between, rounding.reference(other).o, within=rounding.of_output(other))
 
 
-@clause("T5", over=problems(), catches={"ignores_strides"}, effort=2)
+@clause("T5", over=Problems(), catches={"ignores_strides"}, effort=2)
 def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """Views, strides, offsets and strides of zero hold the same numbers, so give the same output.
 
@@ -132,7 +132,7 @@ def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -
 
 
 @clause(
-    "T6", over=problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"}
+    "T6", over=Problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"}
 )
 def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
     """Gradients do not depend on how inputs and cotangent lie in memory.
@@ -155,7 +155,7 @@ def memory_layout_does_not_matter_to_gradients(attention: Implementation, proble
 
 @clause(
     "T7",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS, Capability.PARTIAL_GRADIENTS},
     catches={"forgets_keys_asked_for_alone"},
 )
@@ -178,7 +178,7 @@ def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Pro
 
 @clause(
     "T8",
-    over=problems(empty=True),
+    over=Problems(empty=True),
     needs={Capability.EMPTY},
     catches={"returns_double_precision", "returns_length_before_heads", "squeezes_axes_of_one"},
 )
@@ -201,7 +201,7 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
 
 @clause(
     "T9",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={"starts_from_what_the_backward_pass_left"},
 )

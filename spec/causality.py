@@ -18,13 +18,13 @@ from spec import definition, moves, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 from spec.rounding.formats import rounded
 from spec.softmax import seen
 
-CAUSAL = problems(masks=PLAIN, causal=True)
-SQUARE = problems(masks=PLAIN, causal=True, square=True)
-SQUARE_OF_TWO = problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
+CAUSAL = Problems(masks=PLAIN, causal=True)
+SQUARE = Problems(masks=PLAIN, causal=True, square=True)
+SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
 
 
 @clause(
@@ -52,7 +52,7 @@ def the_first_token_sees_only_itself(attention: Implementation, problem: Problem
 
 @clause(
     "C3",
-    over=problems(causal=True, square=True, least=(1, 1, 2, 2)),
+    over=Problems(causal=True, square=True, least=(1, 1, 2, 2)),
     catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
     effort=2,
 )
@@ -77,7 +77,7 @@ def the_future_may_change(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "C4",
-    over=problems(masks=PLAIN, causal=True, modest=True),
+    over=Problems(masks=PLAIN, causal=True, modest=True),
     catches={
         "sees_one_key_ahead",
         "bounds_the_future_by_fours",
@@ -166,7 +166,7 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
 
 @clause(
     "C15",
-    over=problems(causal=True, tiled="keys"),
+    over=Problems(causal=True, tiled="keys"),
     catches={"sees_the_future_on_whole_tiles"},
     effort=2,
 )
@@ -184,7 +184,7 @@ def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "C14",
-    over=problems(causal=True, scales=("odd",)),
+    over=Problems(causal=True, scales=("odd",)),
     catches={"drops_the_sign_of_the_scale", "takes_zero_scale_for_none"},
     effort=2,
 )

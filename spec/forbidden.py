@@ -15,9 +15,9 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import BOOLEAN, PLAIN, problems
+from spec.problems import BOOLEAN, PLAIN, Problems
 
-HOLES = problems(masks=(*BOOLEAN, "additive with holes"))
+HOLES = Problems(masks=(*BOOLEAN, "additive with holes"))
 HOLLOW = ("padding", "tiles")  # masks that hide some key from every query
 # What a forbidden key may hold: as large as can be while no product with it overflows.
 LARGE = {"float64": 2.0**300, "float32": 2.0**60, "bfloat16": 2.0**60, "float16": 2.0**5}
@@ -37,7 +37,7 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
 
 @clause(
     "M2",
-    over=problems(masks=HOLLOW, causal=False),
+    over=Problems(masks=HOLLOW, causal=False),
     catches={"inverts_the_mask", "adds_the_truth_values"},
     proof=proofs.forbidden_keys_are_deleted_keys,
 )
@@ -123,7 +123,7 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-@clause("M18", over=problems(masks=PLAIN, causal=False), catches={"swallows_nan"}, force="should")
+@clause("M18", over=Problems(masks=PLAIN, causal=False), catches={"swallows_nan"}, force="should")
 def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
     """A NaN in a query that attends reaches its output, and no other query's.
 

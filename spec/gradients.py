@@ -22,7 +22,7 @@ from spec import proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import ADDITIVE, EVERY, problems
+from spec.problems import ADDITIVE, EVERY, Problems
 
 
 def reduced(x: Array, shape: tuple[int, ...]) -> Array:
@@ -34,7 +34,7 @@ def reduced(x: Array, shape: tuple[int, ...]) -> Array:
 
 @clause(
     "A2",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -64,7 +64,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
 
 @clause(
     "A3",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -92,7 +92,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
 
 @clause(
     "A4",
-    over=problems(masks=EVERY),
+    over=Problems(masks=EVERY),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_denominator_of_value_gradients",
@@ -120,7 +120,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
 
 @clause(
     "A5",
-    over=problems(masks=(*ADDITIVE, "additive idle")),
+    over=Problems(masks=(*ADDITIVE, "additive idle")),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
     proof=proofs.the_bias_gradient_is_the_derivative,

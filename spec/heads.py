@@ -15,10 +15,10 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import problems
+from spec.problems import Problems
 
-SEVERAL = problems(least=(1, 2, 1, 1), grouped=False)
-GROUPED = problems(grouped=True)
+SEVERAL = Problems(least=(1, 2, 1, 1), grouped=False)
+GROUPED = Problems(grouped=True)
 
 
 @clause(

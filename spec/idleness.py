@@ -16,9 +16,9 @@ from spec import moves, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import IDLE, problems
+from spec.problems import IDLE, Problems
 
-SOME_IDLE = problems(masks=IDLE)
+SOME_IDLE = Problems(masks=IDLE)
 
 
 @clause(
@@ -55,7 +55,7 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
 
 @clause(
     "M10",
-    over=problems(masks=IDLE, least=(2, 2, 1, 1)),
+    over=Problems(masks=IDLE, least=(2, 2, 1, 1)),
     catches={
         "uses_the_mask_of_the_first_batch",
         "uses_the_mask_of_the_first_head",

@@ -19,7 +19,7 @@ from spec import definition, proofs, rounding
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 from spec.rounding.linear import weighted
 
 
@@ -33,7 +33,7 @@ def as_softmax(problem: Problem) -> Problem:
 
 @clause(
     "S11",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -58,7 +58,7 @@ def equal_values_leave_the_scores_alone(attention: Implementation, problem: Prob
     equal(gradients.k, 0 * problem.k, within=budget.k)
 
 
-SOFTMAX = problems(masks=PLAIN, causal=False, modest=True, families=("lattice", "normal", "ties"))
+SOFTMAX = Problems(masks=PLAIN, causal=False, modest=True, families=("lattice", "normal", "ties"))
 SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
 
 

@@ -22,9 +22,9 @@ from spec import definition, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 
-LATTICE = problems(families=("lattice", "ties"))
+LATTICE = Problems(families=("lattice", "ties"))
 SHIFTS = (3.0, -2.0, 4.0, 1.0)  # far from zero, different along D, and exact in every format
 
 
@@ -62,7 +62,7 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "K2",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -138,7 +138,7 @@ def gradients_have_no_origin_either(attention: Implementation, problem: Problem)
 
 @clause(
     "K5",
-    over=problems(masks=PLAIN, causal=False, families=("lattice", "ties"), scales=("asked",)),
+    over=Problems(masks=PLAIN, causal=False, families=("lattice", "ties"), scales=("asked",)),
     needs={Capability.BIAS},
     catches={
         "scales_the_bias_too",

@@ -23,14 +23,14 @@ from spec import definition, rounding
 from spec.clause import at_most, clause, equal
 from spec.implementation import Implementation
 from spec.notation import Array, Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 
 LARGE = ("sharp", "low", "offset", "ascending")
 
 
 @clause(
     "S9",
-    over=problems(families=("ahead", "sharp"), masks=PLAIN, modest=True),
+    over=Problems(families=("ahead", "sharp"), masks=PLAIN, modest=True),
     catches={
         "scales_twice",
         "ignores_the_scale",
@@ -68,7 +68,7 @@ def _left_over(a: Array, v: Array, winner: Array) -> Array:
 
 @clause(
     "S10",
-    over=problems(families=LARGE),
+    over=Problems(families=LARGE),
     catches={
         "skips_the_maximum",
         "starts_the_maximum_at_zero",

@@ -15,13 +15,13 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 from spec.softmax import SHIFTS
 
 
 @clause(
     "S6",
-    over=problems(masks=PLAIN),
+    over=Problems(masks=PLAIN),
     needs={Capability.BIAS, Capability.LSE},
     catches={
         "forgets_the_maximum_in_lse",
@@ -49,7 +49,7 @@ def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Proble
 
 @clause(
     "S7",
-    over=problems(),
+    over=Problems(),
     needs={Capability.LSE},
     catches={
         "measures_the_log_of_the_mean",

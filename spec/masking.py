@@ -19,9 +19,9 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import ADDITIVE, BOOLEAN, PLAIN, problems
+from spec.problems import ADDITIVE, BOOLEAN, PLAIN, Problems
 
-MASKED = problems(masks=BOOLEAN)
+MASKED = Problems(masks=BOOLEAN)
 BOTH = {Capability.MASK, Capability.BIAS}
 
 
@@ -49,7 +49,7 @@ def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Proble
 
 @clause(
     "M3",
-    over=problems(masks=("all true",)),
+    over=Problems(masks=("all true",)),
     catches={
         "inverts_the_mask",
         "forgets_causality_without_a_mask",
@@ -72,7 +72,7 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
 
 @clause(
     "M4",
-    over=problems(masks=(*BOOLEAN, *ADDITIVE)),
+    over=Problems(masks=(*BOOLEAN, *ADDITIVE)),
     catches={"reads_broadcast_masks_as_written_out"},
     effort=3,
 )
@@ -94,7 +94,7 @@ def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem:
 
 @clause(
     "M5",
-    over=problems(masks=(*BOOLEAN, *ADDITIVE), causal=True),
+    over=Problems(masks=(*BOOLEAN, *ADDITIVE), causal=True),
     catches={
         "lets_causality_replace_the_mask",
         "lets_the_mask_replace_causality",
@@ -117,7 +117,7 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
 
 @clause(
     "M14",
-    over=problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
+    over=Problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
     needs={Capability.MASK},
     catches={"adds_the_truth_values"},
 )
@@ -142,7 +142,7 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
 
 @clause(
     "M15",
-    over=problems(masks=PLAIN, causal=False, square=True),
+    over=Problems(masks=PLAIN, causal=False, square=True),
     needs={Capability.MASK},
     catches={"inverts_the_mask", "forbids_after_normalising"},
     proof=proofs.a_window_of_nothing_copies_the_values,
@@ -163,7 +163,7 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
 
 @clause(
     "M19",
-    over=problems(masks=(*BOOLEAN, *ADDITIVE), tiled="queries"),
+    over=Problems(masks=(*BOOLEAN, *ADDITIVE), tiled="queries"),
     catches={"wraps_mask_rows_at_64", "uses_the_mask_of_the_first_query"},
     effort=2,
 )
@@ -181,7 +181,7 @@ def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "M20",
-    over=problems(masks=("padding",), square=True, least=(1, 1, 2, 2)),
+    over=Problems(masks=("padding",), square=True, least=(1, 1, 2, 2)),
     catches={"hides_padded_queries_too", "lays_padding_along_queries"},
 )
 def padding_hides_keys_and_not_queries(attention: Implementation, problem: Problem) -> None:

@@ -18,9 +18,9 @@ from spec import moves, proofs, rounding
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 
-UNORDERED = problems(causal=False, least=(1, 1, 1, 2))
+UNORDERED = Problems(causal=False, least=(1, 1, 1, 2))
 
 
 @clause(
@@ -46,7 +46,7 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "P2",
-    over=problems(causal=False, least=(1, 1, 2, 1)),
+    over=Problems(causal=False, least=(1, 1, 2, 1)),
     catches={"favours_the_diagonal", "remembers_answers_by_shape"},
     proof=proofs.queries_are_a_batch,
 )
@@ -69,7 +69,7 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "P3",
-    over=problems(causal=False, least=(1, 1, 2, 1)),
+    over=Problems(causal=False, least=(1, 1, 2, 1)),
     catches={"normalises_over_queries", "favours_the_diagonal"},
 )
 def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
@@ -88,7 +88,7 @@ def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -
     equal(one, many[:, :, i], within=within)
 
 
-@clause("P4", over=problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"})
+@clause("P4", over=Problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"})
 def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> None:
     """What one element of the batch holds does not change a bit of another's output.
 
@@ -110,7 +110,7 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "P5",
-    over=problems(least=(2, 1, 1, 1)),
+    over=Problems(least=(2, 1, 1, 1)),
     catches={"normalises_over_the_batch", "reads_the_first_batch_of_keys"},
 )
 def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
@@ -158,7 +158,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "P7",
-    over=problems(causal=False),
+    over=Problems(causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
     effort=2,
     proof=proofs.duplicating_all_keys_adds_log_two,
@@ -180,7 +180,7 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
 
 @clause(
     "P8",
-    over=problems(masks=PLAIN, causal=False),
+    over=Problems(masks=PLAIN, causal=False),
     needs={Capability.LSE},
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
     proof=proofs.duplicating_all_keys_adds_log_two,
@@ -203,7 +203,7 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "P9",
-    over=problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
+    over=Problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
     catches={
         "favours_recent_keys",
         "remembers_answers_by_shape",

@@ -12,7 +12,7 @@ Sizes shrink to one batch, one head, one query and one key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -49,7 +49,7 @@ class Scope:
     reach: Reach = "standard"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problems:
     """A domain of problems; `within` is the strategy for what an implementation answers.
 
@@ -74,57 +74,26 @@ class Problems:
     modest: bool = False
     tiled: Literal["", "keys", "queries"] = ""
     wide: bool = False
-    needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "attention"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        masked = "none" not in self.masks
+        boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
+        asked = {
+            Capability.MASK: masked and boolean,
+            Capability.BIAS: masked and not boolean,
+            Capability.CAUSAL: self.causal,
+            Capability.MASK_AND_CAUSAL: masked and self.causal,
+            Capability.GROUPS: self.grouped,
+            Capability.SCALE: "default" not in self.scales,
+        }
+        return frozenset(need for need, is_asked in asked.items() if is_asked)
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def problems(
-    *,
-    masks: tuple[str, ...] = ANY,
-    families: tuple[str, ...] = entries.ALL,
-    causal: bool | None = None,
-    square: bool = False,
-    grouped: bool | None = None,
-    scales: tuple[str, ...] = ("default", "asked"),
-    least: tuple[int, int, int, int] = (1, 1, 1, 1),
-    empty: bool = False,
-    equal_widths: bool = False,
-    modest: bool = False,
-    tiled: Literal["", "keys", "queries"] = "",
-    wide: bool = False,
-) -> Problems:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    needs = set()
-    if "none" not in masks:  # who takes truth values only is asked about those, see `_kind`
-        boolean = any(kind in kinds.BOOLEAN for kind in masks)
-        needs.add(Capability.MASK if boolean else Capability.BIAS)
-    if causal:
-        needs.add(Capability.CAUSAL)
-        if "none" not in masks:
-            needs.add(Capability.MASK_AND_CAUSAL)
-    if grouped:
-        needs.add(Capability.GROUPS)
-    if "default" not in scales:
-        needs.add(Capability.SCALE)
-    return Problems(
-        masks,
-        families,
-        causal,
-        square,
-        grouped,
-        scales,
-        least,
-        empty,
-        equal_widths,
-        modest,
-        tiled,
-        wide,
-        frozenset(needs),
-    )
 
 
 SEEDS = st.integers(0, 2**32 - 1)

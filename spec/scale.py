@@ -15,12 +15,12 @@ from spec.bases import EXACT, UNBIASED, mean_of_the_visible
 from spec.clause import clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import problems
+from spec.problems import Problems
 
 
 @clause(
     "B6",
-    over=problems(),
+    over=Problems(),
     needs={Capability.SCALE},
     catches={"centres_each_key_on_its_own_mean", "ignores_the_scale"},
 )
@@ -67,7 +67,7 @@ def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem)
 
 @clause(
     "B8",
-    over=problems(scales=("default",)),
+    over=Problems(scales=("default",)),
     needs={Capability.SCALE},
     catches={
         "divides_by_width",
@@ -101,7 +101,7 @@ def the_scale_is_one_over_the_root_of_the_width(
 
 @clause(
     "B9",
-    over=problems(masks=UNBIASED, causal=False),
+    over=Problems(masks=UNBIASED, causal=False),
     needs={Capability.SCALE},
     catches={"takes_zero_scale_for_none", "ignores_the_scale"},
 )

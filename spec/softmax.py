@@ -18,7 +18,7 @@ from spec import definition, moves, proofs, rounding
 from spec.clause import at_least, at_most, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Array, Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 
 SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
 
@@ -43,7 +43,7 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
 
 @clause(
     "S1",
-    over=problems(),
+    over=Problems(),
     catches={
         "adds_epsilon_to_the_denominator",
         "adds_one_to_the_denominator",
@@ -73,7 +73,7 @@ def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "S2",
-    over=problems(modest=True),
+    over=Problems(modest=True),
     catches={"gives_nan_for_an_empty_half", "drops_out_in_evaluation"},
 )
 def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
@@ -92,7 +92,7 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
 
 @clause(
     "S3",
-    over=problems(modest=True),
+    over=Problems(modest=True),
     catches={"normalises_queries_and_keys", "reads_the_first_batch_of_keys", "favours_recent_keys"},
 )
 def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
@@ -116,7 +116,7 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
 
 @clause(
     "S4",
-    over=problems(modest=True),
+    over=Problems(modest=True),
     catches={
         "exponentiates_in_base_two",
         "divides_by_width",
@@ -148,7 +148,7 @@ def ratios_of_weights_are_differences_of_scores(
 
 @clause(
     "S5",
-    over=problems(masks=PLAIN),
+    over=Problems(masks=PLAIN),
     needs={Capability.BIAS},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
     proof=proofs.scores_have_no_origin,
@@ -171,7 +171,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "S8",
-    over=problems(modest=True, causal=False, least=(1, 1, 1, 2)),
+    over=Problems(modest=True, causal=False, least=(1, 1, 1, 2)),
     catches={
         "forgets_the_denominator",
         "favours_recent_keys",

@@ -20,7 +20,7 @@ from spec.clause import at_least, at_most, clause, equal
 from spec.entries import EXACT
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import PLAIN, problems
+from spec.problems import PLAIN, Problems
 from spec.rounding.formats import FORMATS
 from spec.rounding.linear import through
 
@@ -37,7 +37,7 @@ def _full_precision(dtype: str) -> float:
 
 @clause(
     "V1",
-    over=problems(modest=True),
+    over=Problems(modest=True),
     catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
     effort=2,
     proof=proofs.outputs_lie_among_the_allowed_values,
@@ -63,7 +63,7 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
 
 @clause(
     "V2",
-    over=problems(),
+    over=Problems(),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "returns_zero"},
 )
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
@@ -84,7 +84,7 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
 
 @clause(
     "V3",
-    over=problems(families=EXACT, least=(1, 1, 1, 2), equal_widths=True),
+    over=Problems(families=EXACT, least=(1, 1, 1, 2), equal_widths=True),
     catches={"reads_keys_as_values"},
     proof=proofs.outputs_add_as_values_do,
 )
@@ -105,7 +105,7 @@ def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> Non
     equal(o[2], o[0] + o[1], within=within)
 
 
-@clause("V4", over=problems(), catches={"takes_the_width_of_values_from_keys"})
+@clause("V4", over=Problems(), catches={"takes_the_width_of_values_from_keys"})
 def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
     """Each column of the output comes from the same column of the values.
 
@@ -125,7 +125,7 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
 
 @clause(
     "V5",
-    over=problems(families=("lattice", "ties", "normal")),
+    over=Problems(families=("lattice", "ties", "normal")),
     catches={"remembers_answers_by_shape"},
 )
 def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
@@ -147,7 +147,7 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
 
 @clause(
     "V6",
-    over=problems(families=("lattice", "normal", "ties")),
+    over=Problems(families=("lattice", "normal", "ties")),
     catches={"scales_by_value_width", "takes_the_width_of_values_from_keys"},
     needs={Capability.WIDTHS},
 )
@@ -169,7 +169,7 @@ def values_of_any_width_are_averaged(attention: Implementation, problem: Problem
 
 @clause(
     "V7",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_denominator_of_value_gradients",
@@ -199,7 +199,7 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
 
 @clause(
     "V8",
-    over=problems(),
+    over=Problems(),
     needs={Capability.GRADIENTS},
     catches={"averages_over_each_group", "takes_one_head_of_each_group"},
     proof=proofs.value_gradients_sum_to_the_cotangents,
@@ -222,7 +222,7 @@ def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Pr
 
 @clause(
     "V9",
-    over=problems(families=("lattice", "ties"), masks=PLAIN),
+    over=Problems(families=("lattice", "ties"), masks=PLAIN),
     catches={"flushes_subnormal_results"},
     force="should",
 )

@@ -15,7 +15,7 @@ from spec import rounding as attention_budgets
 from spec.backends import implementation
 from spec.cache import CLAUSES, rounding
 from spec.cache.definition import DEFINITION
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.loading import cache
 from spec.cache.notation import Chunk, Problem
 from spec.cache.reading import (
@@ -119,7 +119,7 @@ def test_one_by_one_leaves_out_who_has_nothing_left() -> None:
 def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(("float64", "float16", "bfloat16")))
     answers = frozenset(data.draw(st.sets(st.sampled_from((Capability.GROUPS, Capability.RAGGED)))))
-    problem = data.draw(texts().within(Scope(dtype, answers, reach="quick")))
+    problem = data.draw(Texts().within(Scope(dtype, answers, reach="quick")))
     assert DEFINITION.kinds_of(problem) <= answers
     assert attention_budgets.in_domain(rounding.one_pass(problem))
     for name in "qkv":

@@ -12,7 +12,7 @@ from spec.certification.deviations import known
 from spec.clause import Clause
 from spec.implementation import Refused
 from spec.layer.mistakes import MISTAKES
-from spec.layer.problems import EVERY, layer_problems
+from spec.layer.problems import EVERY, LayerProblems
 from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
 from spec.problems import Scope
@@ -90,7 +90,7 @@ def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> Non
 
 
 def test_parameters_travel_under_the_names_of_torch() -> None:
-    for problem in drawn(layer_problems(hiding=EVERY), Scope("float64", answers=KINDS), 40):
+    for problem in drawn(LayerProblems(hiding=EVERY), Scope("float64", answers=KINDS), 40):
         there, back = problem.parameters, parameters_of(state_of(problem.parameters))
         assert there.named().keys() == back.named().keys()
         assert all(np.array_equal(x, back.named()[n]) for n, x in there.named().items())

@@ -16,7 +16,7 @@ from spec.entries import FAMILIES
 from spec.implementation import KINDS, Capability, kinds_of
 from spec.masks import FORMS
 from spec.notation import DTYPES, GRADES, Memory, Problem
-from spec.problems import ANY, BOOLEAN, Problems, Scope, problems
+from spec.problems import ANY, BOOLEAN, Problems, Scope
 from spec.rounding.formats import rounded
 from spec.sizes import EDGES, LONG
 
@@ -51,7 +51,7 @@ def arrays(problem: Problem) -> Iterator[np.ndarray]:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
-    for problem in drawn(problems(empty=True), Scope(dtype), 150):
+    for problem in drawn(Problems(empty=True), Scope(dtype), 150):
         for array in arrays(problem):
             assert (rounded(array, dtype) == array).all()
 
@@ -60,20 +60,20 @@ def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nothing_that_a_correct_implementation_computes_overflows(dtype: str, grade: str) -> None:
     scope = Scope(dtype, rounding=grade)  # type: ignore[arg-type]
-    outside = [p for p in drawn(problems(empty=True), scope, 200) if not rounding.in_domain(p)]
+    outside = [p for p in drawn(Problems(empty=True), scope, 200) if not rounding.in_domain(p)]
     assert not outside
 
 
 def test_lattice_problems_move_without_rounding() -> None:
     for dtype in DTYPES:
-        for problem in drawn(problems(families=("lattice", "ties")), Scope(dtype), 60):
+        for problem in drawn(Problems(families=("lattice", "ties")), Scope(dtype), 60):
             for x in (problem.q + 4, problem.k - 4, 2 * problem.v, problem.v + problem.v[:, :, :1]):
                 assert (rounded(x, dtype) == x).all()
 
 
 def test_every_kind_of_problem_occurs() -> None:
     seen: Counter[object] = Counter()
-    for problem in drawn(problems(empty=True), Scope("float32"), 600):
+    for problem in drawn(Problems(empty=True), Scope("float32"), 600):
         seen.update(kinds_of(problem))
         seen.update([problem.memory])
         seen["idle"] += bool(problem.idle.any())
@@ -95,13 +95,13 @@ def test_every_kind_of_problem_occurs() -> None:
 
 
 def test_the_edges_of_tiles_and_long_axes_occur() -> None:
-    lengths = Counter(p.M for p in drawn(problems(), Scope("float32"), 1500))
+    lengths = Counter(p.M for p in drawn(Problems(), Scope("float32"), 1500))
     assert not [edge for edge in EDGES if not lengths[edge]]
     assert any(lengths[length] for length in LONG)
 
 
 def test_every_broadcast_form_occurs() -> None:
-    domain = problems(masks=BOOLEAN, least=(2, 2, 2, 2))
+    domain = Problems(masks=BOOLEAN, least=(2, 2, 2, 2))
     shapes = {
         tuple(int(n) > 1 for n in p.mask.shape)
         for p in drawn(domain, Scope("float32"), 500)
@@ -113,7 +113,7 @@ def test_every_broadcast_form_occurs() -> None:
 def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
     sizes = [
         float(np.abs(p.sigma * p.q @ np.repeat(p.k, p.H // p.G, 1).swapaxes(-1, -2)).max(initial=0))
-        for p in drawn(problems(), Scope("float32"), 400)
+        for p in drawn(Problems(), Scope("float32"), 400)
     ]
     assert min(sizes) == 0
     assert sum(1e2 < s < 1e3 for s in sizes) >= 5
@@ -121,23 +121,23 @@ def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
 
 
 def test_live_masks_leave_no_query_idle() -> None:
-    for problem in drawn(problems(masks=ANY), Scope("float32"), 150):
+    for problem in drawn(Problems(masks=ANY), Scope("float32"), 150):
         assert not problem.idle.any() or problem.M == 0
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS, key=lambda kind: kind.name))
 def test_what_is_not_answered_is_not_drawn(kind: Capability) -> None:
     scope = Scope("float32", answers=KINDS - {kind})
-    assert not [p for p in drawn(problems(empty=True), scope, 150) if kind in kinds_of(p)]
+    assert not [p for p in drawn(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
 
 
 def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:
     scope = Scope("float32", answers=frozenset())
-    assert not [p for p in drawn(problems(empty=True), scope, 150) if kinds_of(p)]
+    assert not [p for p in drawn(Problems(empty=True), scope, 150) if kinds_of(p)]
 
 
 def test_the_same_problems_are_drawn_every_time() -> None:
-    first, second = (drawn(problems(), Scope("float32"), 30) for _ in range(2))
+    first, second = (drawn(Problems(), Scope("float32"), 30) for _ in range(2))
     for one, two in zip(first, second, strict=True):
         for x, y in zip(arrays(one), arrays(two), strict=True):
             assert x.shape == y.shape
@@ -146,7 +146,7 @@ def test_the_same_problems_are_drawn_every_time() -> None:
 
 def test_problems_shrink_to_one_key_and_zeros() -> None:
     smallest = find(
-        problems().within(Scope("float32")),
+        Problems().within(Scope("float32")),
         lambda problem: problem.N > 0,
         settings=settings(QUIET, phases=tuple(Phase)),
     )
@@ -167,7 +167,7 @@ def test_a_family_draws_what_its_shapes_say(family: str) -> None:
 
 
 def test_moves_carry_the_mask_along() -> None:
-    for problem in drawn(problems(causal=False, least=(2, 2, 2, 2)), Scope("float32"), 150):
+    for problem in drawn(Problems(causal=False, least=(2, 2, 2, 2)), Scope("float32"), 150):
         keys, queries = ([1, 0] for _ in range(2))
         assert (moves.of_keys(problem, keys).allowed == problem.allowed[..., keys]).all()
         assert (moves.of_queries(problem, queries).allowed == problem.allowed[:, :, queries]).all()
@@ -177,7 +177,7 @@ def test_moves_carry_the_mask_along() -> None:
 
 def test_a_permutation_moves_something() -> None:
     for seed in range(50):
-        (problem,) = drawn(problems(), Scope("float32"), 1)
+        (problem,) = drawn(Problems(), Scope("float32"), 1)
         order = moves.permutation(problem.but(seed=seed), 3)
         assert sorted(order) == [0, 1, 2]
         assert list(order) != [0, 1, 2]

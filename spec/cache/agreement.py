@@ -13,7 +13,7 @@ are the same attention.
 from __future__ import annotations
 
 from spec.cache import proofs, rounding
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import arriving, at_once, one_by_one, read, reading
 from spec.cache.record import Cache
@@ -22,7 +22,7 @@ from spec.clause import clause, equal
 
 @clause(
     "C16",
-    over=texts(),
+    over=Texts(),
     catches={
         "keeps_the_first_chunk_only",
         "sees_only_its_own_chunk",
@@ -51,7 +51,7 @@ def token_by_token_is_one_pass(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C17",
-    over=texts(),
+    over=Texts(),
     catches={
         "sees_its_whole_chunk",
         "puts_the_corner_top_left",
@@ -76,7 +76,7 @@ def any_chunks_are_one_pass(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C18",
-    over=texts(least=2),
+    over=Texts(least=2),
     catches={
         "sees_its_whole_chunk",
         "drops_the_last_token_of_a_chunk",
@@ -101,7 +101,7 @@ def a_prompt_may_be_read_at_a_stroke(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C19",
-    over=texts(least=2),
+    over=Texts(least=2),
     catches={
         "puts_the_corner_top_left",
         "sees_its_whole_chunk",

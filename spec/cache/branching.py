@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.cache import rounding
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import at_once, going_on_otherwise, one_by_one, put, read
 from spec.cache.record import Cache
@@ -40,7 +40,7 @@ def moved(o: Array, places: Array, to: Problem) -> Array:
 
 @clause(
     "C28",
-    over=texts(),
+    over=Texts(),
     needs=BRANCHES,
     catches={
         "branches_into_the_same_memory",
@@ -74,7 +74,7 @@ def branches_do_not_meet(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C29",
-    over=texts(),
+    over=Texts(),
     needs=BRANCHES,
     catches={
         "branches_into_itself",
@@ -104,7 +104,7 @@ def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C30",
-    over=texts(),
+    over=Texts(),
     needs={Capability.PERSISTENT},
     catches={"promises_what_it_does_not_keep"},
 )

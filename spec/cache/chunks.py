@@ -18,7 +18,7 @@ import numpy as np
 from spec import definition, rounding
 from spec.cache import proofs
 from spec.cache import rounding as budgets
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import alone, arriving, reading
 from spec.cache.record import Cache
@@ -28,7 +28,7 @@ from spec.notation import Problem as Attention
 
 @clause(
     "C20",
-    over=texts(least=2),
+    over=Texts(least=2),
     catches={"sees_its_whole_chunk", "leaves_empty_places_a_little"},
     effort=2,
 )
@@ -54,7 +54,7 @@ def later_tokens_of_a_chunk_are_not_seen(cache: Cache, problem: Problem) -> None
 
 @clause(
     "C21",
-    over=texts(least=2),
+    over=Texts(least=2),
     catches={
         "puts_the_corner_top_left",
         "hides_the_present_token",
@@ -89,7 +89,7 @@ def the_last_token_of_a_chunk_sees_everything(cache: Cache, problem: Problem) ->
 
 @clause(
     "C22",
-    over=texts(families=("lattice", "normal", "offset"), least=9),
+    over=Texts(families=("lattice", "normal", "offset"), least=9),
     catches={
         "loses_the_last_token_when_it_grows",
         "grows_without_regard_to_heads",

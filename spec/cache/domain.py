@@ -10,7 +10,7 @@ A problem shrinks to one token that arrives at once, and to an other text of one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +27,7 @@ OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Texts:
     """A domain of texts to be read; `within` is the strategy for what a cache answers.
 
@@ -42,19 +42,17 @@ class Texts:
     heads: int = 1
     grouped: bool | None = None
     ragged: bool = False
-    needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "cache"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
+        return frozenset(need for need, is_asked in asked.items() if is_asked)
 
     def within(self, scope: Any) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def texts(**limits: Any) -> Texts:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    domain = Texts(**limits)
-    asked = {Capability.GROUPS: domain.grouped, Capability.RAGGED: domain.ragged}
-    return replace(domain, needs=frozenset(need for need, is_asked in asked.items() if is_asked))
 
 
 @st.composite

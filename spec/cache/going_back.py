@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.cache import rounding
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import at_once, one_by_one, read
 from spec.cache.record import Cache
@@ -44,7 +44,7 @@ def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool
 
 @clause(
     "C23",
-    over=texts(),
+    over=Texts(),
     needs=ROLLBACK,
     catches={
         "takes_back_one_too_few",
@@ -69,7 +69,7 @@ def what_was_taken_back_was_never_there(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C24",
-    over=texts(),
+    over=Texts(),
     needs=ROLLBACK,
     catches={
         "takes_a_length_of_zero_for_none",
@@ -92,7 +92,7 @@ def everything_may_be_taken_back(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C25",
-    over=texts(),
+    over=Texts(),
     needs=ROLLBACK,
     catches={
         "sees_what_was_taken_back",
@@ -132,7 +132,7 @@ def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
 
 @clause(
     "C26",
-    over=texts(),
+    over=Texts(),
     needs=ROLLBACK,
     catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
     effort=2,
@@ -158,7 +158,7 @@ def taking_nothing_back_changes_nothing(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C27",
-    over=texts(),
+    over=Texts(),
     needs=ROLLBACK,
     catches={"multiplies_what_is_hidden_by_zero"},
     force="should",

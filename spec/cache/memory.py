@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.cache import rounding
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem, Text
 from spec.cache.reading import arriving, read, reading, watched
 from spec.cache.record import Cache
@@ -26,7 +26,7 @@ def turned(problem: Problem) -> Text:
 
 @clause(
     "C36",
-    over=texts(),
+    over=Texts(),
     catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"},
 )
 def every_text_begins_with_nothing(cache: Cache, problem: Problem) -> None:
@@ -46,7 +46,7 @@ def every_text_begins_with_nothing(cache: Cache, problem: Problem) -> None:
     equal(between, rounding.reference(other), within=rounding.of_reading(other))
 
 
-@clause("C37", over=texts(), catches={"shares_its_memory_between_caches"}, effort=2)
+@clause("C37", over=Texts(), catches={"shares_its_memory_between_caches"}, effort=2)
 def caches_do_not_meet(cache: Cache, problem: Problem) -> None:
     """Two caches that are used by turns each read a text of their own.
 
@@ -69,7 +69,7 @@ def caches_do_not_meet(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C38",
-    over=texts(),
+    over=Texts(),
     needs={Capability.CALL},
     catches={
         "scales_queries_in_place",
@@ -96,7 +96,7 @@ def the_arrays_of_the_caller_are_its_own(cache: Cache, problem: Problem) -> None
 
 @clause(
     "C39",
-    over=texts(),
+    over=Texts(),
     needs={Capability.CALL},
     catches={"keeps_the_callers_arrays"},
     effort=2,

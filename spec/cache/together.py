@@ -15,7 +15,7 @@ import numpy as np
 
 from spec import definition
 from spec.cache import rounding
-from spec.cache.domain import texts
+from spec.cache.domain import Texts
 from spec.cache.notation import Problem, Text
 from spec.cache.reading import alone, reading
 from spec.cache.record import Cache
@@ -25,7 +25,7 @@ from spec.implementation import Capability
 
 @clause(
     "C31",
-    over=texts(sequences=2),
+    over=Texts(sequences=2),
     catches={"reads_the_first_sequence_for_all"},
 )
 def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
@@ -48,7 +48,7 @@ def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C32",
-    over=texts(sequences=2, ragged=True),
+    over=Texts(sequences=2, ragged=True),
     catches={
         "bounds_all_by_the_first_sequence",
         "bounds_all_by_the_longest_sequence",
@@ -73,7 +73,7 @@ def each_sequence_has_a_length_of_its_own(cache: Cache, problem: Problem) -> Non
 
 @clause(
     "C33",
-    over=texts(sequences=2, ragged=True),
+    over=Texts(sequences=2, ragged=True),
     catches={"takes_padding_for_text"},
     effort=2,
 )
@@ -94,7 +94,7 @@ def padding_is_not_read(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C34",
-    over=texts(heads=2),
+    over=Texts(heads=2),
     catches={"reads_the_first_head_for_all"},
     effort=2,
 )
@@ -117,7 +117,7 @@ def heads_do_not_meet(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C35",
-    over=texts(grouped=True),
+    over=Texts(grouped=True),
     needs={Capability.GROUPS},
     catches={"hands_key_heads_round_in_turn"},
     effort=2,

@@ -14,16 +14,16 @@ from spec.clause import clause, equal
 from spec.implementation import Capability
 from spec.layer import proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import EVERY, layer_problems
+from spec.layer.problems import EVERY, LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
-SHOWN = layer_problems(asks=("heads", "mean"), training=None)
+SHOWN = LayerProblems(asks=("heads", "mean"), training=None)
 
 
 @clause(
     "L1",
-    over=layer_problems(hiding=EVERY),
+    over=LayerProblems(hiding=EVERY),
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -59,7 +59,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
 
 @clause(
     "L2",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",
@@ -98,7 +98,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
 
 @clause(
     "L3",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",
@@ -182,7 +182,7 @@ def asking_for_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> N
 
 @clause(
     "L6",
-    over=layer_problems(asks=("mean",)),
+    over=LayerProblems(asks=("mean",)),
     needs={Capability.WEIGHTS},
     catches={"shows_the_first_head_for_the_mean", "shows_the_sum_of_the_heads"},
 )

@@ -15,12 +15,12 @@ from spec.clause import clause, equal
 from spec.implementation import Capability
 from spec.layer import proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 from spec.rounding.linear import through
 
-BIASED = layer_problems(biases=True)
+BIASED = LayerProblems(biases=True)
 
 
 @clause(

@@ -9,14 +9,14 @@ from __future__ import annotations
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
 
 @clause(
     "L40",
-    over=layer_problems(asks=("nothing", "mean")),
+    over=LayerProblems(asks=("nothing", "mean")),
     needs={Capability.EVALUATION},
     catches={"scales_in_evaluation", "zeroes_padded_queries_in_evaluation"},
     effort=2,
@@ -37,7 +37,7 @@ def evaluation_is_training_without_dropout(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L41",
-    over=layer_problems(oneself=True, own_widths=False),
+    over=LayerProblems(oneself=True, own_widths=False),
     needs={Capability.EVALUATION},
     catches={"evaluates_for_ever", "scales_in_evaluation"},
 )
@@ -58,7 +58,7 @@ def modes_leave_no_trace(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L42",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs={Capability.CALL},
     catches={"normalises_its_input_in_place", "answers_in_the_memory_of_the_query"},
 )
@@ -78,7 +78,7 @@ def a_call_changes_neither_inputs_nor_parameters(layer: Layer, problem: LayerPro
 
 @clause(
     "L43",
-    over=layer_problems(hiding=("none", "padding")),
+    over=LayerProblems(hiding=("none", "padding")),
     needs={Capability.EVALUATION},
     catches={"remembers_answers_to_a_shape", "answers_otherwise_every_third_time"},
 )
@@ -101,7 +101,7 @@ def a_layer_remembers_nothing(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L44",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs={Capability.STATE},
     catches={"loads_keys_before_queries", "loads_weights_in_half_precision"},
 )

@@ -19,7 +19,7 @@ from spec.clause import clause, equal
 from spec.implementation import Capability
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 from spec.notation import Array
@@ -36,7 +36,7 @@ def with_bias(p: Parameters, place: str) -> Array:
 
 @clause(
     "L18",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs=GRADIENTS,
     catches={
         "transposes_square_weight_gradients",
@@ -70,7 +70,7 @@ def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> No
 
 @clause(
     "L19",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs=GRADIENTS,
     catches={
         "transposes_square_weight_gradients",
@@ -102,7 +102,7 @@ def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) ->
 
 @clause(
     "L20",
-    over=layer_problems(biases=False),
+    over=LayerProblems(biases=False),
     needs=GRADIENTS,
     catches={
         "returns_zero_gradients_of_the_output_weights",
@@ -127,7 +127,7 @@ def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem)
 
 @clause(
     "L21",
-    over=layer_problems(oneself=True, own_widths=False),
+    over=LayerProblems(oneself=True, own_widths=False),
     needs=GRADIENTS,
     catches={"forgets_a_way_of_self_attention"},
     proof=proofs.a_token_learns_along_three_ways,
@@ -154,7 +154,7 @@ def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None
 
 @clause(
     "L22",
-    over=layer_problems(),
+    over=LayerProblems(),
     needs={Capability.STEP, Capability.GRADIENTS},
     catches={"climbs", "steps_twice_as_far", "averages_weight_gradients_over_the_batch"},
 )

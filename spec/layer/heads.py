@@ -14,13 +14,13 @@ import numpy as np
 from spec.clause import clause, equal, same_bits
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 from spec.notation import Array
 
-OF_TWO = layer_problems(least=(1, 2, 1, 1))
-BIASED = layer_problems(biases=True)
+OF_TWO = LayerProblems(least=(1, 2, 1, 1))
+BIASED = LayerProblems(biases=True)
 
 
 def only(problem: LayerProblem, head: int) -> LayerProblem:
@@ -98,7 +98,7 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L10",
-    over=layer_problems(hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1)),
+    over=LayerProblems(hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1)),
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -124,7 +124,7 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L11",
-    over=layer_problems(),
+    over=LayerProblems(),
     catches={
         "loads_keys_before_queries",
         "projects_values_as_keys",
@@ -152,7 +152,7 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
 
 @clause(
     "L12",
-    over=layer_problems(),
+    over=LayerProblems(),
     catches={
         "merges_without_transposing",
         "leaves_out_the_output_projection",

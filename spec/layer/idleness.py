@@ -13,13 +13,13 @@ from spec.clause import clause, equal
 from spec.implementation import Capability
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import IDLE, layer_problems
+from spec.layer.problems import IDLE, LayerProblems
 from spec.layer.record import Layer
 
 
 @clause(
     "L31",
-    over=layer_problems(hiding=IDLE),
+    over=LayerProblems(hiding=IDLE),
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
     proof=proofs.idle_queries_return_the_output_bias,
     effort=2,
@@ -41,7 +41,7 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
 
 @clause(
     "L32",
-    over=layer_problems(hiding=IDLE, asks=("heads", "mean")),
+    over=LayerProblems(hiding=IDLE, asks=("heads", "mean")),
     needs={Capability.WEIGHTS},
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
     proof=proofs.idle_queries_have_no_weights,
@@ -66,7 +66,7 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
 
 @clause(
     "L45",
-    over=layer_problems(hiding=IDLE, oneself=True, biases=True, training=False),
+    over=LayerProblems(hiding=IDLE, oneself=True, biases=True, training=False),
     catches={
         "gives_idle_queries_of_a_layer_nan",
         "gives_idle_queries_of_a_layer_the_mean",

@@ -14,12 +14,12 @@ from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
-PADDED = layer_problems(hiding=("padding",))
-OF_HEADS = layer_problems(hiding=("mask of heads", "bias of heads"), least=(2, 2, 1, 1))
+PADDED = LayerProblems(hiding=("padding",))
+OF_HEADS = LayerProblems(hiding=("mask of heads", "bias of heads"), least=(2, 2, 1, 1))
 
 
 @clause(
@@ -81,7 +81,7 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L25",
-    over=layer_problems(hiding=("padding", "mask and padding", "bias and padding")),
+    over=LayerProblems(hiding=("padding", "mask and padding", "bias and padding")),
     needs={Capability.HEAD_MASK, Capability.MASK},
     catches={
         "uses_the_padding_of_the_first_batch",
@@ -107,7 +107,7 @@ def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L26",
-    over=layer_problems(hiding=("mask", "bias"), least=(1, 2, 1, 1)),
+    over=LayerProblems(hiding=("mask", "bias"), least=(1, 2, 1, 1)),
     needs={Capability.HEAD_MASK},
     catches={"transposes_the_mask_of_a_square_layer"},
     proof=proofs.a_mask_holds_for_every_head,
@@ -156,7 +156,7 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L28",
-    over=layer_problems(hiding=("mask", "mask of heads", "mask and padding")),
+    over=LayerProblems(hiding=("mask", "mask of heads", "mask and padding")),
     needs={Capability.BIAS},
     catches={"adds_a_mask_of_truth_values"},
     proof=proofs.truth_values_are_minus_infinity,
@@ -178,7 +178,7 @@ def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProble
 
 @clause(
     "L29",
-    over=layer_problems(hiding=("causal", "causal and padding")),
+    over=LayerProblems(hiding=("causal", "causal and padding")),
     needs={Capability.MASK},
     catches={"drops_the_mask_beside_padding", "transposes_the_mask_of_a_square_layer"},
     proof=proofs.the_future_is_a_mask,
@@ -203,7 +203,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L30",
-    over=layer_problems(hiding=("padding",), oneself=False),
+    over=LayerProblems(hiding=("padding",), oneself=False),
     needs={Capability.GRADIENTS},
     catches={"reads_padding_as_what_may_attend"},
     proof=proofs.padding_gets_no_gradient,
@@ -227,7 +227,7 @@ def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L33",
-    over=layer_problems(hiding=("none",), least=(1, 1, 1, 2), families=("lattice", "normal")),
+    over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2), families=("lattice", "normal")),
     catches={"forgets_tokens_of_zeros"},
 )
 def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:

@@ -9,7 +9,7 @@ so some rows are zero. Every query sees the first key unless a kind of mask says
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,7 @@ SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerProblems:
     """A domain of layer problems; `within` is the strategy for what a layer answers.
 
@@ -69,28 +69,24 @@ class LayerProblems:
     training: bool | None = True
     least: tuple[int, int, int, int] = (1, 1, 1, 1)
     families: tuple[str, ...] = FAMILIES
-    needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "layer"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        shared = frozenset.intersection(*(HIDING[kind] for kind in self.hiding))
+        hidden = "none" not in self.hiding  # so that there is something to draw
+        needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()
+        asked = {
+            Capability.WIDTHS: self.own_widths,
+            Capability.UNBIASED: self.biases is False,
+            Capability.UNBATCHED: self.unbatched,
+        }
+        return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
 
     def within(self, scope: Scope) -> st.SearchStrategy[LayerProblem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def layer_problems(**choices: Any) -> LayerProblems:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    domain = LayerProblems(**choices)
-    needs: set[Capability] = set()
-    if "none" not in domain.hiding:
-        shared = frozenset.intersection(*(HIDING[kind] for kind in domain.hiding))
-        needs |= shared or HIDING[domain.hiding[0]]  # so that there is something to draw
-    if domain.own_widths:
-        needs.add(Capability.WIDTHS)
-    if domain.biases is False:
-        needs.add(Capability.UNBIASED)
-    if domain.unbatched:
-        needs.add(Capability.UNBATCHED)
-    return LayerProblems(**choices, needs=frozenset(needs))
 
 
 @st.composite

@@ -13,14 +13,14 @@ import numpy as np
 from spec.clause import clause, equal
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import layer_problems
+from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
 
 @clause(
     "L34",
-    over=layer_problems(least=(2, 1, 1, 1)),
+    over=LayerProblems(least=(2, 1, 1, 1)),
     catches={
         "takes_the_batch_for_the_length",
         "uses_the_padding_of_the_first_batch",
@@ -45,7 +45,7 @@ def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -
 
 @clause(
     "L35",
-    over=layer_problems(hiding=("none", "padding", "mask"), oneself=False, least=(1, 1, 2, 1)),
+    over=LayerProblems(hiding=("none", "padding", "mask"), oneself=False, least=(1, 1, 2, 1)),
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -72,7 +72,7 @@ def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L36",
-    over=layer_problems(hiding=("none",), oneself=True, own_widths=False, least=(1, 1, 2, 2)),
+    over=LayerProblems(hiding=("none",), oneself=True, own_widths=False, least=(1, 1, 2, 2)),
     catches={"splits_without_transposing", "merges_without_transposing"},
     proof=proofs.tokens_have_no_order,
 )
@@ -95,7 +95,7 @@ def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L37",
-    over=layer_problems(oneself=True, own_widths=False),
+    over=LayerProblems(oneself=True, own_widths=False),
     catches={"takes_values_from_the_keys", "takes_keys_from_the_queries"},
 )
 def self_attention_is_attention(layer: Layer, problem: LayerProblem) -> None:
@@ -117,7 +117,7 @@ def self_attention_is_attention(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L38",
-    over=layer_problems(own_widths=True),
+    over=LayerProblems(own_widths=True),
     catches={"projects_with_the_transpose", "takes_values_from_the_keys"},
     proof=proofs.features_that_are_not_read_do_nothing,
     effort=2,
@@ -147,7 +147,7 @@ def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem)
     equal(y, budgets(problem).y, within=budgets(problem).of_output)
 
 
-@clause("L39", over=layer_problems(unbatched=True), catches={"splits_without_transposing"})
+@clause("L39", over=LayerProblems(unbatched=True), catches={"splits_without_transposing"})
 def a_text_need_not_stand_in_a_batch(layer: Layer, problem: LayerProblem) -> None:
     """A text without a batch axis gives what a batch of one gives.
 

@@ -11,11 +11,11 @@ from spec.clause import clause, holds
 from spec.implementation import Capability
 from spec.notation import Call
 from spec.positions.alibi import notation as alibi
-from spec.positions.alibi.domain import biases
+from spec.positions.alibi.domain import Biases
 from spec.positions.rotary import notation as rotary
-from spec.positions.rotary.domain import turns
+from spec.positions.rotary.domain import Turns
 from spec.positions.sinusoidal import notation as sinusoidal
-from spec.positions.sinusoidal.domain import tokens
+from spec.positions.sinusoidal.domain import Tokens
 
 
 def leaves_its_inputs_alone(call: Call) -> None:
@@ -27,7 +27,7 @@ def leaves_its_inputs_alone(call: Call) -> None:
 
 @clause(
     "R41",
-    over=tokens(),
+    over=Tokens(),
     needs={Capability.CALL},
     catches={"adds_to_the_tokens_in_place"},
 )
@@ -43,7 +43,7 @@ def tokens_are_left_alone(encoding: sinusoidal.Encoding, problem: sinusoidal.Pro
 
 @clause(
     "R42",
-    over=turns(),
+    over=Turns(),
     needs={Capability.CALL},
     catches={"turns_queries_in_place"},
 )
@@ -59,7 +59,7 @@ def queries_are_left_alone(rotation: rotary.Rotation, problem: rotary.Problem) -
 
 @clause(
     "R43",
-    over=biases(),
+    over=Biases(),
     needs={Capability.CALL},
     catches={"hands_out_the_matrix_that_it_keeps"},
     force="should",

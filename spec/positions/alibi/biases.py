@@ -21,13 +21,13 @@ from spec.clause import clause, equal, holds, same_bits
 from spec.positions import proofs
 from spec.positions.alibi import definition, rounding
 from spec.positions.alibi.definition import from_own_position
-from spec.positions.alibi.domain import biases
+from spec.positions.alibi.domain import Biases
 from spec.positions.alibi.notation import LinearBias, Problem
 
 
 @clause(
     "R34",
-    over=biases(),
+    over=Biases(),
     catches={
         "rewards_distance",
         "takes_rows_from_the_start",
@@ -58,7 +58,7 @@ def the_bias_is_linear_in_the_distance(bias: LinearBias, problem: Problem) -> No
 
 @clause(
     "R35",
-    over=biases(least=2),
+    over=Biases(least=2),
     catches={"measures_distance_as_a_share"},
 )
 def only_the_distance_counts(bias: LinearBias, problem: Problem) -> None:
@@ -79,7 +79,7 @@ def only_the_distance_counts(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R36",
-    over=biases(),
+    over=Biases(),
     catches={
         "rewards_distance",
         "takes_rows_from_the_start",
@@ -105,7 +105,7 @@ def without_scores_weights_fade_by_a_ratio(bias: LinearBias, problem: Problem) -
 
 @clause(
     "R37",
-    over=biases(cached=True, near=True),
+    over=Biases(cached=True, near=True),
     catches={"takes_rows_from_the_start", "is_a_row_early_behind_a_cache"},
 )
 def rows_behind_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) -> None:
@@ -128,7 +128,7 @@ def rows_behind_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) ->
     equal(got, np.where(past, seen, 0), within=within)
 
 
-@clause("R38", over=biases(), catches={"leaves_the_future_infinite", "leaves_the_future_undefined"})
+@clause("R38", over=Biases(), catches={"leaves_the_future_infinite", "leaves_the_future_undefined"})
 def the_future_can_be_forbidden(bias: LinearBias, problem: Problem) -> None:
     """What lies ahead is finite or minus infinity, so that a mask can be added to it.
 
@@ -145,7 +145,7 @@ def the_future_can_be_forbidden(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R39",
-    over=biases(symmetric=True),
+    over=Biases(symmetric=True),
     catches={"claims_both_sides_of_one"},
 )
 def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
@@ -163,7 +163,7 @@ def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R40",
-    over=biases(least=2),
+    over=Biases(least=2),
     catches={"keeps_a_matrix_of_another_size", "keeps_slopes_of_another_head_count"},
     effort=2,
 )

@@ -6,7 +6,7 @@ as behind a cache; slopes that are asked for, zero among them. Nothing is filter
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,6 +31,7 @@ class Biases:
     """A domain of problems. cached: fewer queries than keys. asked: slopes are given.
 
     least: the smallest N. near: few tokens. published: no slopes are given.
+    symmetric: of biases that look to both sides.
     """
 
     cached: bool = False
@@ -38,28 +39,22 @@ class Biases:
     least: int = 1
     near: bool = False
     published: bool = False
-    needs: frozenset[Capability] = field(default_factory=frozenset)
+    symmetric: bool = False
     about: ClassVar[str] = "alibi"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        asked = {
+            Capability.OFFSET: self.cached,
+            Capability.SLOPES: self.asked,
+            Capability.SYMMETRIC: self.symmetric,
+        }
+        return frozenset(need for need, is_asked in asked.items() if is_asked)
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def biases(
-    *,
-    cached: bool = False,
-    asked: bool = False,
-    least: int = 1,
-    near: bool = False,
-    published: bool = False,
-    symmetric: bool = False,
-) -> Biases:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    needs = {Capability.OFFSET} if cached else set()
-    needs |= {Capability.SLOPES} if asked else set()
-    needs |= {Capability.SYMMETRIC} if symmetric else set()
-    return Biases(cached, asked, least, near, published, frozenset(needs))
 
 
 @st.composite

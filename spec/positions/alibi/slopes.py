@@ -19,13 +19,13 @@ from spec.clause import at_least, at_most, clause, equal, same_bits
 from spec.implementation import Capability
 from spec.positions.alibi import definition, rounding
 from spec.positions.alibi.definition import from_own_position, largest_power_of_two
-from spec.positions.alibi.domain import biases
+from spec.positions.alibi.domain import Biases
 from spec.positions.alibi.notation import LinearBias, Problem
 
 
 @clause(
     "R31",
-    over=biases(published=True),
+    over=Biases(published=True),
     needs={Capability.SHOWN},
     catches={
         "takes_one_formula_for_all_heads",
@@ -51,7 +51,7 @@ def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R32",
-    over=biases(published=True),
+    over=Biases(published=True),
     needs={Capability.SHOWN},
     catches={"counts_heads_from_zero", "grows_with_the_heads"},
 )
@@ -75,7 +75,7 @@ def slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R33",
-    over=biases(asked=True),
+    over=Biases(asked=True),
     catches={"ignores_the_slopes", "takes_slopes_for_exponents"},
 )
 def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:

@@ -8,7 +8,7 @@ even, with those at which code changes its way, and sometimes only a part is rot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -33,11 +33,6 @@ FAR = (255, 511, 2047, 2049, 4095, 32767, 65536, 99999)
 MOST = 2**17  # numbers in an array
 REACHES = {"near": 50, "any": 5000, "far": 100_000}  # of positions in any order
 
-OPTIONS = {
-    "offset": Capability.OFFSET,
-    "partial": Capability.PARTIAL_ROTATION,
-}
-
 
 @dataclass(frozen=True)
 class Turns:
@@ -55,30 +50,21 @@ class Turns:
     partial: bool = False
     odd: bool = False
     whole: bool = False
-    needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "rotary"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        asked = {
+            Capability.OFFSET: self.offset or self.where == "far",
+            Capability.LONG: self.where == "far",
+            Capability.PARTIAL_ROTATION: self.partial,
+        }
+        return frozenset(need for need, is_asked in asked.items() if is_asked)
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def turns(
-    *,
-    where: str = "any",
-    least: int = 1,
-    offset: bool = False,
-    several: bool = False,
-    partial: bool = False,
-    odd: bool = False,
-    whole: bool = False,
-) -> Turns:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    asked = {"offset": offset, "partial": partial}
-    needs = {OPTIONS[name] for name, wanted in asked.items() if wanted}
-    if where == "far":
-        needs |= {Capability.OFFSET, Capability.LONG}
-    return Turns(where, least, offset, several, partial, odd, whole, frozenset(needs))
 
 
 @st.composite

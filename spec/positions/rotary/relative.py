@@ -21,7 +21,7 @@ from spec.notation import Array
 from spec.notation import Problem as Attention
 from spec.positions import proofs
 from spec.positions.rotary import definition, rounding
-from spec.positions.rotary.domain import turns
+from spec.positions.rotary.domain import Turns
 from spec.positions.rotary.notation import Problem, Rotation
 from spec.rounding.formats import rounded
 
@@ -46,7 +46,7 @@ def elsewhere(problem: Problem) -> Problem:
 
 @clause(
     "R23",
-    over=turns(where="near"),
+    over=Turns(where="near"),
     catches={"turns_the_other_way", "turns_nothing", "gives_every_column_a_frequency"},
     proof=proofs.scores_depend_on_the_difference,
 )
@@ -65,7 +65,7 @@ def scores_depend_on_the_difference(rotation: Rotation, problem: Problem) -> Non
 
 @clause(
     "R24",
-    over=turns(where="near", offset=True, least=2),
+    over=Turns(where="near", offset=True, least=2),
     catches={"gives_every_column_a_frequency", "counts_in_powers", "subtracts_twice"},
     proof=proofs.scores_depend_on_the_difference,
 )
@@ -89,7 +89,7 @@ def a_text_means_the_same_elsewhere(rotation: Rotation, problem: Problem) -> Non
 
 @clause(
     "R25",
-    over=turns(where="near", offset=True, least=2),
+    over=Turns(where="near", offset=True, least=2),
     needs={Capability.GRADIENTS},
     catches={"turns_gradients_the_same_way", "leaves_gradients_unturned"},
     proof=proofs.scores_depend_on_the_difference,
@@ -118,7 +118,7 @@ def gradients_mean_the_same_elsewhere(rotation: Rotation, problem: Problem) -> N
 
 @clause(
     "R26",
-    over=turns(several=True),
+    over=Turns(several=True),
     catches={
         "reads_positions_by_head",
         "takes_the_first_row_of_positions",
@@ -145,7 +145,7 @@ def heads_and_batch_elements_do_not_meet(rotation: Rotation, problem: Problem) -
 
 @clause(
     "R27",
-    over=turns(where="near", offset=True, least=2),
+    over=Turns(where="near", offset=True, least=2),
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
 def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> None:
@@ -167,7 +167,7 @@ def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> 
 
 @clause(
     "R28",
-    over=turns(where="near", partial=True),
+    over=Turns(where="near", partial=True),
     catches={"negates_the_rest", "drops_the_rest", "divides_by_the_whole_width"},
 )
 def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
@@ -190,7 +190,7 @@ def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R29",
-    over=turns(where="near"),
+    over=Turns(where="near"),
     needs={Capability.PLACES},
     catches={"rotates_values_too", "rotates_queries_only", "turns_keys_the_other_way"},
 )
@@ -212,7 +212,7 @@ def values_are_not_rotated(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R30",
-    over=turns(where="near", least=2),
+    over=Turns(where="near", least=2),
     catches={"keeps_the_first_frequencies", "keeps_a_table_of_another_base"},
     effort=2,
 )

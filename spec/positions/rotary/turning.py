@@ -15,13 +15,13 @@ from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability, Refused
 from spec.positions import proofs
 from spec.positions.rotary import definition, rounding
-from spec.positions.rotary.domain import turns
+from spec.positions.rotary.domain import Turns
 from spec.positions.rotary.notation import Problem, Rotation
 
 
 @clause(
     "R14",
-    over=turns(),
+    over=Turns(),
     catches={
         "pairs_halves",
         "turns_the_other_way",
@@ -53,7 +53,7 @@ def every_pair_is_turned_by_its_angle(rotation: Rotation, problem: Problem) -> N
 
 @clause(
     "R15",
-    over=turns(where="near"),
+    over=Turns(where="near"),
     catches={"counts_from_one", "swaps_sine_and_cosine"},
 )
 def position_zero_turns_nothing(rotation: Rotation, problem: Problem) -> None:
@@ -71,7 +71,7 @@ def position_zero_turns_nothing(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R16",
-    over=turns(),
+    over=Turns(),
     catches={
         "gives_every_column_a_frequency",
         "subtracts_twice",
@@ -98,7 +98,7 @@ def turning_keeps_lengths(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R17",
-    over=turns(where="near", offset=True),
+    over=Turns(where="near", offset=True),
     catches={"counts_from_one", "swaps_sine_and_cosine", "gives_every_column_a_frequency"},
     proof=proofs.turns_add_up,
 )
@@ -126,7 +126,7 @@ def turns_add_up(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R18",
-    over=turns(where="near"),
+    over=Turns(where="near"),
     catches={"pairs_halves", "gives_pairs_the_next_angle"},
     effort=2,
 )
@@ -151,7 +151,7 @@ def pairs_do_not_meet(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R19",
-    over=turns(),
+    over=Turns(),
     needs={Capability.GRADIENTS},
     catches={"turns_gradients_the_same_way", "leaves_gradients_unturned"},
     proof=proofs.the_gradient_is_the_turn_back,
@@ -171,7 +171,7 @@ def the_gradient_is_the_turn_back(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R20",
-    over=turns(whole=True),
+    over=Turns(whole=True),
     needs={Capability.GRADIENTS},
     catches={"turns_gradients_the_same_way", "counts_gradients_from_one"},
     proof=proofs.turning_keeps_lengths,
@@ -194,7 +194,7 @@ def back_undoes_forth(rotation: Rotation, problem: Problem) -> None:
     equal(off, 0, within=within)
 
 
-@clause("R21", over=turns(odd=True, where="near"), catches={"drops_the_odd_column"}, force="should")
+@clause("R21", over=Turns(odd=True, where="near"), catches={"drops_the_odd_column"}, force="should")
 def an_odd_width_is_refused(rotation: Rotation, problem: Problem) -> None:
     """A width without pairs is refused, and not answered with a column fewer or unturned.
 
@@ -212,7 +212,7 @@ def an_odd_width_is_refused(rotation: Rotation, problem: Problem) -> None:
 
 @clause(
     "R22",
-    over=turns(where="far"),
+    over=Turns(where="far"),
     catches={
         "takes_angles_in_float16",
         "takes_angles_in_bfloat16",

@@ -16,13 +16,13 @@ from spec import definition as attention
 from spec.clause import clause, equal, same_bits
 from spec.implementation import Capability
 from spec.positions.sinusoidal import definition, rounding
-from spec.positions.sinusoidal.domain import tokens
+from spec.positions.sinusoidal.domain import Tokens
 from spec.positions.sinusoidal.notation import Encoding, Problem
 
 
 @clause(
     "R8",
-    over=tokens(),
+    over=Tokens(),
     catches={
         "adds_nothing",
         "multiplies_by_the_table",
@@ -48,7 +48,7 @@ def positions_are_added(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R9",
-    over=tokens(families=("lattice", "ties")),
+    over=Tokens(families=("lattice", "ties")),
     catches={"multiplies_by_the_table", "scales_tokens_first", "counts_batch_elements"},
 )
 def what_is_added_does_not_depend_on_the_token(encoding: Encoding, problem: Problem) -> None:
@@ -66,7 +66,7 @@ def what_is_added_does_not_depend_on_the_token(encoding: Encoding, problem: Prob
 
 @clause(
     "R10",
-    over=tokens(),
+    over=Tokens(),
     needs={Capability.GRADIENTS},
     catches={"sums_the_gradient_over_the_batch", "differentiates_a_product"},
 )
@@ -84,7 +84,7 @@ def the_gradient_passes_unchanged(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R11",
-    over=tokens(least=2, families=("lattice", "ties")),
+    over=Tokens(least=2, families=("lattice", "ties")),
     catches={"adds_nothing", "multiplies_by_the_table", "scales_tokens_first"},
 )
 def positions_stay_when_tokens_move(encoding: Encoding, problem: Problem) -> None:
@@ -108,7 +108,7 @@ def positions_stay_when_tokens_move(encoding: Encoding, problem: Problem) -> Non
 
 @clause(
     "R12",
-    over=tokens(least=2, even=True, near=True),
+    over=Tokens(least=2, even=True, near=True),
     catches={"multiplies_by_the_table", "gives_every_column_a_frequency", "halves_the_exponent"},
 )
 def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> None:
@@ -130,7 +130,7 @@ def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> Non
     equal(weights, want, within=rounding.of_weights(want.astype(float), moved))
 
 
-@clause("R13", over=tokens(least=2), catches={"keeps_a_wider_table"})
+@clause("R13", over=Tokens(least=2), catches={"keeps_a_wider_table"})
 def no_table_is_remembered_wrongly(encoding: Encoding, problem: Problem) -> None:
     """A table for another length or width in between changes nothing, and is itself right.
 

@@ -7,7 +7,7 @@ lose their digits. Nothing is filtered: what is not answered is not drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from hypothesis import strategies as st
@@ -41,25 +41,16 @@ class Tokens:
     offset: bool = False
     near: bool = False
     families: tuple[str, ...] = FAMILIES
-    needs: frozenset[Capability] = field(default_factory=frozenset)
     about: ClassVar[str] = "sinusoidal"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        return frozenset({Capability.OFFSET} if self.offset else ())
 
     def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
-
-
-def tokens(
-    *,
-    least: int = 1,
-    even: bool = False,
-    offset: bool = False,
-    near: bool = False,
-    families: tuple[str, ...] = FAMILIES,
-) -> Tokens:
-    """A domain; what it cannot do without becomes a need of the clause."""
-    needs = frozenset({Capability.OFFSET}) if offset else frozenset()
-    return Tokens(least, even, offset, near, families, needs)
 
 
 @st.composite

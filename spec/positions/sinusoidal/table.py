@@ -20,13 +20,13 @@ from spec.clause import at_least, clause, equal, same_bits
 from spec.positions import proofs
 from spec.positions.angles import BASE, angles
 from spec.positions.sinusoidal import definition, rounding
-from spec.positions.sinusoidal.domain import tokens
+from spec.positions.sinusoidal.domain import Tokens
 from spec.positions.sinusoidal.notation import Encoding, Problem
 
 
 @clause(
     "R1",
-    over=tokens(),
+    over=Tokens(),
     catches={
         "counts_from_one",
         "starts_again_behind_a_cache",
@@ -56,7 +56,7 @@ def the_table_is_sine_and_cosine(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R2",
-    over=tokens(),
+    over=Tokens(),
     catches={"counts_from_one", "swaps_sine_and_cosine", "puts_sines_before_cosines"},
 )
 def position_zero_is_noon(encoding: Encoding, problem: Problem) -> None:
@@ -73,7 +73,7 @@ def position_zero_is_noon(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R3",
-    over=tokens(even=True),
+    over=Tokens(even=True),
     catches={
         "gives_every_column_a_frequency",
         "shifts_a_sine_for_the_cosine",
@@ -97,7 +97,7 @@ def every_hand_has_length_one(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R4",
-    over=tokens(least=2, even=True, near=True),
+    over=Tokens(least=2, even=True, near=True),
     catches={"swaps_sine_and_cosine", "gives_every_column_a_frequency", "halves_the_exponent"},
     proof=proofs.moving_on_is_a_turn,
 )
@@ -120,7 +120,7 @@ def moving_on_is_a_turn(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R5",
-    over=tokens(even=True, near=True),
+    over=Tokens(even=True, near=True),
     catches={"gives_every_column_a_frequency", "halves_the_exponent"},
     proof=proofs.likeness_depends_on_distance,
 )
@@ -141,7 +141,7 @@ def likeness_depends_on_distance(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R6",
-    over=tokens(least=2, even=True),
+    over=Tokens(least=2, even=True),
     catches={"wraps_around_at_its_length", "takes_angles_in_bfloat16"},
     effort=2,
 )
@@ -167,7 +167,7 @@ def no_two_positions_look_alike(encoding: Encoding, problem: Problem) -> None:
 
 @clause(
     "R7",
-    over=tokens(offset=True, least=2),
+    over=Tokens(offset=True, least=2),
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
 def a_row_belongs_to_its_position(encoding: Encoding, problem: Problem) -> None:
