@@ -66,9 +66,6 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
         found = implementation.partial(turn.backward(p), names)
         return {name: turn.queries(x, p) if name == "q" else x for name, x in found.items()}
 
-    def bias_gradient(p: Problem) -> Array:
-        return turn.mask(implementation.bias_gradient(turn.backward(p)), p)
-
     def call(p: Problem) -> Call:
         found = implementation.call(turn.forward(p))
         return replace(found, out=turn.rows(found.out, p, "forward"))
@@ -76,7 +73,7 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
     functions = {name: rows(name) for name in ROW_AXES} | {
         "backward": backward,
         "partial": partial,
-        "bias_gradient": bias_gradient,
+        "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.backward(p)), p),
         "call": call,
     }
     offered = {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}

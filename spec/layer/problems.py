@@ -92,10 +92,7 @@ class LayerProblems:
 @st.composite
 def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProblem:
     answers = scope.answers & KINDS
-    kinds = [kind for kind in domain.hiding if HIDING[kind] <= answers]
-    if "none" in kinds:
-        kinds += ["none"] * (len(kinds) // 2)
-    kind = pick(draw, kinds)
+    kind = pick(draw, _kinds(domain, answers))
     unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
     sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
     own = _either(draw, domain.own_widths, Capability.WIDTHS in answers)
@@ -118,6 +115,12 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
         rounding=scope.rounding,
         seed=draw(SEEDS),
     )
+
+
+def _kinds(domain: LayerProblems, answers: frozenset[Capability]) -> list[str]:
+    """What may hide keys; nothing does in every third problem, where that is allowed."""
+    kinds = [kind for kind in domain.hiding if HIDING[kind] <= answers]
+    return kinds + ["none"] * (len(kinds) // 2) if "none" in kinds else kinds
 
 
 def _either(draw: st.DrawFn, wanted: bool | None, possible: bool) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -150,53 +150,48 @@ def differentiated(steps: Steps, seen: Pass, dout: Array) -> Triple:
     )
 
 
-def seen_by(
-    instance: Any, steps: Steps, arrays: Triple, rng: Chance, options: dict[str, Any]
-) -> Pass:
-    """The pass of an instance with a rate, a mode and a memory."""
-    attention = pipeline.forward(*arrays, Options(**options), pipeline.RIGHT)
-    start = Pass(instance.p, instance.training, rng, instance.memory, attention)
-    return passed(steps, start)
+class Attention:
+    """Attention with dropout, by steps, as somebody might have written it."""
 
+    steps: ClassVar[Steps]
 
-def built(steps: Steps) -> type:
-    """The class of an attention with dropout that goes by these steps."""
+    def __init__(self, p: float) -> None:
+        self.p, self.training, self.memory = p, True, dict[Any, Any]()
 
-    class Attention:
-        def __init__(self, p: float) -> None:
-            self.p, self.training, self.memory = p, True, dict[Any, Any]()
+    def train(self) -> None:
+        self.training = True
 
-        def train(self) -> None:
-            self.training = True
+    def eval(self) -> None:
+        self.training = False
 
-        def eval(self) -> None:
-            self.training = False
+    @np.errstate(all="ignore")
+    def __call__(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+        o = self.steps.combine(self.seen((q, k, v), rng, options))
+        return np.asarray(o).astype(q.dtype)
 
-        @np.errstate(all="ignore")
-        def __call__(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
-            o = steps.combine(seen_by(self, steps, (q, k, v), rng, options))
-            return np.asarray(o).astype(q.dtype)
+    @np.errstate(all="ignore")
+    def weights(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+        w = self.steps.show(self.seen((q, k, v), rng, options))
+        return np.asarray(w).astype(q.dtype)
 
-        @np.errstate(all="ignore")
-        def weights(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
-            w = steps.show(seen_by(self, steps, (q, k, v), rng, options))
-            return np.asarray(w).astype(q.dtype)
+    @np.errstate(all="ignore")
+    def backward(
+        self, dout: Array, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any
+    ) -> tuple[Array, ...]:
+        seen = self.seen((q, k, v), rng, options)
+        return tuple(x.astype(q.dtype) for x in differentiated(self.steps, seen, dout))
 
-        @np.errstate(all="ignore")
-        def backward(
-            self, dout: Array, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any
-        ) -> tuple[Array, ...]:
-            seen = seen_by(self, steps, (q, k, v), rng, options)
-            return tuple(x.astype(q.dtype) for x in differentiated(steps, seen, dout))
-
-    return Attention
+    def seen(self, arrays: Triple, rng: Chance, options: dict[str, Any]) -> Pass:
+        """The pass at the rate, in the mode and with the memory of this instance."""
+        attention = pipeline.forward(*arrays, Options(**options), pipeline.RIGHT)
+        return passed(self.steps, Pass(self.p, self.training, rng, self.memory, attention))
 
 
 def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Any]:
     """Attention with dropout, with one step replaced by the decorated function."""
 
     def decorate(replacement: Callable[..., Any]) -> Any:
-        made: Any = built(replace(Steps(), **{step: replacement}))
+        made = type(step, (Attention,), {"steps": replace(Steps(), **{step: replacement})})
         return described(made, replacement, load=dropout, **facts)
 
     return decorate

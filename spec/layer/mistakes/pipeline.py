@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,99 +52,105 @@ class Steps:
         return replace(self, **changes)
 
 
-def multihead(forward: Steps, backward: Steps) -> type:
+class MultiHead:
+    """Multi-head attention on NumPy arrays, called like `torch.nn.MultiheadAttention`.
+
+    ahead, back: the steps of the two passes.
+    """
+
+    ahead: ClassVar[Steps]
+    back: ClassVar[Steps]
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        bias: bool = True,
+        kdim: int | None = None,
+        vdim: int | None = None,
+    ) -> None:
+        A, K, V = embed_dim, kdim or embed_dim, vdim or embed_dim
+        self.heads, self.training = num_heads, True
+        biases = [np.zeros(A)] * 4 if bias else []
+        shapes = ((A, A), (A, K), (A, V), (A, A))
+        self.parameters = Parameters(*(np.zeros(shape) for shape in shapes), *biases)
+        self.seen: Pass | None = None
+        self.found: dict[str, Array] = {}
+
+    def load_state_dict(self, state: dict[str, Array]) -> None:
+        self.parameters = parameters_of(self.ahead.restore(state))
+
+    def state_dict(self) -> dict[str, Array]:
+        return state_of(self.parameters)
+
+    def train(self, mode: bool = True) -> None:
+        self.training = mode
+
+    def __call__(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        key_padding_mask: Array | None = None,
+        need_weights: bool = True,
+        attn_mask: Array | None = None,
+        average_attn_weights: bool = True,
+    ) -> tuple[Array, Array | None]:
+        batched = query.ndim == 3
+        if not batched:
+            query, key, value = query[None], key[None], value[None]
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+        y, a = self._attend(query, key, value, key_padding_mask, attn_mask, need_weights)
+        shown = self.ahead.show(a, average_attn_weights) if need_weights else None
+        if batched:
+            return y, shown
+        return y[0], None if shown is None else shown[0]
+
+    def _attend(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        padding: Array | None,
+        mask: Array | None,
+        asked: bool,
+    ) -> tuple[Array, Array]:
+        p = self.ahead.pick(self.parameters.named())
+        sizes = Sizes(len(query), self.heads, query.shape[1], key.shape[1], query.shape[2])
+        inputs = self.ahead.receive(query, key, value, sizes)
+        q, k, v = (
+            self.ahead.split(self.ahead.project(x, p[f"W_{n}"], p.get(f"b_{n}")), sizes.H)
+            for n, x in zip("qkv", inputs, strict=True)
+        )
+        sigma = q.dtype.type(self.ahead.scale(sizes))
+        s = sigma * (q @ k.swapaxes(-1, -2))
+        full = None if mask is None else self.ahead.spread(mask, sizes)
+        hidden = None if padding is None else self.ahead.hidden_by_padding(padding, sizes)
+        a = self.ahead.weigh(self.ahead.combine(s, full, hidden)).astype(q.dtype)
+        context = self.ahead.merge(a @ v)
+        self.seen = Pass(sizes, inputs, (q, k, v), sigma, a, context)
+        y = self.ahead.finish(context, p["W_o"], p.get("b_o"), sizes.H)
+        return self.ahead.answer(y, not self.training, padding, asked), a
+
+    def backward(self, dout: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
+        batched = dout.ndim == 3
+        assert self.seen is not None
+        of_inputs, named = differentiated(
+            self.back, self.seen, self.parameters.named(), dout if batched else dout[None]
+        )
+        self.found = state_of(Parameters(**self.back.gather(named)))
+        dquery, dkey, dvalue = (x if batched else x[0] for x in of_inputs)
+        return dquery, dkey, dvalue, self.found
+
+    def step(self, rate: float) -> None:
+        state = self.state_dict()
+        moved = {n: self.back.descend(x, self.found[n], rate) for n, x in state.items()}
+        self.parameters = parameters_of(moved)
+
+
+def multihead(ahead: Steps, back: Steps) -> type:
     """A class of layers with these steps."""
-
-    class MultiHead:
-        """Multi-head attention on NumPy arrays, called like `torch.nn.MultiheadAttention`."""
-
-        def __init__(
-            self,
-            embed_dim: int,
-            num_heads: int,
-            bias: bool = True,
-            kdim: int | None = None,
-            vdim: int | None = None,
-        ) -> None:
-            A, K, V = embed_dim, kdim or embed_dim, vdim or embed_dim
-            self.heads, self.training = num_heads, True
-            biases = [np.zeros(A)] * 4 if bias else []
-            shapes = ((A, A), (A, K), (A, V), (A, A))
-            self.parameters = Parameters(*(np.zeros(shape) for shape in shapes), *biases)
-            self.seen: Pass | None = None
-            self.found: dict[str, Array] = {}
-
-        def load_state_dict(self, state: dict[str, Array]) -> None:
-            self.parameters = parameters_of(forward.restore(state))
-
-        def state_dict(self) -> dict[str, Array]:
-            return state_of(self.parameters)
-
-        def train(self, mode: bool = True) -> None:
-            self.training = mode
-
-        def __call__(
-            self,
-            query: Array,
-            key: Array,
-            value: Array,
-            key_padding_mask: Array | None = None,
-            need_weights: bool = True,
-            attn_mask: Array | None = None,
-            average_attn_weights: bool = True,
-        ) -> tuple[Array, Array | None]:
-            batched = query.ndim == 3
-            if not batched:
-                query, key, value = query[None], key[None], value[None]
-                key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
-            y, a = self._attend(query, key, value, key_padding_mask, attn_mask, need_weights)
-            shown = forward.show(a, average_attn_weights) if need_weights else None
-            if batched:
-                return y, shown
-            return y[0], None if shown is None else shown[0]
-
-        def _attend(
-            self,
-            query: Array,
-            key: Array,
-            value: Array,
-            padding: Array | None,
-            mask: Array | None,
-            asked: bool,
-        ) -> tuple[Array, Array]:
-            p = forward.pick(self.parameters.named())
-            sizes = Sizes(len(query), self.heads, query.shape[1], key.shape[1], query.shape[2])
-            inputs = forward.receive(query, key, value, sizes)
-            q, k, v = (
-                forward.split(forward.project(x, p[f"W_{n}"], p.get(f"b_{n}")), sizes.H)
-                for n, x in zip("qkv", inputs, strict=True)
-            )
-            sigma = q.dtype.type(forward.scale(sizes))
-            s = sigma * (q @ k.swapaxes(-1, -2))
-            full = None if mask is None else forward.spread(mask, sizes)
-            hidden = None if padding is None else forward.hidden_by_padding(padding, sizes)
-            a = forward.weigh(forward.combine(s, full, hidden)).astype(q.dtype)
-            context = forward.merge(a @ v)
-            self.seen = Pass(sizes, inputs, (q, k, v), sigma, a, context)
-            y = forward.finish(context, p["W_o"], p.get("b_o"), sizes.H)
-            return forward.answer(y, not self.training, padding, asked), a
-
-        def backward(self, dout: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
-            batched = dout.ndim == 3
-            assert self.seen is not None
-            of_inputs, named = differentiated(
-                backward, self.seen, self.parameters.named(), dout if batched else dout[None]
-            )
-            self.found = state_of(Parameters(**backward.gather(named)))
-            dquery, dkey, dvalue = (x if batched else x[0] for x in of_inputs)
-            return dquery, dkey, dvalue, self.found
-
-        def step(self, rate: float) -> None:
-            state = self.state_dict()
-            moved = {n: backward.descend(x, self.found[n], rate) for n, x in state.items()}
-            self.parameters = parameters_of(moved)
-
-    return MultiHead
+    return type("MultiHead", (MultiHead,), {"ahead": ahead, "back": back})
 
 
 def differentiated(
