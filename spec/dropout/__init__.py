@@ -14,6 +14,7 @@ with m_ij = 1 with probability 1 - p, else 0, all independent (dropout: Srivasta
     modes        D7 to D13    evaluation is off, off is off, and all is nothing
     draws        D14 to D22   one seed is one mask, and no two places share
     moments      D23 and D24  the mean is attention, and the variance is known
+    calls        D25          inputs are left alone
     proofs       gradients for a mask; mean and variance over all masks
     mistakes     plausible wrong dropout
     loading      the record of an ordinary function or class; randomness: its source
@@ -25,12 +26,12 @@ A right implementation is accused by chance at most once in 10^9 certificates (`
 from __future__ import annotations
 
 from spec.clause import Clause
-from spec.dropout import agreement, draws, modes, moments
+from spec.dropout import agreement, calls, draws, modes, moments
 from spec.dropout.mistakes import MISTAKES
 
 __all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
 
-SECTIONS = (agreement, modes, draws, moments)
+SECTIONS = (agreement, modes, draws, moments, calls)
 
 CLAUSES = {
     clause.number: clause

@@ -31,7 +31,7 @@ from spec.clause import Violation
 from spec.dropout.notation import Dropout, Modes, Problem
 from spec.dropout.randomness import GENERATORS, SEEDS, started
 from spec.implementation import Capability, Refused, not_offered
-from spec.notation import Array, Gradients
+from spec.notation import Array, Call, Gradients
 
 RATES = ("dropout_p", "dropout", "p")
 MODES = ("training", "is_training")
@@ -72,6 +72,7 @@ def dropout(
         sequence=made.sequence,
         backward=made.backward if made.differentiable else not_offered,
         weights=made.weights if callable(getattr(made.example, "weights", None)) else not_offered,
+        call=made.watched,
         answers=kinds,
         differentiates=kinds,
         dtypes=backends.known(dtypes or arrays.dtypes, arrays),
@@ -171,6 +172,11 @@ class Made:
         with self._started(problem) as extra:
             turns = [problem.but(training=training) for training in modes]
             return tuple(self._at(instance, t, extra).forward(t.attention) for t in turns)
+
+    def watched(self, problem: Problem) -> Call:
+        """The forward pass, and what it did to its inputs and their memory."""
+        with self._started(problem) as extra:
+            return self._at(self.make(problem.p), problem, extra).watched(problem.attention)
 
     def weights(self, problem: Problem) -> Array:
         """The weights that are shown."""

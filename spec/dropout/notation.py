@@ -100,6 +100,7 @@ class Dropout(Subject):
         source of randomness, which starts at the seed and runs on.
     backward: Gradients, with the mask that the forward pass has from the same seed.
     weights: those that it shows, (B, H, N, M).
+    call: the forward pass as its caller sees it.
     The rest is as `spec.implementation.Subject` has it.
     """
 
@@ -107,14 +108,16 @@ class Dropout(Subject):
     sequence: Callable[[Problem, Modes], tuple[Array, ...]]
     backward: Callable[[Problem], Gradients] = not_offered
     weights: Callable[[Problem], Array] = not_offered
+    call: Callable[[Problem], notation.Call] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "dropout"
-    functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights")
+    functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights", "call")
     offering: ClassVar[Mapping[Capability, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.WEIGHTS: "weights",
+        Capability.CALL: "call",
     }
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:

@@ -161,12 +161,16 @@ def _dropout() -> Dropout:
         calls = (problem.but(training=mode) for mode in modes)
         return tuple(rounded(dropped(p, kept(p, chance)), p.dtype) for p in calls)
 
+    def forward(problem: DropoutProblem) -> Array:
+        return sequence(problem, (problem.training,))[0]
+
     return Dropout(
         "the definition",
-        forward=lambda problem: sequence(problem, (problem.training,))[0],
+        forward=forward,
         sequence=sequence,
         backward=backward,
         weights=lambda problem: rounded(dropped_weights(problem, one(problem)), problem.dtype),
+        call=lambda problem: Call(forward(problem), problem.dtype),
         dtypes=DTYPES,
     )
 

@@ -144,3 +144,12 @@ def attends_to_the_forbidden_to_make_up(seen: Pass) -> Array:
     """Spreads a row evenly over all keys if chance has left nothing of it."""
     w = use(seen)
     return np.where(w.any(axis=-1, keepdims=True), w, w.dtype.type(1 / w.shape[-1]))
+
+
+@wrong("finish", incident="plausible")
+def answers_where_the_queries_were(o: Array, query: Array) -> Array:
+    """Writes the output into the queries, which have its shape and are not needed any more."""
+    if o.shape != query.shape:
+        return o.astype(query.dtype)
+    query[...] = o
+    return query

@@ -81,6 +81,11 @@ def combine(seen: Pass) -> Array:
     return seen.w @ seen.v
 
 
+def finish(o: Array, query: Array) -> Array:
+    """The output in the format of the inputs, in memory of its own."""
+    return o.astype(query.dtype)
+
+
 def show(seen: Pass) -> Array:
     """The weights that were used."""
     return seen.w
@@ -119,6 +124,7 @@ class Steps:
     draw: Callable[..., Any] = draw
     use: Callable[..., Any] = use
     combine: Callable[..., Any] = combine
+    finish: Callable[..., Any] = finish
     show: Callable[..., Any] = show
     again: Callable[..., Any] = again
     through_values: Callable[..., Any] = through_values
@@ -167,7 +173,7 @@ class Attention:
     @np.errstate(all="ignore")
     def __call__(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
         o = self.steps.combine(self.seen((q, k, v), rng, options))
-        return np.asarray(o).astype(q.dtype)
+        return np.asarray(self.steps.finish(o, q))
 
     @np.errstate(all="ignore")
     def weights(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:

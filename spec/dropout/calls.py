@@ -1,0 +1,33 @@
+"""Section D, ended. The call is a function, but for its draws.
+
+Section T asks this of attention, and F23 of what follows it: inputs belong to whoever goes on
+with them. What is drawn may differ from call to call; whose memory is whose may not.
+"""
+
+from __future__ import annotations
+
+from spec.clause import clause, holds
+from spec.dropout.domain import Problems
+from spec.dropout.notation import Dropout, Problem
+from spec.implementation import Capability
+
+
+@clause(
+    "D25",
+    over=Problems(),
+    needs={Capability.CALL},
+    catches={"answers_where_the_queries_were"},
+    effort=2,
+)
+def inputs_are_left_alone(network: Dropout, problem: Problem) -> None:
+    """No input is changed by a call, and the output has memory of its own.
+
+        q, k, v, mask after = q, k, v, mask before, to the bit
+
+    What is done in place gives the right output, and a wrong residual sum after it.
+    """
+    call = network.call(problem)
+
+    holds(not call.changed, f"the call wrote into its input {', '.join(call.changed)}")
+    holds(not call.aliased, f"the output shares memory with the input {', '.join(call.aliased)}")
+    holds(not call.reused, "a second call returned the memory of the first")
