@@ -13,10 +13,17 @@ import numpy as np
 from spec import rounding
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability, Implementation
-from spec.notation import Memory, Problem
+from spec.notation import Call, Memory, Problem
 from spec.problems import Problems
 
 VIEWS: tuple[Memory, ...] = ("transposed", "offset", "expanded")
+
+
+def leaves_its_inputs_alone(call: Call) -> None:
+    """Raise Violation unless no input was changed, and what is returned has its own memory."""
+    holds(not call.changed, f"the call wrote into its input {', '.join(call.changed)}")
+    holds(not call.aliased, f"the output shares memory with the input {', '.join(call.aliased)}")
+    holds(not call.reused, "a second call returned the memory of the first")
 
 
 def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:

@@ -7,22 +7,15 @@ the bias gets a mask added to it. So none of them may change under its owner's h
 
 from __future__ import annotations
 
-from spec.clause import clause, holds
+from spec.calls import leaves_its_inputs_alone
+from spec.clause import clause
 from spec.implementation import Capability
-from spec.notation import Call
 from spec.positions.alibi import notation as alibi
 from spec.positions.alibi.domain import Biases
 from spec.positions.rotary import notation as rotary
 from spec.positions.rotary.domain import Turns
 from spec.positions.sinusoidal import notation as sinusoidal
 from spec.positions.sinusoidal.domain import Tokens
-
-
-def leaves_its_inputs_alone(call: Call) -> None:
-    """Raise Violation unless no input was changed, and what is returned has its own memory."""
-    holds(not call.changed, f"the call wrote into its input {', '.join(call.changed)}")
-    holds(not call.aliased, f"the output shares memory with the input {', '.join(call.aliased)}")
-    holds(not call.reused, "a second call returned the memory of the first")
 
 
 @clause(
