@@ -83,12 +83,12 @@ KINDS = frozenset(
 
 def kinds_of(problem: Problem) -> frozenset[Capability]:
     """The kinds of problem that `problem` is; empty for the core."""
-    masked = problem.mask is not None
+    mask = problem.mask
     tests = {
-        Capability.MASK: masked and problem.mask is not None and problem.mask.dtype == bool,
-        Capability.BIAS: masked and problem.mask is not None and problem.mask.dtype != bool,
+        Capability.MASK: mask is not None and mask.dtype == bool,
+        Capability.BIAS: mask is not None and mask.dtype != bool,
         Capability.CAUSAL: problem.causal,
-        Capability.MASK_AND_CAUSAL: masked and problem.causal,
+        Capability.MASK_AND_CAUSAL: mask is not None and problem.causal,
         Capability.SCALE: problem.scale is not None,
         Capability.GROUPS: problem.G != problem.H,
         Capability.WIDTHS: problem.E != problem.D,
@@ -111,10 +111,11 @@ def not_offered(*_: object, **__: object) -> NoReturn:
 class Subject:
     """What is judged: a record of plain functions on problems, and what it leaves out.
 
+    name: what people call it. origin: how a person imports it, as `module:name`, for a script
+        that repeats a failure.
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
     dtypes: the formats it takes. conventions: where it departs from the default.
     deviations: number of a clause -> why this subject is known to break it.
-    origin: how a person imports it, as `module:name`, for a script that repeats a failure.
 
     Each kind of subject says what it is about, names its functions, which of them offer a
     capability by being there, and the conventions that are usual for its kind.
