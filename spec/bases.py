@@ -170,18 +170,17 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
 
         q_i = 0  implies  o_i = mean of v_j over the keys allowed to i
 
-    Every exponential is exactly 1 here, which no format rounds; so weights get no
+    Every exponential is stored as exactly 1 here, which no format rounds; so weights get no
     allowance for being stored in 16 bits, if that is done before they are normalised
     (`flash`) or if their number is a power of two.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
     count = flat.allowed.sum(axis=-1, keepdims=True)
     exact = (flat.rounding != "eager") | ((count & (count - 1)) == 0)
-    strict = rounding.of_output(flat.but(rounding="strict"))
 
     o = attention.forward(flat)
 
-    within = np.where(exact, strict, rounding.of_output(flat))
+    within = np.where(exact, rounding.of_mean(flat), rounding.of_output(flat))
     equal(o, mean_of_the_visible(flat), within=within)
 
 

@@ -23,7 +23,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -109,6 +109,7 @@ class Problem(Posed):
     k: Array
     v: Array
     dout: Array
+    _: KW_ONLY
     mask: Array | None = None
     causal: bool = False
     scale: float | None = None

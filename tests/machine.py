@@ -16,11 +16,15 @@ import numpy as np
 from spec import definition
 from spec.notation import Array, Problem
 from spec.rounding import rounded
+from spec.rounding.arithmetic import allowed
 
 
 @dataclass(frozen=True)
 class Style:
-    """A right way to compute. tile: keys at a time; parts: merged through their log-sum-exp."""
+    """A right way to compute. tile: keys at a time; parts: merged through their log-sum-exp.
+
+    fast: exponentials that become weights of 16 bits are off by as much as they may be.
+    """
 
     scaled: str = "after"
     order: str = "blas"
@@ -28,6 +32,7 @@ class Style:
     tile: int = 0
     parts: int = 1
     backward: str = "saved"
+    fast: bool = False
 
 
 STYLES = {
@@ -43,6 +48,8 @@ STYLES = {
     "tiles of 16": Style(softmax="online", tile=16, backward="lse", order="backwards"),
     "two parts": Style(softmax="online", tile=3, parts=2, backward="lse"),
     "five parts": Style(softmax="online", tile=1, parts=5, scaled="q", backward="lse"),
+    "fast exponentials": Style(softmax="late", backward="lse", fast=True),
+    "fast tiles": Style(softmax="online", tile=16, fast=True),
 }
 
 
@@ -129,7 +136,14 @@ class Machine:
     def exponential(self, s: Array, m: Array) -> Array:
         if self.style.softmax == "exp2":
             return np.exp2(s * self.log2e - m * self.log2e)
-        return np.exp(self.each(s - m))
+        return self.fast(np.exp(self.each(s - m)), s)
+
+    def fast(self, e: Array, s: Array) -> Array:
+        """e, or another number as far from it as a fast exponential may be; it depends on s."""
+        if not self.style.fast:
+            return e
+        off = allowed(self.problem).u_exp * np.sign(np.sin(97 * np.where(np.isneginf(s), 0, s)))
+        return e * (1 + off).astype(self.f)
 
     def at_once(self, s: Array) -> tuple[Array, Array, Array]:
         m = s.max(-1, keepdims=True)
@@ -168,7 +182,7 @@ class Machine:
             tile = s[..., j : j + self.style.tile]
             higher = np.maximum(m, tile.max(-1, keepdims=True))
             safe = np.where(np.isneginf(higher), self.f(0), higher)
-            e, again = np.exp(tile - safe), np.exp(m - safe)
+            e, again = self.fast(np.exp(tile - safe), tile), np.exp(m - safe)
             total = total * again + e.sum(-1, keepdims=True)
             o = self.at(
                 "tile", o * again + self.at("p", self.cast(e)) @ v[..., j : j + self.style.tile, :]
@@ -184,7 +198,8 @@ class Machine:
         a = self.a
         if self.style.backward == "lse" and self.problem.rounding != "eager":
             s = self.scores(backwards=True)
-            a = np.exp(s - self.at("lse", np.where(np.isneginf(self.lse), self.f(0), self.lse)))
+            lse = self.at("lse", np.where(np.isneginf(self.lse), self.f(0), self.lse))
+            a = self.fast(np.exp(s - lse), s)
         da = self.each(self.product(self.dout, self.v.swapaxes(-1, -2)))
         da = self.at("da", np.where(self.problem.allowed, da, self.f(0)))
         if self.style.backward == "lse":

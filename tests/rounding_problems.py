@@ -86,16 +86,8 @@ def problem_of(seed: int, dtype: str, grade: Grade = "strict", largest: int = 12
             k = np.sort(k, axis=-2)
         mask = mask_of(chance, (B, G * group, N, M), dtype)
         scale = [None, None, -0.7, 2.0, 1.0, 0.0][int(chance.integers(6))]
-        problem = Problem(
-            q,
-            k,
-            v,
-            dout,
-            mask,
-            bool(chance.random() < 0.3),
-            scale,
-            dtype,
-            grade,
-        )
+        causal = bool(chance.random() < 0.3)
+        problem = Problem(q, k, v, dout, mask=mask, causal=causal, scale=scale)
+        problem = problem.but(dtype=dtype, rounding=grade)
         if rounding.in_domain(problem.but(rounding="eager")):
             return problem

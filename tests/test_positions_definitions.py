@@ -34,7 +34,7 @@ def exact_angle(p: int, i: int, width: int, base: float = 10000.0) -> Any:
 @pytest.mark.parametrize("first", [0, 7, 99999])
 def test_the_table_is_that_of_many_digits(E: int, first: int) -> None:
     x = np.zeros((1, 3, E))
-    problem = Tokens(x, x, first)
+    problem = Tokens(x, x, first=first)
     got, within = sinusoidal.table(sinusoidal.wide(problem)), of_sinusoidal.of_table(problem)
     with mpmath.workdps(60):
         for n, c in np.ndindex(3, E):

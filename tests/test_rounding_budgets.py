@@ -74,7 +74,7 @@ def test_sizes_of_zero_and_one_have_budgets(
     values = (n["B"], 2, n["M"], n["E"]), (n["B"], 4, n["N"], n["E"])
     chance = np.random.default_rng(0)
     q, k, v, dout = (rounded(chance.standard_normal(shape), dtype) for shape in (*shapes, *values))
-    problem = Problem(q, k, v, dout, None, True, 0.5, dtype, grade)
+    problem = Problem(q, k, v, dout, causal=True, scale=0.5, dtype=dtype, rounding=grade)
     budgets = budgets_of(problem)
     assert budgets["o"].shape == (n["B"], 4, n["N"], n["E"])
     assert budgets["dk"].shape == problem.k.shape

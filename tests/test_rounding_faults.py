@@ -55,7 +55,7 @@ FAULTS: dict[str, Fault] = {
     "scale in bfloat16": Fault("scale", to("bfloat16"), "textbook", (44, 32, 30, 28)),
     "weights in bfloat16": Fault("p", to("bfloat16"), "textbook", (56, 51, 57, 0)),
     "weights in float16": Fault("p", to("float16"), "textbook", (56, 38, 43, 0)),
-    "sum + 1e-5": Fault("L", lambda x: x + 1e-5, "textbook", (72, 51, 52, 51)),
+    "sum + 1e-5": Fault("L", lambda x: x + 1e-5, "textbook", (72, 51, 52, 9)),
     "sum + 1e-6": Fault("L", lambda x: x + 1e-6, "textbook", (57, 9, 11, 9)),
     "tiles in bfloat16": Fault("tile", to("bfloat16"), "tiles of 3", (80, 51, 67, 8)),
     "output truncated": Fault("o", truncated, "textbook", (80, 56, 68, 11)),

@@ -13,7 +13,7 @@ clause chooses by itself (`chance`) is drawn from another stream of the same num
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -40,6 +40,7 @@ class Problem(Posed):
     v: Array
     dout: Array
     p: float
+    _: KW_ONLY
     training: bool = True
     mask: Array | None = None
     causal: bool = False

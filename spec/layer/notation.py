@@ -16,7 +16,7 @@ W_q, W_k and W_v, and D columns of W_o.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, Literal
 
 from spec.notation import Array, Length, Posed, read_only
@@ -72,6 +72,7 @@ class LayerProblem(Posed):
     dout: Array
     parameters: Parameters
     heads: int
+    _: KW_ONLY
     padding: Array | None = None
     mask: Array | None = None
     causal: bool = False

@@ -70,7 +70,7 @@ from spec.rounding.domain import in_domain
 from spec.rounding.formats import FORMATS, Format, rounded
 from spec.rounding.forward import Forward
 from spec.rounding.inexact import Inexact
-from spec.rounding.reference import Reference
+from spec.rounding.reference import Reference, in_float64
 from spec.rounding.score_gradients import ScoreGradients
 from spec.rounding.scores import Scores
 from spec.rounding.sums import of_any_order
@@ -89,6 +89,7 @@ __all__ = [
     "in_domain",
     "of_gradients",
     "of_lse",
+    "of_mean",
     "of_output",
     "of_row_sum",
     "of_sum",
@@ -136,6 +137,18 @@ def reference(problem: Problem) -> Reference:
 def of_output(problem: Problem) -> Array:
     """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
     return bounds(problem).forward.output
+
+
+def of_mean(problem: Problem) -> Array:
+    """The budget of o where all scores of a row are 0.   (B, H, N, E)
+
+    Every exponential is 1, which no format rounds. A fast one is 1 + d with |d| <= u_exp, and
+    stored as 1; a normaliser that adds them up before makes |o| d / (1 - d) of that.
+    """
+    rules = allowed(problem)
+    o = np.abs(in_float64(reference(problem).o))
+    fast = (1 + rules.u_out) * rules.u_exp / (1 - rules.u_exp)
+    return of_output(problem.but(rounding="strict")) + fast * o
 
 
 def admissible(problem: Problem) -> tuple[Array, Array]:

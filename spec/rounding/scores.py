@@ -5,14 +5,15 @@ Write t = scale <q_i, k_j>, m_i = max_j s_ij, and
     mass_ij = |scale| sum_c |q_ic| |k_jc|
     eta_ij  = u [(1 + C_PRE) mass + (D - 1)(mass + |t|) / 2 + C_SCALE |t|]
               + u (|s| + C_BIAS |b|)                                       the score
-    y_ij    = u [C_GAP (m - s) + C_TOP |m|] + u C_EXP (1 + R)              and after it
+    y_ij    = u [C_GAP (m - s) + C_TOP |m|] + u C_EXP (1 + R) + u_exp      and after it
     x_ij    = eta_ij + y_ij                                                the exponent
 
 The first line of eta is Lemma 1 for <q_i, k_j>, whatever of the scale is multiplied in
 before, and the scale; the second is the bias. y is what happens on the way from
 scores to weights: the subtraction of the maximum, the exponential, and R times the
-exponential of a rescaling (Lemma 4). The exponents of successive rescalings add up
-to at most m - s, so their roundings do to C_GAP u (m - s).
+exponential of a rescaling (Lemma 4), which is never stored, and so never a fast one.
+The exponents of successive rescalings add up to at most m - s, so their roundings do
+to C_GAP u (m - s).
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class Scores:
         """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
         r = self.rules
         y = (r.u * C_GAP + r.u_each) * (self.gap + 2 * self.most_moved)
-        y += (r.u * C_EXP) * (1 + self.R)
+        y += (r.u * C_EXP) * (1 + self.R) + r.u_exp
         y += (r.u * C_TOP) * (np.abs(self.m) + self.most_moved)
         return y
 

@@ -73,4 +73,4 @@ def _strategy(draw: st.DrawFn, domain: Biases, scope: Scope) -> Problem:
         given = [pick(draw, SLOPES) for _ in range(H)]
         asked = np.array(given) if domain.asked or pick(draw, (False, False, True)) else None
     seed = draw(SEEDS)
-    return Problem(scores, asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+    return Problem(scores, asked=asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

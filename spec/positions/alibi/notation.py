@@ -14,7 +14,7 @@ first = M - N tokens are in a cache. A softmax forgets a constant in a row of sc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +35,7 @@ class Problem(Posed):
     """
 
     scores: Array
+    _: KW_ONLY
     asked: Array | None = None
 
     axes: ClassVar[Mapping[str, str]] = {"scores": "H N M", "asked": "H"}

@@ -12,7 +12,7 @@ declares the pairing "halves", and `loading` puts its columns in this order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +48,7 @@ class Problem(Posed):
     v: Array
     dout: Array
     positions: Array
+    _: KW_ONLY
     base: float = BASE
     turned: int | None = None
 

@@ -61,7 +61,7 @@ def _strategy(draw: st.DrawFn, domain: Tokens, scope: Scope) -> Problem:
     first = _first(draw, domain, scope, N)
     x, dout = _entries(draw, domain, scope.dtype, (B, N, E))
     seed = draw(SEEDS)
-    return Problem(x, dout, first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+    return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
 def _width(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:

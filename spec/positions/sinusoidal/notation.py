@@ -12,7 +12,7 @@ cosines declares the pairing "halves", and `loading` puts its columns in this or
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ class Problem(Posed):
 
     x: Array
     dout: Array
+    _: KW_ONLY
     first: int = 0
 
     axes: ClassVar[Mapping[str, str]] = {"x": "B N E", "dout": "B N E"}
