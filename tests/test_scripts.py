@@ -74,7 +74,7 @@ CONVENTIONS = [
 
 def found(clause: str, target: str, dtype: str) -> str:
     """The script of a clause that a target breaks."""
-    (judge,) = runs(target, profile="quick", clauses=clause, dtypes=dtype)
+    (judge,) = runs(target, profile="standard", clauses=clause, dtypes=dtype)
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     assert problem is not None
     example = explained(judge.examiner, verdict, problem).counterexample
