@@ -1,7 +1,9 @@
 """Problems drawn for a clause, the simplest first.
 
 Hypothesis only draws here. Its database, deadlines, health checks and shrinking
-are off, and what is drawn depends on the seed, the clause and the dtype alone.
+are off, and what is drawn depends on the seed, the clause and the dtype; and, for one
+integer in forty, on the source of the modules that are loaded, whose constants
+Hypothesis likes to try.
 """
 
 from __future__ import annotations
