@@ -9,7 +9,7 @@ import pytest
 from spec.certification import assert_attention, certify, parametrize_with_clauses
 from spec.certification.doors import runs
 from spec.certification.probes import lattice
-from tests import targets
+from tests import shell, targets
 
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
 
@@ -66,14 +66,6 @@ def test_the_caller_is_left_as_it_was():
     )
 
 
-def test_nothing_is_written_where_the_caller_stands(tmp_path, monkeypatch):
-    from hypothesis import configuration
-
-    monkeypatch.chdir(tmp_path)
-    before = str(configuration.storage_directory(intent_to_write=False))
-    configuration.set_hypothesis_home_dir(tmp_path / ".hypothesis")
-    try:
-        certify(targets.right, dtypes=("float32",), profile="quick", clauses=("A1",))
-    finally:
-        configuration.set_hypothesis_home_dir(before)
+def test_nothing_is_written_where_the_caller_stands(tmp_path):
+    assert shell.certify("right", "--clause", "A1", cwd=tmp_path).returncode == 0
     assert not list(tmp_path.iterdir())

@@ -36,7 +36,6 @@ class Child:
             **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "HYPOTHESIS_STORAGE_DIRECTORY": os.devnull,  # nothing is to be written there
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "spec.certification.worker"],
