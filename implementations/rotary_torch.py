@@ -22,8 +22,9 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0, width: int | Non
     number = torch.promote_types(x.dtype, torch.float32)
     rows = positions[None] if positions.ndim == 1 else positions
     angle = rows[:, None, :, None].to(number) * frequencies(r, base, number, x.device)
-    pairs = x[..., :r].to(number).reshape(*x.shape[:-1], r // 2, 2)
-    turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angle), angle)
+    one, other = x[..., :r].to(number).reshape(*x.shape[:-1], r // 2, 2).unbind(-1)
+    # No view as complex numbers: that needs even strides, and a column may be left over.
+    turned = torch.complex(one, other) * torch.polar(torch.ones_like(angle), angle)
     return torch.cat([torch.view_as_real(turned).flatten(-2).to(x.dtype), x[..., r:]], dim=-1)
 
 

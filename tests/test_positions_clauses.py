@@ -70,6 +70,7 @@ def test_every_clause_holds_for_what_is_right(name: str, dtype: str) -> None:
     for clause in bound(subject):
         finding = found(clause, subject, dtype, QUICK)
         assert finding.violation is None, (clause.id, finding.violation)
+        assert finding.refused == 0, (clause.id, finding.refusal)
         assert finding.examples == QUICK * clause.effort
 
 
