@@ -14,37 +14,50 @@ TURNS = rotation(rotate, backend="numpy")
 class Attends(MultiHead):
     """True in a mask means that a query may attend."""
 
-    def __call__(self, query, key, value, key_padding_mask=None, attn_mask=None, **options):
-        padding = None if key_padding_mask is None else opposite(key_padding_mask)
-        mask = None if attn_mask is None else opposite(attn_mask)
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+        is_causal=False,
+    ):
         return super().__call__(
-            query, key, value, key_padding_mask=padding, attn_mask=mask, **options
+            query,
+            key,
+            value,
+            None if key_padding_mask is None else opposite(key_padding_mask),
+            need_weights,
+            None if attn_mask is None else opposite(attn_mask),
+            average_attn_weights,
+            is_causal,
         )
 
 
 class NanWhenIdle(MultiHead):
     """Divides zero by zero where there is nothing to attend to."""
 
-    def __call__(self, query, key, value, key_padding_mask=None, attn_mask=None, **options):
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+    ):
         y, a = super().__call__(
-            query, key, value, key_padding_mask=key_padding_mask, attn_mask=attn_mask, **options
+            query, key, value, key_padding_mask, True, attn_mask, average_attn_weights=False
         )
-        hidden = np.zeros((*query.shape[:-1], key.shape[-2]), dtype=bool)
-        for mask in (
-            attn_mask,
-            None if key_padding_mask is None else key_padding_mask[..., None, :],
-        ):
-            if mask is not None and mask.ndim <= hidden.ndim and not self._of_heads(mask, query):
-                hidden = hidden | (mask if mask.dtype == bool else np.isneginf(mask))
-        idle = hidden.all(axis=-1)
-        y = np.where(idle[..., None], np.nan, y).astype(y.dtype)
-        if a is not None:
-            rows = idle[:, None] if a.ndim == idle.ndim + 2 and idle.ndim == 2 else idle
-            a = np.where(rows[..., None], np.nan, a).astype(a.dtype)
-        return y, a
-
-    def _of_heads(self, mask, query):
-        return mask.ndim == 3 and mask.shape[0] == self.heads * len(query) and mask.shape[1] > 1
+        idle = (a == 0).all(axis=-1, keepdims=True)
+        y = np.where(idle.any(axis=-3), np.nan, y).astype(y.dtype)
+        a = np.where(idle, np.nan, a).astype(a.dtype)
+        a = a.mean(axis=-3) if average_attn_weights else a
+        return y, a if need_weights else None
 
 
 class WithoutOutput(MultiHead):

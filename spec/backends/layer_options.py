@@ -23,11 +23,14 @@ def flags(problem: LayerProblem, takes: Container[str]) -> dict[str, Any]:
     return found
 
 
-def masks(problem: LayerProblem, takes: Container[str]) -> dict[str, tuple[str, Array]]:
+def masks(
+    problem: LayerProblem, takes: Container[str], *, true_attends: bool = False
+) -> dict[str, tuple[str, Array]]:
     """The masks that the call is given, each with the field of the problem it stands for.
 
     Causality is written out beside its flag, which for torch is no more than a hint; and
-    two masks are of one type, as torch wants them.
+    two masks are of one type, as torch wants them. Truth values are turned over last, for a
+    layer in which True says what may be attended to: what is added means the same to all.
     """
     mask, padding = problem.mask, problem.padding
     if problem.causal:
@@ -35,7 +38,11 @@ def masks(problem: LayerProblem, takes: Container[str]) -> dict[str, tuple[str, 
     if padding is not None and mask is not None and mask.dtype != bool:
         padding = np.where(padding, -np.inf, 0.0)
     found = {"attn_mask": ("mask", mask), "key_padding_mask": ("padding", padding)}
-    return {word: (name, x) for word, (name, x) in found.items() if x is not None}
+    given = {word: (name, x) for word, (name, x) in found.items() if x is not None}
+    if not true_attends:
+        return given
+    turned = {word: np.logical_not(x) for word, (_, x) in given.items() if x.dtype == bool}
+    return {word: (name, turned.get(word, x)) for word, (name, x) in given.items()}
 
 
 def _with_the_future(problem: LayerProblem) -> Array:

@@ -33,10 +33,11 @@ from spec.notation import Array, Call
 
 @dataclass(frozen=True)
 class WrappedLayer:
-    """A class of layers, and the library whose arrays it takes."""
+    """A class of layers, the library whose arrays it takes, and what True says in its masks."""
 
     build: Callable[..., Any]
     library: Library
+    true_attends: bool = False
 
     # What it takes
 
@@ -131,8 +132,8 @@ class WrappedLayer:
         """The forward pass, and what it did to its inputs, its parameters and their memory."""
         with self.library.quiet(problem.dtype):
             layer, arrays = self._loaded(problem), self._arrays(problem)
-            names = (*INPUTS, "padding", "mask")
-            placed = {n: arrays.field(n) for n in names if getattr(problem, n) is not None}
+            told = {name: arrays.of(x, name) for name, x in self._masks(problem).values()}
+            placed = {**{name: arrays.field(name) for name in INPUTS}, **told}
             watched = {**placed, **self.of_layers.state(layer)}
             before = {name: self.library.copied(x) for name, x in watched.items()}
             inputs = [placed["query" if problem.oneself else name] for name in INPUTS]
@@ -204,10 +205,12 @@ class WrappedLayer:
     def _options(self, problem: LayerProblem, placed: Mapping[str, Any]) -> dict[str, Any]:
         """What the call is told beside its inputs, as far as it has to be."""
         found, arrays = flags(problem, self.takes), self._arrays(problem)
-        for word, (name, x) in masks(problem, self.takes).items():
-            same = x is getattr(problem, name) and name in placed
-            found[word] = placed[name] if same else arrays.of(x, name)
+        for word, (name, x) in self._masks(problem).items():
+            found[word] = placed[name] if name in placed else arrays.of(x, name)
         return found
+
+    def _masks(self, problem: LayerProblem) -> dict[str, tuple[str, Array]]:
+        return masks(problem, self.takes, true_attends=self.true_attends)
 
     def _arrays(self, problem: LayerProblem) -> LayerArrays:
         return LayerArrays(self.library, problem)

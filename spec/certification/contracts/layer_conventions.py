@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable
+from spec.backends.layers import WrappedLayer
 from spec.certification.contracts.layer_probes import core
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
@@ -36,10 +37,34 @@ def under(record: Layer, declared: Mapping[str, str]) -> Layer:
             raise Unsuitable(f"--convention {name}={choice}: a layer may choose {leaves} alone")
     adapted = record.but(conventions=chosen)
     if chosen["mask means"] == "attend":
-        adapted = _asked(adapted, opposite)
+        adapted = _attending(adapted)
     if chosen["idle"] != "zero":
         adapted = _settled(adapted, chosen["idle"])
     return adapted
+
+
+def _attending(record: Layer) -> Layer:
+    """A layer in which True says what may be attended to, as one in which it forbids.
+
+    A wrapped class turns its masks over where it writes them; plain functions of a problem
+    are put the opposite problem.
+    """
+    there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
+    wrapped = getattr(record.forward, "__self__", None)
+    if isinstance(wrapped, WrappedLayer):
+        other = replace(wrapped, true_attends=True)
+        return record.but(**{n: getattr(other, f.__name__) for n, f in there.items()})
+    return record.but(**{n: _asked(f) for n, f in there.items()})
+
+
+def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a problem, or of several, that is put the opposite."""
+
+    def asked(problem: Any, *rest: Any) -> Any:
+        several = isinstance(problem, tuple)
+        return function(tuple(map(opposite, problem)) if several else opposite(problem), *rest)
+
+    return asked
 
 
 def opposite(problem: LayerProblem) -> LayerProblem:
@@ -49,20 +74,6 @@ def opposite(problem: LayerProblem) -> LayerProblem:
         mask = np.logical_not(mask)
     padding = None if padding is None else np.logical_not(padding)
     return problem.but(mask=mask, padding=padding)
-
-
-def _asked(record: Layer, turned: Callable[[LayerProblem], LayerProblem]) -> Layer:
-    """The layer, each of its functions being put the turned problem."""
-
-    def through(function: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(problem: Any, *rest: Any) -> Any:
-            several = isinstance(problem, tuple)
-            return function(tuple(map(turned, problem)) if several else turned(problem), *rest)
-
-        return asked
-
-    there = {name: getattr(record, name) for name in record.functions}
-    return record.but(**{n: through(f) for n, f in there.items() if f is not not_offered})
 
 
 def _settled(record: Layer, choice: str) -> Layer:
