@@ -16,7 +16,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, NoReturn, Self
 
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Gradients, Problem
+from spec.notation import CONVENTIONS, Array, Call, Gradients, Problem
 
 
 class Capability(Enum):
@@ -118,7 +118,7 @@ class Subject:
     deviations: number of a clause -> why this subject is known to break it.
 
     Each kind of subject says what it is about, names its functions, which of them offer a
-    capability by being there, and the conventions that are usual for its kind.
+    capability by being there, and the choices that conventions leave it, the default first.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Subject:
     about: ClassVar[str]
     functions: ClassVar[tuple[str, ...]]
     offering: ClassVar[Mapping[Capability, str]] = {}
-    usual: ClassVar[Mapping[str, str]] = DEFAULT_CONVENTIONS
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def but(self, **changes: Any) -> Self:
         """The same subject, except for `changes`."""
@@ -152,7 +152,7 @@ class Subject:
     @property
     def chosen(self) -> Mapping[str, str]:
         """Every convention, with the choice that is made here."""
-        return {**self.usual, **self.conventions}
+        return {**{name: first for name, (first, *_) in self.choices.items()}, **self.conventions}
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,7 @@ class Implementation(Subject):
         "call",
     )
 
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
     offering: ClassVar[Mapping[Capability, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.BIAS_GRADIENT: "bias_gradient",

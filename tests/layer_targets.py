@@ -1,14 +1,40 @@
 """Layers and records, right and wrong, for the tests of the tools that judge them."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
+from implementations.alibi import bias
+from implementations.cached import Growing
 from implementations.multihead import MultiHead
-from implementations.rotary import rotate
+from implementations.rotary import rotate, rotate_halves
+from implementations.sinusoidal import encode
 from spec.positions.rotary.loading import rotation
 
 TURNS = rotation(rotate, backend="numpy")
+BY_HAND = replace(TURNS, call=lambda problem: TURNS.call(problem))
+
+
+def by_halves(x, positions):
+    """A rotation that does not say how it pairs its columns."""
+    return rotate_halves(x, positions)
+
+
+def sines_before_cosines(x):
+    """So does this one not, which adds what `encode` would, in another order."""
+    width = x.shape[-1]
+    table = encode(np.zeros((1, *x.shape[1:]), x.dtype))
+    return x + np.concatenate([table[..., 0:width:2], table[..., 1:width:2]], axis=-1)
+
+
+def charges_the_past(heads, queries, keys, dtype=np.float64):
+    """A bias that leaves what lies ahead to a mask."""
+    return np.tril(bias(heads, queries, keys, dtype=dtype), keys - queries)
+
+
+class Keeps(Growing):
+    """A cache, of which nothing is left open."""
 
 
 class Attends(MultiHead):

@@ -87,10 +87,12 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         ("NoHeads", (), "takes"),
         ("Attends", ("--layout", "blhd"), "--layout blhd is for attention functions"),
         ("Attends", ("--clause", "K2"), "clause 'K2' is about attention"),
-        ("Attends", ("--convention", "grouping=interleaved"), "a layer may choose mask means"),
-        ("Attends", ("--convention", "causal=bottom-right"), "a layer may choose mask means"),
+        ("Attends", ("--convention", "grouping=interleaved"), "choose from idle, mask means"),
+        ("Attends", ("--convention", "mask means=maybe"), "choose from forbid, attend"),
         ("TURNS", ("--about", "layer"), "is a record about rotary"),
-        ("TURNS", ("--convention", "idle=nan"), "leaves no such choice"),
+        ("TURNS", ("--convention", "idle=nan"), "unknown convention 'idle': choose from pairing"),
+        ("BY_HAND", ("--convention", "pairing=halves"), "is a record already"),
+        ("Keeps", ("--convention", "idle=nan"), "there is none for Keeps"),
         ("opposite", (), "opposite has 1 positional parameter"),
         ("Attends", ("--backend", "jax"), "layers of jax are not judged"),
     ],
@@ -134,6 +136,40 @@ def test_a_convention_is_recognised_and_verified(build: type, name: str, choice:
     declared = certify(build, **options, conventions={name: choice})  # type: ignore[arg-type]
     assert declared.passed, str(declared)
     wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
+    assert wrong.exit_code == 1
+
+
+# Conventions of positions
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("sines_before_cosines", "sinusoidal"), ("by_halves", "rotary")]
+)
+def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_path: Path) -> None:
+    words = (f"tests.layer_targets:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
+    without = run("certify", *words)
+    assert without.returncode == 1, without.stdout + without.stderr
+    assert "looks like the convention pairing=halves" in without.stdout
+    declared = run("certify", *words, "--convention", "pairing=halves")
+    assert declared.returncode == 0, declared.stdout + declared.stderr
+    assert "pairing=halves" in declared.stdout
+    wrong = run(
+        "certify",
+        "implementations.rotary:rotate_halves",
+        "--about",
+        "rotary",
+        *QUICK,
+        "--convention",
+        "pairing=interleaved",
+    )
+    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+
+
+def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
+    options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
+    past = layers.charges_the_past
+    assert certify(past, **options).passed  # type: ignore[arg-type]
+    wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
     assert wrong.exit_code == 1
 
 

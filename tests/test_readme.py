@@ -6,6 +6,8 @@ import re
 
 from spec.certification.settings import PROFILES
 from spec.notation import CONVENTIONS
+from spec.positions.alibi.notation import SIDES
+from spec.positions.pairing import PAIRINGS
 from tests.readme import README, ROOT, filled
 
 TEXT = README.read_text()
@@ -29,6 +31,6 @@ def test_every_environment_it_names_exists() -> None:
 
 
 def test_conventions_and_profiles_are_those_there_are() -> None:
-    for name, choices in CONVENTIONS.items():
+    for name, choices in (*CONVENTIONS.items(), ("pairing", PAIRINGS), ("sides", SIDES)):
         assert f"| `{name}` | {', '.join(f'`{choice}`' for choice in choices)}" in TEXT
     assert all(f"`{name}`" in TEXT for name in PROFILES)

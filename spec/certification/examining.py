@@ -14,13 +14,14 @@ import numpy as np
 
 from spec.backends import Unsuitable
 from spec.certification.contracts import contract
+from spec.certification.contracts.contract import Guarded, unguarded
 from spec.certification.loading import Target, load
 from spec.certification.probing import Probed, Refusal, probed
 from spec.certification.recognition import advice
 from spec.certification.reduction import reduced
 from spec.certification.reproduction import script
 from spec.certification.running import DIFFERENTIATES, Finding, broken, judged, scope_for
-from spec.certification.settings import Request, concerning
+from spec.certification.settings import Request, check_conventions, concerning
 from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
 from spec.certification.verdicts import verdict_to_json as as_json
 from spec.clause import Clause
@@ -74,6 +75,7 @@ class Examiner:
     """An implementation, what probing left of it, and the clauses it is held to.
 
     patience: seconds left for making counterexamples smaller.
+    guard: what the implementation is seen through where conventions are tried.
     """
 
     request: Request
@@ -81,23 +83,30 @@ class Examiner:
     probed: Probed
     clauses: Mapping[str, Clause]
     patience: float
+    guard: Guarded = unguarded
 
     @staticmethod
     def of(
-        target: Target, request: Request, clauses: Mapping[str, Clause], selected_only: bool = False
+        target: Target,
+        request: Request,
+        clauses: Mapping[str, Clause],
+        selected_only: bool = False,
+        guard: Guarded = unguarded,
     ) -> Examiner:
         """Load the target and probe it. Raises Unsuitable.
 
-        selected_only: the definition is not added to a selection of clauses.
+        selected_only: the definition is not added to a selection of clauses. guard: what the
+        target is seen through, under its conventions, where it is tried out.
         """
         raw = load(target, request)
+        check_conventions(raw, request.conventions)
         known = contract(raw.about)
         added = "" if selected_only else known.definition
         chosen = concerning(clauses, request, raw.about, added)
-        found = probed(known.under(raw, request.conventions))
+        found = probed(guard(known.under(raw, request.conventions)))
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
-        return Examiner(request, raw, found, chosen, request.thoroughness.reduction)
+        return Examiner(request, raw, found, chosen, request.thoroughness.reduction, guard)
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
@@ -173,7 +182,8 @@ class Examiner:
 
     def _unbound(self, clause: Clause, dtype: str) -> Verdict | None:
         """The verdict on a clause that does not bind here, or None."""
-        missing = clause.needs - self.raw.offers
+        as_declared = contract(self.raw.about).under(self.raw, self.request.conventions)
+        missing = clause.needs - as_declared.offers
         if missing:
             return unrun(clause, dtype, "not offered", _listed(missing))
         if dtype not in self.probed.by_dtype:
@@ -212,7 +222,7 @@ class Examiner:
         dtype = next(iter(self.probed.by_dtype))
         narrowed = self.raw.but(answers=self.probed.by_dtype[dtype].answers)
         known = contract(self.raw.about)
-        found = known.recognised(narrowed, dtype, self.request.conventions)
+        found = known.recognised(narrowed, dtype, self.request.conventions, self.guard)
         return tuple(advice(name, choice) for name, choice in found.items())
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from spec.backends import Unsuitable, inferred
 from spec.backends.results import WrongArray
 from spec.certification.contracts import Contract, contract
+from spec.certification.contracts.contract import Guarded, unguarded
 from spec.certification.deviations import known
 from spec.certification.settings import Request
 from spec.clause import Violation
@@ -28,10 +29,9 @@ from spec.implementation import Refused, Subject
 from spec.notation import DTYPES
 
 Target = str | Callable[..., Any] | Subject
-Guarded = Callable[[Any], Any]
 
 
-def load(target: Target, request: Request, guard: Guarded = lambda record: record) -> Any:
+def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     """The record of what `target` names, on the request's backend and device.
 
     guard: what an implementation is seen through where it is tried out.

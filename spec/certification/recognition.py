@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spec import rounding
+from spec.certification.contracts.contract import Guarded
 from spec.certification.conventions import under
 from spec.certification.probes import core, lattice
 from spec.clause import Violation
@@ -18,17 +19,22 @@ from spec.implementation import Implementation, Refused, kinds_of
 from spec.notation import CONVENTIONS, Problem
 
 
-def recognised(raw: Implementation, dtype: str, declared: Mapping[str, str]) -> Mapping[str, str]:
+def recognised(
+    raw: Implementation, dtype: str, declared: Mapping[str, str], guard: Guarded
+) -> Mapping[str, str]:
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
+
+    def right(choices: Mapping[str, str], problem: Problem) -> bool:
+        return _right(guard(under(raw, choices)), problem, choices)
+
     chosen = {**raw.chosen, **declared}
     found = {}
     for name, problems in telling(dtype).items():
         for problem in problems:
-            if not kinds_of(problem) <= raw.answers or _right(under(raw, chosen), problem, chosen):
+            if not kinds_of(problem) <= raw.answers or right(chosen, problem):
                 continue
             for choice in CONVENTIONS[name]:
-                other = {**chosen, name: choice}
-                if choice != chosen[name] and _right(under(raw, other), problem, other):
+                if choice != chosen[name] and right({**chosen, name: choice}, problem):
                     found[name] = choice
     return found
 

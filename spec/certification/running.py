@@ -102,7 +102,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
     return Scope(
         dtype=dtype,
         answers=answers & subject.differentiates if backward else answers,
-        corner=subject.chosen["causal"],  # type: ignore[arg-type]
+        corner=subject.chosen.get("causal", Scope.corner),  # type: ignore[arg-type]
         rounding=rounding,
         reach=reach,
     )

@@ -10,7 +10,8 @@ from typing import Any
 from spec.backends import LAYOUTS, NAMES, Unsuitable
 from spec.certification.posing import PROBLEMS
 from spec.clause import Clause
-from spec.notation import CONVENTIONS, DTYPES
+from spec.implementation import Subject
+from spec.notation import DTYPES
 from spec.sizes import Reach
 
 
@@ -107,12 +108,18 @@ def checked(request: Request) -> Request:
     _among("profile", request.profile, tuple(PROFILES))
     for dtype in request.dtypes or ():
         _among("dtype", dtype, DTYPES)
-    for name, value in request.conventions.items():
-        _among("convention", name, tuple(CONVENTIONS))
-        _among(f"choice for the convention {name}", value, CONVENTIONS[name])
     if request.jobs < 1:
         raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
     return request
+
+
+def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
+    """Raises Unsuitable: what its kind does not leave open, or a choice that there is not."""
+    for name, value in {**record.conventions, **declared}.items():
+        if not record.choices:
+            raise Unsuitable(f"--convention {name}={value}: there is none for {record.name}")
+        _among("convention", name, tuple(record.choices))
+        _among(f"choice for the convention {name}", value, record.choices[name])
 
 
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:

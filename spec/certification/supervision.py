@@ -22,7 +22,7 @@ from spec.certification.guarding import Crash, probe_from_json, with_crashes
 from spec.certification.settings import Request, concerning, selected
 from spec.certification.verdicts import Verdict, unrun, verdict_from_json
 from spec.clause import Clause
-from spec.notation import CONVENTIONS, DTYPES, GRADES
+from spec.notation import DTYPES, GRADES
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
 PROBES = 10  # the same for crashes while probing, each of which costs another kind of problem
@@ -204,12 +204,11 @@ class Supervisor:
         late = ", while it was loaded and probed" if outcome == "blocked" else ""
         reason = f"{self.stopped}{late}"
         self.verdicts[items[0]] = self._unrun(items[0], outcome, reason)
-        defaults = {name: choices[0] for name, choices in CONVENTIONS.items()}
         return Survey(
             name=self.request.target,
             about=about,
             origin=self.request.target,
-            conventions={**defaults, **self.request.conventions},
+            conventions=self.request.conventions,
             deviations={},
             order=planned,
             items=items,

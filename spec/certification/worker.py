@@ -73,7 +73,7 @@ def _surveyed(request: Request, guard: Guard) -> tuple[Examiner, Survey]:
     """The target loaded and probed under guard, which then lets it go. Raises Unsuitable."""
     raw = load(request.target, request, guard.over)
     clauses = narrowed(resolved(request.specification), request.target, request.device)
-    examiner = Examiner.of(guard.over(raw), request, clauses)
+    examiner = Examiner.of(raw, request, clauses, guard=guard.over)
     survey = examiner.survey()
     guard.lifted = True
     examiner.raw = guard.spared(raw)

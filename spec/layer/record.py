@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from spec.implementation import Capability, Subject, not_offered
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call
+from spec.notation import CONVENTIONS, Array, Call
 
 KINDS = frozenset(
     {
@@ -86,7 +86,10 @@ class Layer(Subject):
         Capability.EVALUATION: "sequence",
         Capability.CALL: "call",
     }
-    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "mask means": "forbid"}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "idle": CONVENTIONS["idle"],
+        "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
+    }
 
     def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[Capability]:
         """The kinds of problem that `problem` is, or that several are; empty for the core."""

@@ -18,10 +18,11 @@ from spec.certification.contracts.attention import ATTENTION
 from spec.certification.contracts.contract import Contract
 from spec.certification.contracts.layers import LAYER
 from spec.certification.contracts.others import OTHERS
+from spec.certification.contracts.positions import POSITIONS
 
 __all__ = ["CONTRACTS", "Contract", "contract"]
 
-CONTRACTS: Mapping[str, Contract] = {c.about: c for c in (ATTENTION, LAYER, *OTHERS)}
+CONTRACTS: Mapping[str, Contract] = {c.about: c for c in (ATTENTION, LAYER, *POSITIONS, *OTHERS)}
 
 
 def contract(about: str) -> Contract:

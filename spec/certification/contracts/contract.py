@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends import Unsuitable
 from spec.certification.contracts.simplifying import RECORDS, Move
 from spec.certification.running import broken
 from spec.clause import Clause, Violation
-from spec.implementation import Capability
+from spec.implementation import Capability, not_offered
 from spec.mistake import Mistake
 
 MOST = 3  # names worth reading
 SECONDS = 2.0  # a catalogue is not worth waiting for
 
+Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
+Recognised = Callable[[Any, str, Mapping[str, str], Guarded], Mapping[str, str]]
 Problems = tuple[Any, ...]
 Kinds = Mapping[Capability, Problems]
 
@@ -32,17 +33,26 @@ def nothing(*_: Any) -> Mapping[Any, Any]:
     return {}
 
 
+def unguarded(record: Any) -> Any:
+    """The record as it is."""
+    return record
+
+
 def silent(*_: Any) -> list[str]:
     """Nothing to say."""
     return []
 
 
-def unchanged(record: Any, declared: Mapping[str, str]) -> Any:
-    """The record, of a kind that leaves no convention to its caller. Raises Unsuitable."""
-    for name, choice in declared.items():
-        if record.chosen.get(name, choice) != choice:
-            raise Unsuitable(f"--convention {name}={choice}: {record.name} leaves no such choice")
+def unchanged(record: Any, _: Mapping[str, str]) -> Any:
+    """The record, of a kind that leaves no convention to its caller."""
     return record
+
+
+def rebound(record: Any, other: Any) -> Any:
+    """The record, whose functions are methods of one object, with those of another of its kind."""
+    there = {name: getattr(record, name) for name in record.functions}
+    methods = {n: getattr(other, f.__name__) for n, f in there.items() if f is not not_offered}
+    return record.but(**methods)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Contract:
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     moves: tuple[Move, ...] = RECORDS
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
-    recognised: Callable[[Any, str, Mapping[str, str]], Mapping[str, str]] = nothing
+    recognised: Recognised = nothing
     notes: Callable[[Mapping[str, Any]], list[str]] = silent
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
     calls: Callable[..., list[str]] = silent

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends import Unsuitable
 from spec.backends.layers import WrappedLayer
+from spec.certification.contracts.contract import Guarded, rebound
 from spec.certification.contracts.layer_probes import core
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
@@ -20,21 +20,12 @@ from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call
-
-OPEN = ("mask means", "idle")  # what a layer may choose: its caller writes the causal mask out
+from spec.notation import Array, Call
 
 
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
-    """The layer as one that chooses the default, its own choices being checked.
-
-    Raises Unsuitable for a convention that layers do not leave open.
-    """
+    """The layer as one that chooses the default, its own choices being checked."""
     chosen = {**record.chosen, **declared}
-    for name, choice in chosen.items():
-        if name not in OPEN and choice != DEFAULT_CONVENTIONS[name]:
-            leaves = " and ".join(OPEN)
-            raise Unsuitable(f"--convention {name}={choice}: a layer may choose {leaves} alone")
     adapted = record.but(conventions=chosen)
     if chosen["mask means"] == "attend":
         adapted = _attending(adapted)
@@ -49,11 +40,10 @@ def _attending(record: Layer) -> Layer:
     A wrapped class turns its masks over where it writes them; plain functions of a problem
     are put the opposite problem.
     """
-    there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
     wrapped = getattr(record.forward, "__self__", None)
     if isinstance(wrapped, WrappedLayer):
-        other = replace(wrapped, true_attends=True)
-        return record.but(**{n: getattr(other, f.__name__) for n, f in there.items()})
+        return rebound(record, replace(wrapped, true_attends=True))
+    there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
     return record.but(**{n: _asked(f) for n, f in there.items()})
 
 
@@ -132,7 +122,9 @@ def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
     return problem.of(**none).but(mask=None, padding=None, causal=False)
 
 
-def recognised(raw: Layer, dtype: str, declared: Mapping[str, str]) -> Mapping[str, str]:
+def recognised(
+    raw: Layer, dtype: str, declared: Mapping[str, str], guard: Guarded
+) -> Mapping[str, str]:
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
     chosen = {**raw.chosen, **declared}
     hidden = ~np.tri(4, 5, k=1, dtype=bool)
@@ -143,23 +135,26 @@ def recognised(raw: Layer, dtype: str, declared: Mapping[str, str]) -> Mapping[s
         "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
         "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
     }
+
+    def right(choices: Mapping[str, str], problem: LayerProblem) -> bool:
+        return _right(guard(under(raw.but(conventions={}), choices)), problem)
+
     found = {}
     for name, (problem, others) in telling.items():
-        if not raw.kinds_of(problem) <= raw.answers or _right(raw, chosen, problem):
+        if not raw.kinds_of(problem) <= raw.answers or right(chosen, problem):
             continue
         for choice in others:
-            if choice != chosen[name] and _right(raw, {**chosen, name: choice}, problem):
+            if choice != chosen[name] and right({**chosen, name: choice}, problem):
                 found[name] = choice
     return found
 
 
-def _right(raw: Layer, chosen: Mapping[str, str], problem: LayerProblem) -> bool:
+def _right(record: Layer, problem: LayerProblem) -> bool:
     """Whether the output is the definition's."""
     known = Budgets(problem)
     try:
         with np.errstate(all="ignore"):
-            open_ = {name: chosen[name] for name in OPEN}
-            y = under(raw.but(conventions={}), open_).forward(problem)
+            y = record.forward(problem)
     except (Refused, Violation):
         return False
     return bool((np.abs(y - known.y) <= known.of_output).all())

@@ -1,4 +1,4 @@
-"""Positions, caches, feed-forward networks and dropout: records that need little more."""
+"""Caches, feed-forward networks and dropout: records that need little more."""
 
 from __future__ import annotations
 
@@ -23,59 +23,7 @@ from spec.feed_forward.notation import FeedForward
 from spec.feed_forward.notation import Gradients as NetworkGradients
 from spec.feed_forward.notation import Problem as NetworkProblem
 from spec.notation import DTYPES, Array, Call, Gradients
-from spec.positions import truth as by_definition
-from spec.positions.alibi.loading import linear_bias
-from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
-from spec.positions.alibi.notation import Problem as BiasProblem
-from spec.positions.rotary.loading import rotation
-from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
-from spec.positions.rotary.notation import Problem as RotaryProblem
-from spec.positions.sinusoidal.loading import encoding
-from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
-from spec.positions.sinusoidal.notation import Problem as SinusoidalProblem
 from spec.rounding.formats import rounded
-
-# Positions
-
-
-def _queries(dtype: str) -> RotaryProblem:
-    """Five tokens in two sequences, three heads of width four."""
-    q, k, v, dout = (lattice(2, 3, 5, 4, seed=i) for i in range(4))
-    return RotaryProblem(q, k, v, dout, np.tile(np.arange(5), (2, 1)), dtype=dtype)
-
-
-SINUSOIDAL = Contract(
-    about="sinusoidal",
-    noun="an encoding of positions",
-    definition="R1",
-    first="add",
-    core=lambda dtype: SinusoidalProblem(
-        lattice(2, 3, 4, seed=1), lattice(2, 3, 4, seed=2), dtype=dtype
-    ),
-    truth=by_definition.encoding,
-    mistakes=SINUSOIDAL_MISTAKES,
-    load=encoding,
-)
-ROTARY = Contract(
-    about="rotary",
-    noun="a rotation by positions",
-    definition="R14",
-    first="rotate",
-    core=_queries,
-    truth=by_definition.rotation,
-    mistakes=ROTARY_MISTAKES,
-    load=rotation,
-)
-ALIBI = Contract(
-    about="alibi",
-    noun="a linear bias",
-    definition="R34",
-    first="bias",
-    core=lambda dtype: BiasProblem(lattice(4, 3, 3), dtype=dtype),
-    truth=by_definition.linear_bias,
-    mistakes=ALIBI_MISTAKES,
-    load=linear_bias,
-)
 
 # Caches
 
@@ -191,4 +139,4 @@ DROPOUT = Contract(
     load=load_dropout,
 )
 
-OTHERS = (SINUSOIDAL, ROTARY, ALIBI, FEED_FORWARD, DROPOUT, CACHE)
+OTHERS = (FEED_FORWARD, DROPOUT, CACHE)

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
+from spec.notation import Array, Call, Length, Posed
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -91,7 +91,7 @@ class LinearBias(Subject):
         Capability.SHOWN: "slopes",
         Capability.CALL: "call",
     }
-    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "sides": "past"}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""

@@ -18,8 +18,9 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
+from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
+from spec.positions.pairing import PAIRINGS
 
 KINDS = frozenset(
     {
@@ -127,7 +128,7 @@ class Rotation(Subject):
         Capability.PLACES: "place",
         Capability.CALL: "call",
     }
-    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""

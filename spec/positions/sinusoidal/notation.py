@@ -18,7 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from spec.implementation import Capability, Subject, not_offered
-from spec.notation import DEFAULT_CONVENTIONS, Array, Call, Length, Posed
+from spec.notation import Array, Call, Length, Posed
+from spec.positions.pairing import PAIRINGS
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -87,7 +88,7 @@ class Encoding(Subject):
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
-    usual: ClassVar[Mapping[str, str]] = {**DEFAULT_CONVENTIONS, "pairing": "interleaved"}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
 
     def kinds_of(self, problem: Problem) -> frozenset[Capability]:
         """The kinds of problem that `problem` is; empty for the core."""
