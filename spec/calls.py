@@ -13,8 +13,9 @@ import numpy as np
 from spec import rounding
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability, Implementation
-from spec.notation import Call, Memory, Problem
+from spec.notation import Array, Call, Memory, Problem
 from spec.problems import Problems
+from spec.rounding.formats import FORMATS
 
 VIEWS: tuple[Memory, ...] = ("transposed", "offset", "expanded")
 
@@ -30,6 +31,12 @@ def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:
     """The same numbers, lying in memory in a way that the seed settles."""
     views = (*VIEWS, "strided") if Capability.STRIDES in answers else VIEWS
     return problem.but(memory=views[problem.seed % len(views)])
+
+
+def without_keys(problem: Problem, q: Array) -> Problem:
+    """The problem with these queries, and nothing to attend to."""
+    k, v = problem.k[:, :, :0], problem.v[:, :, :0]
+    return problem.but(q=q, k=k, v=v, mask=None, memory="contiguous")
 
 
 @clause(
@@ -197,11 +204,30 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
     The empty sum is zero: without keys every query is idle (M9). Of an output that is itself
     empty, the shape is all that can be wrong.
     """
-    empty = problem.but(
-        k=problem.k[:, :, :0], v=problem.v[:, :, :0], mask=None, memory="contiguous"
-    )
+    empty = without_keys(problem, np.zeros_like(problem.q))
 
     o = attention.forward(empty)
+
+    equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
+
+
+@clause(
+    "T10",
+    over=Problems(least=(1, 1, 2, 1), scales=("default",)),
+    needs={Capability.EMPTY},
+    catches={"adds_zero_times_all_queries"},
+)
+def without_keys_no_query_is_read(attention: Implementation, problem: Problem) -> None:
+    """Without keys the output is zero, however large the queries are.
+
+        o = 0    for M = 0 and q as large as numbers are
+
+    Who returns early may keep derivatives connected by a sum of all queries times zero. Where
+    that sum overflows it is NaN, long before anything else of attention would be.
+    """
+    largest = np.full_like(problem.q, FORMATS[problem.dtype].max)
+
+    o = attention.forward(without_keys(problem, largest))
 
     equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
 

@@ -96,8 +96,9 @@ def mirrored(problem: Problem) -> Problem:
 
 
 def shows(mistake: AttentionMistake) -> bool:
-    """Whether the mistake shows on some problem of the family."""
-    for problem in family(mistake.dtypes[0]):
+    """Whether the mistake shows on some problem of the family, or on one without entries."""
+    dtype = mistake.dtypes[0]
+    for problem in (*family(dtype), *empty(dtype)):
         try:
             judge(mistake, problem)
         except Violation:

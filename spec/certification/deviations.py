@@ -34,6 +34,11 @@ _ODD_SCALES = Deviation(
     "torch 2.13 on a CPU: the flash kernel adds -inf for the future before it scales, so "
     "that causal attention with a scale of zero or less is NaN (smallest: one query, two keys)",
 )
+_NO_KEYS = Deviation(
+    ("T10",),
+    "torch 2.13: without keys, zero times the sum of all queries is added to zeros, which is NaN "
+    "where that sum overflows (pytorch/pytorch#175063; smallest: one query of width two)",
+)
 _IDLE_IN_JAX = Deviation(
     ("M9", "M11", "M12"),
     "JAX 0.10: a query that sees no key is the mean of all values under a boolean mask; under one "
@@ -57,8 +62,9 @@ _JAX = "implementations.adapters.jax_attention"
 
 # By the target's origin and the device; a name that is not here has none.
 KNOWN: Mapping[tuple[str, str], tuple[Deviation, ...]] = {
-    ("torch.nn.functional:scaled_dot_product_attention", "cpu"): (_ODD_SCALES,),
-    ("oracles.sdpa:flash", "cpu"): (_ODD_SCALES,),
+    ("torch.nn.functional:scaled_dot_product_attention", "cpu"): (_ODD_SCALES, _NO_KEYS),
+    ("oracles.sdpa:flash", "cpu"): (_ODD_SCALES, _NO_KEYS),
+    ("oracles.sdpa:math", "cpu"): (_NO_KEYS,),
     ("torch.nn:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
     ("torch.nn.modules.activation:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
     (f"{_JAX}:attend", "cpu"): (_IDLE_IN_JAX,),

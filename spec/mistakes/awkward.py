@@ -15,6 +15,7 @@ import numpy as np
 
 from spec import rounding
 from spec.notation import Array, Problem
+from spec.rounding.formats import FORMATS
 
 
 def draw(
@@ -131,10 +132,13 @@ def family(dtype: str) -> tuple[Problem, ...]:
 
 
 def empty(dtype: str) -> tuple[Problem, ...]:
-    """A problem for each axis, of which the size is zero; and an empty mask."""
+    """A problem for each axis, of which the size is zero; an empty mask; and large queries."""
     found = [draw(**{axis: 0}) for axis in "BNME"]
     found.append(draw(M=0, mask=np.ones((5, 0), dtype=bool)))
-    return tuple(in_format(problem, dtype) for problem in found)
+    fitting = [in_format(problem, dtype) for problem in found]
+    nobody = fitting["BNME".index("M")]
+    large = nobody.but(q=np.full_like(nobody.q, FORMATS[dtype].max))
+    return (*fitting, large)
 
 
 def in_format(problem: Problem, dtype: str) -> Problem:
