@@ -86,6 +86,32 @@ class NanWhenIdle(MultiHead):
         return y, a if need_weights else None
 
 
+class UniformWhenIdle(MultiHead):
+    """Attends to all keys alike where none may be seen."""
+
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+    ):
+        alike, uniform = super().__call__(
+            query, np.zeros_like(key), value, average_attn_weights=False
+        )
+        y, a = super().__call__(
+            query, key, value, key_padding_mask, True, attn_mask, average_attn_weights=False
+        )
+        idle = (a == 0).all(axis=-1, keepdims=True)
+        y = np.where(idle.all(axis=-3), alike, y).astype(y.dtype)
+        a = np.where(idle, uniform, a).astype(a.dtype)
+        a = a.mean(axis=-3) if average_attn_weights else a
+        return y, a if need_weights else None
+
+
 class WithoutOutput(MultiHead):
     """Saves its output projection under a name of its own."""
 

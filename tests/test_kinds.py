@@ -126,7 +126,11 @@ def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
 
 @pytest.mark.parametrize(
     ("build", "name", "choice"),
-    [(layers.Attends, "mask means", "attend"), (layers.NanWhenIdle, "idle", "nan")],
+    [
+        (layers.Attends, "mask means", "attend"),
+        (layers.NanWhenIdle, "idle", "nan"),
+        (layers.UniformWhenIdle, "idle", "uniform"),
+    ],
 )
 def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
     options = {"profile": "quick", "dtypes": ("float32",)}
