@@ -204,9 +204,7 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
     The empty sum is zero: without keys every query is idle (M9). Of an output that is itself
     empty, the shape is all that can be wrong.
     """
-    empty = without_keys(problem, np.zeros_like(problem.q))
-
-    o = attention.forward(empty)
+    o = attention.forward(without_keys(problem, np.zeros_like(problem.q)))
 
     equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
 

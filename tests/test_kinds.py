@@ -12,6 +12,7 @@ from spec import about, certify, parametrize_with_clauses
 from spec.backends import Unsuitable, layer
 from spec.certification.certificate import loaded
 from spec.certification.contracts import CONTRACTS
+from spec.certification.contracts.layer_conventions import opposite
 from spec.certification.doors import Run, runs
 from spec.certification.posing import PROBLEMS, arrays, problem_from_json, problem_to_json
 from spec.certification.probing import probed
@@ -20,6 +21,7 @@ from spec.certification.running import broken, scope_for
 from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.mistakes import MISTAKES
+from spec.layer.record import Layer
 from tests import layer_targets as layers
 from tests.judging import found
 from tests.shell import run
@@ -141,6 +143,15 @@ def test_a_convention_is_recognised_and_verified(build: type, name: str, choice:
     assert declared.passed, str(declared)
     wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
     assert wrong.exit_code == 1
+
+
+def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
+    """They are told of causality by the problem, and of the masks as it has them."""
+    truth = CONTRACTS["layer"].truth()
+    attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    assert not certify(attends, **options).passed  # type: ignore[arg-type]
+    assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
 
 
 # Conventions of positions

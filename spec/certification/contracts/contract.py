@@ -16,7 +16,7 @@ import numpy as np
 from spec.certification.contracts.simplifying import RECORDS, Move
 from spec.certification.running import broken
 from spec.clause import Clause, Violation
-from spec.implementation import Capability, not_offered
+from spec.implementation import Capability
 from spec.mistake import Mistake
 
 MOST = 3  # names worth reading
@@ -46,13 +46,6 @@ def silent(*_: Any) -> list[str]:
 def unchanged(record: Any, _: Mapping[str, str]) -> Any:
     """The record, of a kind that leaves no convention to its caller."""
     return record
-
-
-def rebound(record: Any, other: Any) -> Any:
-    """The record, whose functions are methods of one object, with those of another of its kind."""
-    there = {name: getattr(record, name) for name in record.functions}
-    methods = {n: getattr(other, f.__name__) for n, f in there.items() if f is not not_offered}
-    return record.but(**methods)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.layers import WrappedLayer
-from spec.certification.contracts.contract import Guarded, rebound
+from spec.certification.contracts.contract import Guarded
 from spec.certification.contracts.layer_probes import core
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
@@ -40,15 +40,16 @@ def _attending(record: Layer) -> Layer:
     A wrapped class turns its masks over where it writes them; plain functions of a problem
     are put the opposite problem.
     """
-    wrapped = getattr(record.forward, "__self__", None)
-    if isinstance(wrapped, WrappedLayer):
-        return rebound(record, replace(wrapped, true_attends=True))
     there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
-    return record.but(**{n: _asked(f) for n, f in there.items()})
+    return record.but(**{name: _asked(function) for name, function in there.items()})
 
 
 def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a problem, or of several, that is put the opposite."""
+    """A function of a problem, or of several, to which True in a mask says the opposite."""
+    wrapped = getattr(function, "__self__", None)
+    if isinstance(wrapped, WrappedLayer):
+        turned: Callable[..., Any] = getattr(replace(wrapped, true_attends=True), function.__name__)
+        return turned
 
     def asked(problem: Any, *rest: Any) -> Any:
         several = isinstance(problem, tuple)

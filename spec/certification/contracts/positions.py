@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable
-from spec.certification.contracts.contract import Contract, Guarded, Recognised, rebound
+from spec.certification.contracts.contract import Contract, Guarded, Recognised
 from spec.certification.probes import lattice
 from spec.certification.running import broken
 from spec.positions import CLAUSES
@@ -46,7 +46,11 @@ def paired(record: Paired, declared: Mapping[str, str]) -> Paired:
     if not _plugged_in(record):
         raise Unsuitable(f"--convention pairing={pairing}: {record.name} is a record already")
     program: Any = record.call.__self__  # type: ignore[union-attr]
-    return rebound(record, replace(program, pairing=pairing)).but(conventions={"pairing": pairing})
+    other = replace(program, pairing=pairing)
+    there = {name: getattr(record, name) for name in record.functions}
+    own = {name: f for name, f in there.items() if getattr(f, "__self__", None) is program}
+    methods = {name: getattr(other, method.__name__) for name, method in own.items()}
+    return record.but(**methods, conventions={"pairing": pairing})
 
 
 def _plugged_in(record: Paired) -> bool:
