@@ -120,7 +120,7 @@ def the_kept_share_is_binomial(network: Dropout, problem: Problem) -> None:
     shared_by_chance(masks(network, problem), 1 - problem.p)
 
 
-@clause("D18", over=CROWDS, catches={"drops_keys_in_blocks", "drops_whole_queries"})
+@clause("D18", over=CROWDS, catches={"drops_keys_in_blocks", "drops_whole_queries"}, effort=2)
 def keys_are_dropped_independently(network: Dropout, problem: Problem) -> None:
     """Whether one key is dropped says nothing about the next.
 
