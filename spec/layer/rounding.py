@@ -57,7 +57,9 @@ class Budgets:
             self.linear(x.value, EXACT, p.W_v, p.b_v),
             self.linear(x.dout, EXACT, p.W_o.T, None),
         )
-        return Inexact(*(definition.split(budget, H) for budget in through))
+        q, k, v, dout = (definition.split(budget, H) for budget in through)
+        b = np.zeros(x.A) if p.b_k is None else p.b_k
+        return Inexact(q, k, v, dout, common=definition.split(b[None, None], H))
 
     # What is returned
 

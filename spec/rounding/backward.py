@@ -45,9 +45,9 @@ class Backward:
         """B_dq.   (B, H, N, D)"""
         s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
         B_k = s.inputs.of_heads("k", self.problem)
-        k, dq = np.abs(s.k) + B_k, np.abs(in_float64(self.exact.q))
+        k, dq = s.size_of_k + B_k, np.abs(in_float64(self.exact.q))
         own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + b.cast
-        mean = np.abs(self.weights.a @ s.k) + b.wrong @ k
+        mean = np.abs(self.weights.a @ s.k) + s.common + b.wrong @ k
         size = s.sigma * ((b.ds + b.B_ds) @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
         if B_k.any():

@@ -11,11 +11,15 @@ more than a budget, and every bound grows by what that can do:
     dv        sum_i a_ij B_dout
 
 to which the roundings of sums add as before, over terms of at most the larger size.
+
+Whoever leaves out what all keys have in common, as the bias of their projection, moves every
+score of a query alike. That cancels, in the softmax and in dq, whose ds sum to zero; but sums
+then run over keys of at most |k| + |common|, and scores are of at most |s| + |scale| |q| |common|.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -25,20 +29,24 @@ from spec.notation import Array, Problem
 
 @dataclass(frozen=True, eq=False)
 class Inexact:
-    """How far each input may be from the number that the problem has; shaped like it."""
+    """How far each input may be from the number that the problem has; shaped like it.
+
+    common: what all keys of a head have in common, and may be without.   (1, G, 1, D)
+    """
 
     q: Array
     k: Array
     v: Array
     dout: Array
+    common: Array = field(default_factory=lambda: np.zeros(1))
 
     @staticmethod
     def nothing() -> Inexact:
         """Inputs that are what they are."""
-        return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
+        return Inexact(*(np.zeros(1) for _ in range(4)))
 
     def of_heads(self, name: str, problem: Problem) -> Array:
-        """The budget of k or v, once for every query head."""
+        """The budget of k or v, or what is common, once for every query head."""
         budget: Array = getattr(self, name)
         return budget if budget.ndim < 4 else definition.shared(budget, problem.H)
 

@@ -54,6 +54,23 @@ class Scores:
         return definition.shared(self.problem.k, self.problem.H)
 
     @cached_property
+    def size_of_k(self) -> Array:
+        """|k|, and what keys may be larger by without what they have in common.   (B, H, M, D)"""
+        return np.abs(self.k) + self.common
+
+    @cached_property
+    def common(self) -> Array:
+        """|common|, once for every query head.   (1, H, 1, D)"""
+        return np.abs(self.inputs.of_heads("common", self.problem))
+
+    @cached_property
+    def shift(self) -> Array | float:
+        """|scale| <|q_i|, |common|>, by which all scores of a query may be off.   (B, H, N, 1)"""
+        if not self.common.any():
+            return 0.0
+        return np.asarray(self.sigma * (np.abs(self.problem.q) @ self.common.swapaxes(-1, -2)))
+
+    @cached_property
     def visible(self) -> Array:
         """1 where query i sees key j, else 0.   (B, H, N, M)"""
         return self.problem.allowed.astype(np.float64)
@@ -91,14 +108,14 @@ class Scores:
 
     @cached_property
     def t(self) -> Array:
-        """t_ij = |scale <q_i, k_j>|.   (B, H, N, M)"""
+        """t_ij = |scale <q_i, k_j>|, and what keys have in common.   (B, H, N, M)"""
         t = self.sigma * (self.problem.q @ self.k.swapaxes(-1, -2)) if self.biased else self.s
-        return self.where_visible(np.abs(t))
+        return self.where_visible(np.abs(t) + self.shift)
 
     @cached_property
     def mass(self) -> Array:
         """mass_ij = |scale| sum_c |q_ic| |k_jc|.   (B, H, N, M)"""
-        exact = (self.sigma * np.abs(self.problem.q)) @ np.abs(self.k).swapaxes(-1, -2)
+        exact = (self.sigma * np.abs(self.problem.q)) @ self.size_of_k.swapaxes(-1, -2)
         return self.where_visible(exact) + self.moved
 
     @cached_property
@@ -107,7 +124,7 @@ class Scores:
         if not self.inputs.any:
             return 0.0
         B_q, B_k = self.inputs.q, self.inputs.of_heads("k", self.problem)
-        q, k = np.abs(self.problem.q), np.abs(self.k)
+        q, k = np.abs(self.problem.q), self.size_of_k
         moved = B_q @ (k + B_k).swapaxes(-1, -2) + q @ B_k.swapaxes(-1, -2)
         return np.asarray(self.where_visible(self.sigma * moved))
 
@@ -124,7 +141,7 @@ class Scores:
         eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
         eta += (unit * (half + C_SCALE) + 2 * each) * (self.t + self.moved) + self.moved
         if self.biased:
-            eta += self.where_visible((unit + each) * (np.abs(self.s) + self.moved))
+            eta += self.where_visible((unit + each) * (np.abs(self.s) + self.shift + self.moved))
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if r.flush:
@@ -135,7 +152,7 @@ class Scores:
     def _flushed_products(self) -> Array:
         """sum_c |q_ic| + sum_c |k_jc|, for operands that are read as zero.   (B, H, N, M)"""
         of_q = np.abs(self.problem.q).sum(axis=-1)[..., :, None]
-        return self.where_visible(of_q + np.abs(self.k).sum(axis=-1)[..., None, :])
+        return self.where_visible(of_q + self.size_of_k.sum(axis=-1)[..., None, :])
 
     # The exponents
 
