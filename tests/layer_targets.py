@@ -63,53 +63,44 @@ class Attends(MultiHead):
         )
 
 
-class NanWhenIdle(MultiHead):
+class OwnWhenIdle(MultiHead):
+    """Answers in a way of its own where there is nothing to attend to."""
+
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+    ):
+        own_y, own_a = self.instead(query, key, value)
+        y, a = super().__call__(
+            query, key, value, key_padding_mask, True, attn_mask, average_attn_weights=False
+        )
+        idle = (a == 0).all(axis=-1, keepdims=True)
+        y = np.where(idle.any(axis=-3), own_y, y).astype(y.dtype)
+        a = np.where(idle, own_a, a).astype(a.dtype)
+        a = a.mean(axis=-3) if average_attn_weights else a
+        return y, a if need_weights else None
+
+
+class NanWhenIdle(OwnWhenIdle):
     """Divides zero by zero where there is nothing to attend to."""
 
-    def __call__(
-        self,
-        query,
-        key,
-        value,
-        key_padding_mask=None,
-        need_weights=True,
-        attn_mask=None,
-        average_attn_weights=True,
-    ):
-        y, a = super().__call__(
-            query, key, value, key_padding_mask, True, attn_mask, average_attn_weights=False
-        )
-        idle = (a == 0).all(axis=-1, keepdims=True)
-        y = np.where(idle.any(axis=-3), np.nan, y).astype(y.dtype)
-        a = np.where(idle, np.nan, a).astype(a.dtype)
-        a = a.mean(axis=-3) if average_attn_weights else a
-        return y, a if need_weights else None
+    def instead(self, *_):
+        return np.nan, np.nan
 
 
-class UniformWhenIdle(MultiHead):
+class UniformWhenIdle(OwnWhenIdle):
     """Attends to all keys alike where none may be seen."""
 
-    def __call__(
-        self,
-        query,
-        key,
-        value,
-        key_padding_mask=None,
-        need_weights=True,
-        attn_mask=None,
-        average_attn_weights=True,
-    ):
-        alike, uniform = super().__call__(
-            query, np.zeros_like(key), value, average_attn_weights=False
+    def instead(self, query, key, value):
+        return MultiHead.__call__(
+            self, query, np.zeros_like(key), value, average_attn_weights=False
         )
-        y, a = super().__call__(
-            query, key, value, key_padding_mask, True, attn_mask, average_attn_weights=False
-        )
-        idle = (a == 0).all(axis=-1, keepdims=True)
-        y = np.where(idle.all(axis=-3), alike, y).astype(y.dtype)
-        a = np.where(idle, uniform, a).astype(a.dtype)
-        a = a.mean(axis=-3) if average_attn_weights else a
-        return y, a if need_weights else None
 
 
 class WithoutOutput(MultiHead):
