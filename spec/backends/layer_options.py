@@ -38,11 +38,11 @@ def masks(
     if padding is not None and mask is not None and mask.dtype != bool:
         padding = np.where(padding, -np.inf, 0.0)
     found = {"attn_mask": ("mask", mask), "key_padding_mask": ("padding", padding)}
-    given = {word: (name, x) for word, (name, x) in found.items() if x is not None}
-    if not true_attends:
-        return given
-    turned = {word: np.logical_not(x) for word, (_, x) in given.items() if x.dtype == bool}
-    return {word: (name, turned.get(word, x)) for word, (name, x) in given.items()}
+
+    def written(x: Array) -> Array:
+        return np.logical_not(x) if true_attends and x.dtype == bool else x
+
+    return {word: (name, written(x)) for word, (name, x) in found.items() if x is not None}
 
 
 def _with_the_future(problem: LayerProblem) -> Array:

@@ -25,7 +25,7 @@ from spec.certification.settings import Request, check_conventions, concerning
 from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
 from spec.certification.verdicts import verdict_to_json as as_json
 from spec.clause import Clause
-from spec.implementation import Subject
+from spec.implementation import Capability, Subject
 from spec.notation import Grade
 
 
@@ -75,6 +75,7 @@ class Examiner:
     """An implementation, what probing left of it, and the clauses it is held to.
 
     patience: seconds left for making counterexamples smaller.
+    offers: what the target has under its conventions, whether or not it answers.
     guard: what the implementation is seen through where conventions are tried.
     """
 
@@ -83,6 +84,7 @@ class Examiner:
     probed: Probed
     clauses: Mapping[str, Clause]
     patience: float
+    offers: frozenset[Capability]
     guard: Guarded = unguarded
 
     @staticmethod
@@ -103,10 +105,12 @@ class Examiner:
         known = contract(raw.about)
         added = "" if selected_only else known.definition
         chosen = concerning(clauses, request, raw.about, added)
-        found = probed(guard(known.under(raw, request.conventions)))
+        declared = known.under(raw, request.conventions)
+        found = probed(guard(declared))
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
-        return Examiner(request, raw, found, chosen, request.thoroughness.reduction, guard)
+        patience = request.thoroughness.reduction
+        return Examiner(request, raw, found, chosen, patience, declared.offers, guard)
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
@@ -182,8 +186,7 @@ class Examiner:
 
     def _unbound(self, clause: Clause, dtype: str) -> Verdict | None:
         """The verdict on a clause that does not bind here, or None."""
-        as_declared = contract(self.raw.about).under(self.raw, self.request.conventions)
-        missing = clause.needs - as_declared.offers
+        missing = clause.needs - self.offers
         if missing:
             return unrun(clause, dtype, "not offered", _listed(missing))
         if dtype not in self.probed.by_dtype:

@@ -43,7 +43,7 @@ class Inexact:
     @staticmethod
     def nothing() -> Inexact:
         """Inputs that are what they are."""
-        return Inexact(*(np.zeros(1) for _ in range(4)))
+        return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
 
     def of_heads(self, name: str, problem: Problem) -> Array:
         """The budget of k or v, or what is common, once for every query head."""

@@ -114,7 +114,7 @@ class Scores:
 
     @cached_property
     def mass(self) -> Array:
-        """mass_ij = |scale| sum_c |q_ic| |k_jc|.   (B, H, N, M)"""
+        """mass_ij = |scale| sum_c |q_ic| |k_jc|, of keys at their largest.   (B, H, N, M)"""
         exact = (self.sigma * np.abs(self.problem.q)) @ self.size_of_k.swapaxes(-1, -2)
         return self.where_visible(exact) + self.moved
 

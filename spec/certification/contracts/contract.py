@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,11 @@ def silent(*_: Any) -> list[str]:
 def unchanged(record: Any, _: Mapping[str, str]) -> Any:
     """The record, of a kind that leaves no convention to its caller."""
     return record
+
+
+def anew(method: Any, **changes: Any) -> Any:
+    """The same method of the same program, but for `changes` in how the program is seen."""
+    return getattr(replace(method.__self__, **changes), method.__name__)
 
 
 @dataclass(frozen=True)

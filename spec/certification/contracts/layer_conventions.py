@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.layers import WrappedLayer
-from spec.certification.contracts.contract import Guarded
+from spec.certification.contracts.contract import Guarded, anew
 from spec.certification.contracts.layer_probes import core
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
@@ -46,9 +46,8 @@ def _attending(record: Layer) -> Layer:
 
 def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a problem, or of several, to which True in a mask says the opposite."""
-    wrapped = getattr(function, "__self__", None)
-    if isinstance(wrapped, WrappedLayer):
-        turned: Callable[..., Any] = getattr(replace(wrapped, true_attends=True), function.__name__)
+    if isinstance(getattr(function, "__self__", None), WrappedLayer):
+        turned: Callable[..., Any] = anew(function, true_attends=True)
         return turned
 
     def asked(problem: Any, *rest: Any) -> Any:

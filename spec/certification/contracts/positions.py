@@ -7,13 +7,12 @@ functions of a problem says itself what it follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spec.backends import Unsuitable
-from spec.certification.contracts.contract import Contract, Guarded, Recognised
+from spec.certification.contracts.contract import Contract, Guarded, Recognised, anew
 from spec.certification.probes import lattice
 from spec.certification.running import broken
 from spec.positions import CLAUSES
@@ -43,19 +42,16 @@ def paired(record: Paired, declared: Mapping[str, str]) -> Paired:
     pairing = declared.get("pairing", record.chosen["pairing"])
     if pairing == record.chosen["pairing"]:
         return record
-    if not _plugged_in(record):
+    if not _plugged_in(record.call):
         raise Unsuitable(f"--convention pairing={pairing}: {record.name} is a record already")
-    program: Any = record.call.__self__  # type: ignore[union-attr]
-    other = replace(program, pairing=pairing)
     there = {name: getattr(record, name) for name in record.functions}
-    own = {name: f for name, f in there.items() if getattr(f, "__self__", None) is program}
-    methods = {name: getattr(other, method.__name__) for name, method in own.items()}
-    return record.but(**methods, conventions={"pairing": pairing})
+    paired_anew = {n: anew(f, pairing=pairing) for n, f in there.items() if _plugged_in(f)}
+    return record.but(**paired_anew, conventions={"pairing": pairing})
 
 
-def _plugged_in(record: Paired) -> bool:
-    """Whether its functions are the methods of one program that can be paired anew."""
-    return hasattr(getattr(record.call, "__self__", None), "pairing")
+def _plugged_in(function: Any) -> bool:
+    """Whether a function is the method of a program that can be paired anew."""
+    return hasattr(getattr(function, "__self__", None), "pairing")
 
 
 def pairing_by(number: str, small: Callable[[str], Any]) -> Recognised:
@@ -69,7 +65,7 @@ def pairing_by(number: str, small: Callable[[str], Any]) -> Recognised:
             return broken(CLAUSES[number], record, small(dtype)) is None
 
         chosen = {**raw.chosen, **declared}["pairing"]
-        if not _plugged_in(raw) or right(chosen):
+        if not _plugged_in(raw.call) or right(chosen):
             return {}
         others = [other for other in PAIRINGS if other != chosen and right(other)]
         return {"pairing": others[0]} if others else {}
