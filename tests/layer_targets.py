@@ -148,6 +148,13 @@ def opposite(mask):
     return np.logical_not(mask) if mask.dtype == bool else mask
 
 
+class Maskless(MultiHead):
+    """Lets every query see every key, and takes nothing that says otherwise."""
+
+    def __call__(self, query, key, value):
+        return super().__call__(query, key, value)
+
+
 class ShortMasks(MultiHead):
     """Takes masks of up to five keys, and so far nobody has asked for more."""
 

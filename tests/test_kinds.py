@@ -12,7 +12,6 @@ from spec import about, certify, parametrize_with_clauses
 from spec.backends import Unsuitable, layer
 from spec.certification.certificate import loaded
 from spec.certification.contracts import CONTRACTS
-from spec.certification.contracts.layer_conventions import opposite
 from spec.certification.doors import Run, runs
 from spec.certification.posing import PROBLEMS, arrays, problem_from_json, problem_to_json
 from spec.certification.probing import probed
@@ -21,7 +20,6 @@ from spec.certification.running import broken, scope_for
 from spec.clause import Violation
 from spec.implementation import Capability
 from spec.layer.mistakes import MISTAKES
-from spec.layer.record import Layer
 from tests import layer_targets as layers
 from tests.judging import found
 from tests.shell import run
@@ -123,71 +121,6 @@ def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
     assert "sometimes refused" in str(certificate)
 
 
-# Conventions of layers
-
-
-@pytest.mark.parametrize(
-    ("build", "name", "choice"),
-    [
-        (layers.Attends, "mask means", "attend"),
-        (layers.NanWhenIdle, "idle", "nan"),
-        (layers.UniformWhenIdle, "idle", "uniform"),
-    ],
-)
-def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
-    options = {"profile": "quick", "dtypes": ("float32",)}
-    without = certify(build, **options)  # type: ignore[arg-type]
-    assert without.exit_code == 1
-    assert any(f"{name}={choice}" in line for line in without.advice)
-    declared = certify(build, **options, conventions={name: choice})  # type: ignore[arg-type]
-    assert declared.passed, str(declared)
-    wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
-    assert wrong.exit_code == 1
-
-
-def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
-    """They are told of causality by the problem, and of the masks as it has them."""
-    truth = CONTRACTS["layer"].truth()
-    attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
-    options = {"profile": "quick", "dtypes": ("float32",)}
-    assert not certify(attends, **options).passed  # type: ignore[arg-type]
-    assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
-
-
-# Conventions of positions
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"), [("sines_before_cosines", "sinusoidal"), ("by_halves", "rotary")]
-)
-def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_path: Path) -> None:
-    words = (f"tests.layer_targets:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
-    without = run("certify", *words)
-    assert without.returncode == 1, without.stdout + without.stderr
-    assert "looks like the convention pairing=halves" in without.stdout
-    declared = run("certify", *words, "--convention", "pairing=halves")
-    assert declared.returncode == 0, declared.stdout + declared.stderr
-    assert "pairing=halves" in declared.stdout
-    wrong = run(
-        "certify",
-        "implementations.rotary:rotate_halves",
-        "--about",
-        "rotary",
-        *QUICK,
-        "--convention",
-        "pairing=interleaved",
-    )
-    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
-
-
-def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
-    options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
-    past = layers.charges_the_past
-    assert certify(past, **options).passed  # type: ignore[arg-type]
-    wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
-    assert wrong.exit_code == 1
-
-
 # Every other kind
 
 
@@ -252,10 +185,14 @@ def test_problems_of_each_kind_survive_json(kind: str) -> None:
 
 
 def test_a_layer_that_takes_no_masks_is_asked_for_none() -> None:
-    record = layer(layers.MultiHead, backend="numpy")
-    left = probed(record).by_dtype["float32"]
-    assert left.answers == record.answers
-    assert Capability.PADDING in left.answers
+    left = probed(layer(layers.MultiHead, backend="numpy")).by_dtype["float32"].answers
+    assert {Capability.MASK, Capability.PADDING} <= left
+    record = layer(layers.Maskless, backend="numpy")
+    assert not {Capability.MASK, Capability.PADDING, Capability.CAUSAL} & record.answers
+    certificate = certify(layers.Maskless, dtypes=("float32",), profile="quick")
+    assert certificate.passed, str(certificate)
+    outcomes = {v.clause: v.outcome for v in certificate.verdicts}
+    assert (outcomes["L1"], outcomes["L24"]) == ("holds", "not offered")
 
 
 @parametrize_with_clauses(layers.MultiHead, profile="quick", dtypes=("float32",), clauses="L1,L9")

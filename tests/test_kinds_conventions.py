@@ -1,0 +1,81 @@
+"""Conventions of layers and of positions: recognised, declared, and judged as declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spec import certify
+from spec.certification.contracts import CONTRACTS
+from spec.certification.contracts.layer_conventions import opposite
+from spec.layer.record import Layer
+from tests import layer_targets as layers
+from tests.shell import run
+
+QUICK = ("--profile", "quick", "--dtype", "float32")
+
+
+# Conventions of layers
+
+
+@pytest.mark.parametrize(
+    ("build", "name", "choice"),
+    [
+        (layers.Attends, "mask means", "attend"),
+        (layers.NanWhenIdle, "idle", "nan"),
+        (layers.UniformWhenIdle, "idle", "uniform"),
+    ],
+)
+def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    without = certify(build, **options)  # type: ignore[arg-type]
+    assert without.exit_code == 1
+    assert any(f"{name}={choice}" in line for line in without.advice)
+    declared = certify(build, **options, conventions={name: choice})  # type: ignore[arg-type]
+    assert declared.passed, str(declared)
+    wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
+    assert wrong.exit_code == 1
+
+
+def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
+    """They are told of causality by the problem, and of the masks as it has them."""
+    truth = CONTRACTS["layer"].truth()
+    attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    assert not certify(attends, **options).passed  # type: ignore[arg-type]
+    assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
+
+
+# Conventions of positions
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("sines_before_cosines", "sinusoidal"), ("by_halves", "rotary")]
+)
+def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_path: Path) -> None:
+    words = (f"tests.layer_targets:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
+    without = run("certify", *words)
+    assert without.returncode == 1, without.stdout + without.stderr
+    assert "looks like the convention pairing=halves" in without.stdout
+    declared = run("certify", *words, "--convention", "pairing=halves")
+    assert declared.returncode == 0, declared.stdout + declared.stderr
+    assert "pairing=halves" in declared.stdout
+    wrong = run(
+        "certify",
+        "implementations.rotary:rotate_halves",
+        "--about",
+        "rotary",
+        *QUICK,
+        "--convention",
+        "pairing=interleaved",
+    )
+    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+
+
+def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
+    options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
+    past = layers.charges_the_past
+    assert certify(past, **options).passed  # type: ignore[arg-type]
+    wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
+    assert wrong.exit_code == 1
