@@ -205,7 +205,9 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
     size, moved, total = (x.sum(axis=axes).reshape(shape) for x in (np.abs(values), budget, values))
     count = np.minimum(size + moved, 1) > 0
     added = of_any_order(size + moved, total, n, u=rules.u, w=rules.w, count=n * count)
-    stored = rules.u_out * (np.abs(total) + moved + added) + rules.w_out * count
+    stored = rules.w_out * count
+    if rules.u_out:  # where nothing is claimed the sum is infinite, and 0 * inf would be NaN
+        stored = stored + rules.u_out * (np.abs(total) + moved + added)
     return moved + added + stored
 
 
