@@ -213,7 +213,7 @@ def tiles(
         s = memory[: n * (cols.stop - cols.start)].view(n, -1)
         torch.mm(q, k[cols].T, out=s)
         if part is not None and part.dtype != torch.bool:
-            s += BITS * part.to(s.dtype)
+            s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
         if seen is not None:
             s.masked_fill_(~seen, -inf)
         yield cols, s, seen

@@ -3,8 +3,9 @@
     s_ij = scale <q_i, k_j> + b_ij
 
 Zero is no bias and -inf is a mask; everything between is a preference that a
-large enough score overrules. What is constant along a row does nothing to the
-weights, so the gradients of a row of biases sum to zero.
+large enough score overrules, and that says nothing where all are given the same.
+What is constant along a row does nothing to the weights, so the gradients of a
+row of biases sum to zero.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from spec import moves, proofs, rounding
+from spec.bases import mean_of_the_visible, within_the_mean
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
 from spec.notation import Problem
-from spec.problems import ADDITIVE, BOOLEAN, Problems
+from spec.problems import ADDITIVE, BOOLEAN, PLAIN, Problems
+from spec.rounding.formats import FORMATS
+
+UNMASKED = Problems(masks=PLAIN, causal=False)
 
 
 @clause(
@@ -90,3 +95,57 @@ def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> N
     budget = rounding.of_gradients(full).bias
     assert budget is not None
     equal(db.sum(axis=-1), np.zeros(db.shape[:-1]), within=budget.sum(axis=-1))
+
+
+@clause(
+    "M22",
+    over=UNMASKED,
+    needs={Capability.BIAS},
+    catches={
+        "takes_low_biases_for_a_mask",
+        "clips_large_biases",
+        "starts_the_maximum_at_minus_1e30",
+        "starts_the_maximum_at_minus_fifty_thousand",
+    },
+)
+def a_low_bias_hides_nothing_by_itself(attention: Implementation, problem: Problem) -> None:
+    """Where every bias is low, the keys whose bias is least low are seen.
+
+        q_i = 0, b_ij in {c_i, 2 c_i}  implies  o_i = mean of v_j over the keys with b_ij = c_i
+
+    c is -2^14 or far lower, so exp(c) is nothing beside 1, and a power of two, so that scores in
+    bits are c and 2 c times one number. That a row whose best score is -2^100 has a softmax like
+    any other is forgotten by thresholds that stand for a mask, and by finite seeds of a maximum.
+    """
+    chance, highest = problem.chance(), FORMATS[problem.dtype].highest
+    c = -(2.0 ** chance.choice([x for x in (14, 30, 100, 126, 1022) if x < highest], problem.N))
+    least_low = chance.random((problem.N, problem.M)) < 0.5
+    least_low[:, 0] |= ~least_low.any(axis=1)
+    flat = problem.but(q=np.zeros_like(problem.q), mask=least_low)
+
+    o = attention.forward(flat.but(mask=np.where(least_low, c[:, None], 2 * c[:, None])))
+
+    equal(o, mean_of_the_visible(flat), within=within_the_mean(flat))
+
+
+@clause(
+    "M23",
+    over=UNMASKED,
+    needs={Capability.BIAS},
+    catches={"takes_scores_in_bits_too_early"},
+    force="should",
+)
+def the_lowest_bias_hides_nothing_by_itself(attention: Implementation, problem: Problem) -> None:
+    """Where every bias is the lowest number there is, every key is seen.
+
+        q_i = 0, b_ij = lowest  implies  o_i = mean of v_j over all keys
+
+    Such rows are what padding on the left leaves where a mask is written with the lowest number
+    for -inf. Whatever is added to it, or multiplied with it, may overflow: so only `should`.
+    """
+    flat = problem.but(q=np.zeros_like(problem.q))
+    lowest = np.full((problem.N, problem.M), -FORMATS[problem.dtype].max)
+
+    o = attention.forward(flat.but(mask=lowest))
+
+    equal(o, mean_of_the_visible(flat), within=within_the_mean(flat))

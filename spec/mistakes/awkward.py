@@ -74,6 +74,14 @@ def ascending() -> Problem:
     return problem.but(q=1 + np.abs(problem.q), k=2 * k)
 
 
+def low() -> Problem:
+    """Every bias of a row is far below zero, and every value above it."""
+    mask = -(2.0**14) * np.where(permits(5, 7), 1, 2)
+    mask[-1] = -(2.0**100)
+    problem = draw(mask=mask)
+    return problem.but(v=1 + np.abs(problem.v))
+
+
 def unmasked() -> Iterator[Problem]:
     """Problems without a mask: sizes, memory, orders of magnitude, scales."""
     yield draw()
@@ -121,6 +129,7 @@ def biased() -> Iterator[Problem]:
     yield draw(N=7, mask=biases(2, 1, 7, 7))
     yield draw(mask=biases(5, 7), causal=True, scale=0.3)
     yield draw(mask=np.maximum(biases(4, 1, 7), -3.0), size=3.0)
+    yield low()
 
 
 @cache

@@ -57,6 +57,21 @@ def drops_the_finite_bias(mask: Array) -> tuple[Array, Array]:
     return allowed, np.zeros_like(bias)
 
 
+@wrong("understand", incident="C09")
+def takes_low_biases_for_a_mask(mask: Array) -> tuple[Array, Array]:
+    """Forbids what has a bias of less than -1e4, as somebody's -inf is likely to be."""
+    if mask.dtype == bool:
+        return steps.understand(mask)
+    return steps.understand(np.where(mask < -1e4, -np.inf, mask))
+
+
+@wrong("understand", incident="C11")
+def clips_large_biases(mask: Array) -> tuple[Array, Array]:
+    """Clips biases to what float16 can take, so that the low ones become equal."""
+    allowed, bias = steps.understand(mask)
+    return allowed, np.clip(bias, -1e4, 1e4)
+
+
 @wrong("spread", incident="C10", citation="microsoft/onnxruntime#24017")
 def uses_the_mask_of_the_first_batch(mask: Array, sizes: Sizes) -> Array:
     """Computes the offset into the mask from the head alone."""

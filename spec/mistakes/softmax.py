@@ -69,6 +69,20 @@ def starts_the_maximum_at_minus_fifty_thousand(s: Array, allowed: Array) -> Arra
     return normalised(np.exp(hidden - np.maximum(top(hidden), -5e4)))
 
 
+@wrong("weigh", incident="C11", citation="ROCm/aiter#5086")
+def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
+    """Seeds the running maximum with a number that no score is thought to reach."""
+    hidden = forbid(s, allowed)
+    return normalised(np.exp(hidden - np.maximum(top(hidden), -1e30)))
+
+
+@wrong("weigh", incident="C01", force="should")
+def takes_scores_in_bits_too_early(s: Array, allowed: Array) -> Array:
+    """Multiplies scores by log2 e before anything is subtracted: the lowest becomes -inf."""
+    hidden = forbid(s * s.dtype.type(np.log2(np.e)), allowed)
+    return normalised(np.exp2(hidden - top(hidden)))
+
+
 @wrong("weigh", incident="C17")
 def subtracts_one_maximum_for_all(s: Array, allowed: Array) -> Array:
     """Subtracts the largest score of the whole tensor, so that low rows vanish."""
