@@ -7,7 +7,7 @@ numbers that are read always have one. Parameters go by torch's names on both wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,6 @@ from spec.clause import Violation
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.state import parameters_of, state_of
 from spec.notation import Array
-
-INPUTS = ("query", "key", "value")
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,16 @@ class LayerArrays:
 
     def distinct(self) -> list[Any]:
         """The inputs, each array once."""
-        return [self.field(name) for name in (INPUTS[:1] if self.problem.oneself else INPUTS)]
+        return [self.field(name) for name in self.problem.distinct]
 
     def inputs(self) -> list[Any]:
-        """Query, key and value as the call takes them; one object if they are one array."""
-        distinct = self.distinct()
-        return distinct * 3 if self.problem.oneself else distinct
+        """Query, key and value as the call takes them; one object where they are one array."""
+        return self.handed_over(self.distinct())
+
+    def handed_over(self, distinct: Iterable[Any]) -> list[Any]:
+        """Query, key and value, of arrays of which each is there once."""
+        named = dict(zip(self.problem.distinct, distinct, strict=True))
+        return [named[name] for name in self.problem.given]
 
     def field(self, name: str) -> Any:
         """A field of the problem as the call takes it."""

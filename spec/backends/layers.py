@@ -20,7 +20,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from spec.backends.layer_arrays import INPUTS, LayerArrays
+from spec.backends.layer_arrays import LayerArrays
 from spec.backends.layer_options import flags, masks
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, refusing, words
@@ -104,7 +104,7 @@ class WrappedLayer:
                 of_inputs, named = self.of_layers.gradients(layer, run, inputs, dout)
             by_input = {
                 name: arrays.read(x, name, f"d{name}")
-                for x, name in zip(of_inputs, INPUTS, strict=False)
+                for x, name in zip(of_inputs, problem.distinct, strict=True)
             }
             return LayerGradients(
                 by_input["query"],
@@ -133,10 +133,10 @@ class WrappedLayer:
         with self.library.quiet(problem.dtype):
             layer, arrays = self._loaded(problem), self._arrays(problem)
             told = {name: arrays.of(x, name) for name, x in self._masks(problem).values()}
-            placed = {**{name: arrays.field(name) for name in INPUTS}, **told}
+            placed = {**{name: arrays.field(name) for name in problem.distinct}, **told}
             watched = {**placed, **self.of_layers.state(layer)}
             before = {name: self.library.copied(x) for name, x in watched.items()}
-            inputs = [placed["query" if problem.oneself else name] for name in INPUTS]
+            inputs = [placed[name] for name in problem.given]
             out, _ = self._called(layer, problem, inputs, placed=placed)
             after = {**placed, **self.of_layers.state(layer)}
             same, overlap = self.library.same, self.library.overlap
@@ -178,8 +178,8 @@ class WrappedLayer:
         layer = self._loaded(problem)
 
         def run(*arrays: Any) -> Any:
-            three = list(arrays) * (3 if problem.oneself else 1)
-            return self._called(layer, problem, three, differentiated=True)[0]
+            inputs = self._arrays(problem).handed_over(arrays)
+            return self._called(layer, problem, inputs, differentiated=True)[0]
 
         return layer, run
 

@@ -42,11 +42,11 @@ def mode(training: bool) -> AbstractContextManager[Any]:
 def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What `backward` says after a call: of one array used three times, the sum."""
+    """What `backward` says after a call; the last array may have been used more than once."""
     run(*arrays)
     *of_inputs, of_parameters = layer.backward(dout)
-    if len(arrays) == 1:
-        of_inputs = [np.add.reduce(of_inputs)]
+    *alone, _ = arrays
+    of_inputs[len(alone) :] = [np.add.reduce(of_inputs[len(alone) :])]
     return of_inputs, dict(of_parameters)
 
 

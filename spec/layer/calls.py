@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spec.clause import clause, equal, holds, same_bits
 from spec.implementation import Capability
-from spec.layer.notation import LayerProblem
+from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.problems import LayerProblems
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
@@ -37,7 +37,7 @@ def evaluation_is_training_without_dropout(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L41",
-    over=LayerProblems(oneself=True, own_widths=False),
+    over=LayerProblems(arrays=(1,)),
     needs={Capability.EVALUATION},
     catches={"evaluates_for_ever", "scales_in_evaluation"},
 )
@@ -89,9 +89,7 @@ def a_layer_remembers_nothing(layer: Layer, problem: LayerProblem) -> None:
 
     Contexts that are kept by their shape are those of another text.
     """
-    x = -problem.query
-    three = (x, x, x) if problem.oneself else (x, -problem.key, -problem.value)
-    other = problem.but(query=three[0], key=three[1], value=three[2])
+    other = problem.but(**{name: -getattr(problem, name) for name in INPUTS})
 
     first, between, last = layer.sequence((problem, other, problem))
 

@@ -128,10 +128,12 @@ def gradients(problem: LayerProblem) -> LayerGradients:
     if problem.biased:
         sums = (x.sum(axis=(0, 1)) for x in (dQ, dK, dV, problem.dout))
         by_parameters = by_parameters.but(**dict(zip(BIASES, sums, strict=True)))
-    by_inputs = dQ @ p.W_q, dK @ p.W_k, dV @ p.W_v
-    if problem.oneself:
-        return LayerGradients(sum(by_inputs, np.zeros(1)), None, None, by_parameters)
-    return LayerGradients(*by_inputs, by_parameters)
+    by_input: dict[str, Array] = {}
+    for name, dx in zip(problem.given, (dQ @ p.W_q, dK @ p.W_k, dV @ p.W_v), strict=True):
+        by_input[name] = by_input[name] + dx if name in by_input else dx
+    return LayerGradients(
+        by_input["query"], by_input.get("key"), by_input.get("value"), by_parameters
+    )
 
 
 def outer(dy: Array, x: Array) -> Array:

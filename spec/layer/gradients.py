@@ -127,7 +127,7 @@ def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem)
 
 @clause(
     "L21",
-    over=LayerProblems(oneself=True, own_widths=False),
+    over=LayerProblems(arrays=(1,)),
     needs=GRADIENTS,
     catches={"forgets_a_way_of_self_attention"},
     proof=proofs.a_token_learns_along_three_ways,

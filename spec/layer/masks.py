@@ -203,7 +203,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L30",
-    over=LayerProblems(hiding=("padding",), oneself=False),
+    over=LayerProblems(hiding=("padding",), arrays=(3,)),
     needs={Capability.GRADIENTS},
     catches={"reads_padding_as_what_may_attend"},
     proof=proofs.padding_gets_no_gradient,

@@ -43,8 +43,6 @@ def of_batch(problem: LayerProblem, b: int) -> LayerProblem:
     if mask is not None and mask.ndim == 3:
         mask = mask[b * problem.H : (b + 1) * problem.H]
     inputs = {name: getattr(problem, name)[one] for name in ("query", "key", "value", "dout")}
-    if problem.oneself:
-        inputs |= dict.fromkeys(("key", "value"), inputs["query"])
     padding = None if problem.padding is None else problem.padding[one]
     return problem.but(**inputs, mask=mask, padding=padding)
 
@@ -53,7 +51,7 @@ def of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
     """Only the queries `index`, in this order; keys and values stay as they are."""
     mask = None if problem.mask is None else problem.mask[..., index, :]
     query, dout = problem.query[:, index], problem.dout[:, index]
-    return problem.but(query=query, dout=dout, mask=mask, oneself=False)
+    return problem.but(query=query, dout=dout, mask=mask, arrays=3)
 
 
 def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
@@ -61,12 +59,12 @@ def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
     mask = None if problem.mask is None else problem.mask[..., index]
     padding = None if problem.padding is None else problem.padding[:, index]
     key, value = problem.key[:, index], problem.value[:, index]
-    return problem.but(key=key, value=value, mask=mask, padding=padding, oneself=False)
+    return problem.but(key=key, value=value, mask=mask, padding=padding, arrays=3)
 
 
 def apart(problem: LayerProblem) -> LayerProblem:
     """The same numbers in three arrays."""
-    return problem.but(oneself=False)
+    return problem.but(arrays=3)
 
 
 def one_mask(problem: LayerProblem) -> LayerProblem:

@@ -15,13 +15,22 @@ W_q, W_k and W_v, and D columns of W_o.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, Literal
 
 from spec.notation import Array, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
+Arrays = Literal[1, 2, 3]
+
+INPUTS = ("query", "key", "value")
+# By how many arrays there are, the one that stands for each input.
+GIVEN: Mapping[int, tuple[str, str, str]] = {
+    3: INPUTS,
+    2: ("query", "key", "key"),
+    1: ("query", "query", "query"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +70,8 @@ class LayerProblem(Posed):
     heads: H. padding: (B, M) bool, True where a key is padding. mask: (N, M), or
     (B H, N, M) with the heads of a batch element side by side; bool, True where query i
     may not attend to key j; float, added to the scores after scaling, -inf forbids.
-    causal: forbids the future as well. oneself: query, key and value are one array.
+    causal: forbids the future as well. arrays: how many query, key and value are, 3; or 2,
+    where key and value are one, as a decoder reads an encoder; or 1 in self-attention.
     batched: the arrays are handed over with their batch axis. training: the mode.
     asks: which weights are asked for. The rest is as `spec.notation.Posed` has it.
     """
@@ -76,7 +86,7 @@ class LayerProblem(Posed):
     padding: Array | None = None
     mask: Array | None = None
     causal: bool = False
-    oneself: bool = False
+    arrays: Arrays = 3
     batched: bool = True
     training: bool = True
     asks: Asks = "nothing"
@@ -86,6 +96,16 @@ class LayerProblem(Posed):
         return replace(self, parameters=self.parameters.but(**changes))
 
     B = Length("query", 0)
+
+    @property
+    def given(self) -> tuple[str, str, str]:
+        """The names of the arrays that are handed over as query, key and value."""
+        return GIVEN[self.arrays]
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """The names of those arrays, each once."""
+        return tuple(dict.fromkeys(self.given))
 
     @property
     def H(self) -> int:
@@ -114,8 +134,8 @@ class LayerProblem(Posed):
 class LayerGradients:
     """The derivatives of <dout, y>: by the inputs, and by the parameters.
 
-    Where query, key and value are one array, `query` is the derivative by it, and
-    key and value are None.
+    An array that stands for several inputs has the sum of their derivatives, under the name
+    of the first; the others are None.
     """
 
     query: Array

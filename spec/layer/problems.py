@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec.implementation import Capability
-from spec.layer.notation import Asks, LayerProblem, Parameters
+from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import KINDS
 from spec.notation import Array
 from spec.problems import Scope
@@ -52,7 +52,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 class LayerProblems:
     """A domain of layer problems; `within` is the strategy for what a layer answers.
 
-    hiding: the kinds of HIDING to draw from. oneself: query, key and value are one array;
+    hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
     square: at least as many queries as keys and no more. biases: there, not there, or
     (None) either. own_widths: keys and values of widths of their own. unbatched: without
     a batch axis. asks, training: as in the problem; None is either mode. least: the smallest
@@ -60,7 +60,7 @@ class LayerProblems:
     """
 
     hiding: tuple[str, ...] = LIVE
-    oneself: bool | None = None
+    arrays: tuple[Arrays, ...] = (3, 1, 2)
     square: bool = False
     biases: bool | None = None
     own_widths: bool | None = None
@@ -95,19 +95,19 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
     kind = pick(draw, _kinds(domain, answers))
     unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
     sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
-    own = _either(draw, domain.own_widths, Capability.WIDTHS in answers)
-    oneself = sizes["N"] == sizes["M"] and not own and _either(draw, domain.oneself, True)
+    apart = domain.arrays != (1,)  # one array has one width
+    own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
+    square = sizes["N"] == sizes["M"] and not own  # as self-attention has to be
+    count = pick(draw, [x for x in domain.arrays if x > 1 or square])
     biased = not _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
     family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
-    arrays: dict[str, Any] = _arrays(
-        chance, family, sizes, own=own, oneself=oneself, dtype=scope.dtype
-    )
+    arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
     return LayerProblem(
         **arrays,
         parameters=_parameters(chance, family, arrays, sizes["A"], biased, scope.dtype),
         heads=sizes["H"],
         **_hidden(chance, kind, sizes, scope.dtype),
-        oneself=oneself,
+        arrays=count,
         batched=not unbatched,
         training=pick(draw, (True, False)) if domain.training is None else domain.training,
         asks=pick(draw, domain.asks),
@@ -143,7 +143,7 @@ def _sizes(
     long = scope.reach != "small" and pick(draw, (False, False, False, True))
     N = max(least_n, pick(draw, SHORT))
     M = max(least_m, pick(draw, LONG if long else SHORT))
-    if domain.oneself or domain.square or pick(draw, (False, True)):
+    if domain.arrays == (1,) or domain.square or pick(draw, (False, True)):
         N = M = max(N, M)
     return {"B": max(least_b, pick(draw, batches)), "H": H, "A": H * D, "N": N, "M": M}
 
@@ -152,22 +152,22 @@ def _arrays(
     chance: np.random.Generator,
     family: str,
     sizes: Mapping[str, int],
+    count: Arrays,
     *,
     own: bool,
-    oneself: bool,
     dtype: str,
 ) -> dict[str, Array]:
-    """query, key, value and dout."""
+    """query, key and value, of so many arrays, and dout."""
     B, N, M, A = (sizes[axis] for axis in "BNMA")
     K, V = (int(chance.integers(1, A + 4)) for _ in "KV") if own else (A, A)
     numbers = NUMBERS[family]
-    query, dout = numbers(chance, (B, N, A)), numbers(chance, (B, N, A))
-    key, value = (query, query) if oneself else (numbers(chance, (B, M, x)) for x in (K, V))
-    for x in (query, key, value):
+    shapes = dict(zip(INPUTS, ((B, N, A), (B, M, K), (B, M, V)), strict=True))
+    made = {name: numbers(chance, shapes[name]) for name in dict.fromkeys(GIVEN[count])}
+    for x in made.values():
         x[chance.random(x.shape[:2]) < 0.1] = 0.0
-    made = {"query": query, "key": key, "value": value, "dout": dout}
     found = {name: rounded(x, dtype) for name, x in made.items()}
-    return found | dict.fromkeys(("key", "value"), found["query"]) if oneself else found
+    dout = rounded(numbers(chance, (B, N, A)), dtype)
+    return {name: found[x] for name, x in zip(INPUTS, GIVEN[count], strict=True)} | {"dout": dout}
 
 
 def _parameters(

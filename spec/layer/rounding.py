@@ -119,15 +119,19 @@ class Budgets:
         if x.biased:
             sums = (self.total(*d) for d in (dq, dk, dv, (x.dout, EXACT)))
             by_parameters = by_parameters.but(**dict(zip(definition.BIASES, sums, strict=True)))
-        if x.oneself:
-            rows, W = self._side_by_side(dq, dk, dv), np.concatenate([p.W_q, p.W_k, p.W_v])
-            return LayerGradients(self.linear(*rows, W.T, None, 3), None, None, by_parameters)
+        ways = tuple(zip(x.given, (dq, dk, dv), (p.W_q, p.W_k, p.W_v), strict=True))
+        by_input = {
+            name: self._along([(d, W) for given, d, W in ways if given == name])
+            for name in x.distinct
+        }
         return LayerGradients(
-            self.linear(*dq, p.W_q.T, None),
-            self.linear(*dk, p.W_k.T, None),
-            self.linear(*dv, p.W_v.T, None),
-            by_parameters,
+            by_input["query"], by_input.get("key"), by_input.get("value"), by_parameters
         )
+
+    def _along(self, ways: list[tuple[tuple[Array, Array], Array]]) -> Array:
+        """The budget of an input's gradient, the sum of dX W over the ways it is read along."""
+        rows = self._side_by_side(*(d for d, _ in ways))
+        return self.linear(*rows, np.concatenate([W for _, W in ways]).T, None, len(ways))
 
     def of_step(self, rate: float) -> Parameters:
         """The budgets of p - rate dp, a product and a difference, each of them stored."""

@@ -45,7 +45,7 @@ def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -
 
 @clause(
     "L35",
-    over=LayerProblems(hiding=("none", "padding", "mask"), oneself=False, least=(1, 1, 2, 1)),
+    over=LayerProblems(hiding=("none", "padding", "mask"), arrays=(3, 2), least=(1, 1, 2, 1)),
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -72,7 +72,7 @@ def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L36",
-    over=LayerProblems(hiding=("none",), oneself=True, own_widths=False, least=(1, 1, 2, 2)),
+    over=LayerProblems(hiding=("none",), arrays=(1,), least=(1, 1, 2, 2)),
     catches={"splits_without_transposing", "merges_without_transposing"},
     proof=proofs.tokens_have_no_order,
 )
@@ -95,16 +95,21 @@ def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) 
 
 @clause(
     "L37",
-    over=LayerProblems(oneself=True, own_widths=False),
-    catches={"takes_values_from_the_keys", "takes_keys_from_the_queries"},
+    over=LayerProblems(arrays=(1, 2), own_widths=False),
+    catches={
+        "takes_values_from_the_keys",
+        "takes_keys_from_the_queries",
+        "takes_a_memory_for_self_attention",
+    },
 )
-def self_attention_is_attention(layer: Layer, problem: LayerProblem) -> None:
-    """One array that is query, key and value gives what three copies of it give.
+def one_array_is_as_good_as_copies(layer: Layer, problem: LayerProblem) -> None:
+    """One array that is several inputs gives what copies of it give.
 
-        y(x, x, x) = y(query, key, value)    where they are equal to x, in memory of their own
+        y(x, x, x) = y(x, x', x"),    y(q, x, x) = y(q, x, x')    for copies x', x" of x
 
-    A layer may notice that its inputs are one object, and take a shorter path. Values of their
-    own are looked at too, which the shorter path must not.
+    A layer may notice that its inputs are one object, and take a shorter path: one in
+    self-attention, another where a decoder reads an encoder. Values of their own are looked at
+    too, which the shorter paths must not.
     """
     copies = moves.apart(problem)
     other = copies.but(value=-problem.value, key=problem.key[:, ::-1])
@@ -117,7 +122,7 @@ def self_attention_is_attention(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L38",
-    over=LayerProblems(own_widths=True),
+    over=LayerProblems(own_widths=True, arrays=(3,)),
     catches={"projects_with_the_transpose", "takes_values_from_the_keys"},
     proof=proofs.features_that_are_not_read_do_nothing,
     effort=2,

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends.layer_arrays import INPUTS
 from spec.backends.layer_options import flags, masks
 from spec.backends.layers import WrappedLayer
 from spec.certification.posing import literal
@@ -20,7 +19,7 @@ from spec.certification.settings import Request
 from spec.certification.source import IMPORTS, MADE, NUMBERS, imported
 from spec.clause import Clause
 from spec.implementation import not_offered
-from spec.layer.notation import LayerProblem
+from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
@@ -84,7 +83,7 @@ def _said(
         yield "weights", (answer, known.weights, known.of_weights)
     elif name == "backward":
         want, within = known.gradients, known.of_gradients
-        for x in INPUTS[:1] if problem.oneself else INPUTS:
+        for x in problem.distinct:
             yield x, (getattr(answer, x), getattr(want, x), getattr(within, x))
         three = (state_of(found.parameters) for found in (answer, want, within))
         got, right, budgets = three
@@ -152,22 +151,20 @@ class Script:
     def _called(self, what: str) -> list[str]:
         """The call, and what is looked at in its answer, as `got`."""
         p = self.problem
-        inputs = INPUTS[:1] if p.oneself else INPUTS
-        lines = [f"{name} = {self._array(self._given(name))}" for name in inputs]
-        given = ", ".join(inputs * 3 if p.oneself else inputs)
+        lines = [f"{name} = {self._array(self._given(name))}" for name in p.distinct]
         found = {name: repr(x) for name, x in flags(p, self.wrapped.takes).items()}
         for word, (name, x) in masks(p, self.wrapped.takes).items():
             found[word] = self._array(x if name == "mask" or p.batched else x[0])
-        call = f"layer({given}{''.join(f', {n}={x}' for n, x in found.items())})"
+        call = f"layer({', '.join(p.given)}{''.join(f', {n}={x}' for n, x in found.items())})"
         if what not in ("y", "weights"):
             lines.append(f"dout = {self._array(self._given('dout'))}")
         if what in INPUTS and self.library == "torch":
             lines.append(f"{what}.requires_grad_()")
         if self.library == "torch" and what in ("y", "weights") and not p.training:
             lines.append("torch.set_grad_enabled(False)")
-        return [*lines, f"out = {call}", *self._looked_at(what, inputs)]
+        return [*lines, f"out = {call}", *self._looked_at(what)]
 
-    def _looked_at(self, what: str, inputs: tuple[str, ...]) -> list[str]:
+    def _looked_at(self, what: str) -> list[str]:
         """What the call answered, or its gradient by an input or a parameter, as `got`."""
         y = "out[0] if isinstance(out, tuple) else out"
         if what == "weights":
@@ -179,10 +176,10 @@ class Script:
             gradients = f"torch.autograd.grad(out, {by}, dout, materialize_grads=True)"
             return [f"out = {y}", self._numbers(f"{gradients}[0]")]
         found = "dquery, dkey, dvalue, named = layer.backward(dout)"
-        value = f"d{what}" if what in INPUTS else f"named[{what!r}]"
-        if len(inputs) == 1 and what in INPUTS:
-            value = "dquery + dkey + dvalue"
-        return [found, self._numbers(value)]
+        if what not in INPUTS:
+            return [found, self._numbers(f"named[{what!r}]")]
+        ways = zip(INPUTS, self.problem.given, strict=True)
+        return [found, self._numbers(" + ".join(f"d{x}" for x, given in ways if given == what))]
 
     def _numbers(self, value: str) -> str:
         """What is compared, as NumPy has it in float64."""

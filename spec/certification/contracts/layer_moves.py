@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from spec.certification.contracts.simplifying import FAR, Move, kept, simpler
-from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.notation import INPUTS, LayerProblem, Parameters
 from spec.notation import Array
 
 ARRAYS = ("query", "key", "value", "dout")
@@ -37,7 +37,7 @@ def lengths(problem: LayerProblem) -> Iterator[LayerProblem]:
     if problem.N == problem.M:
         for index in kept(problem.N):
             yield _one_array(_of_keys(_of_queries(problem, index), index))
-    if not problem.oneself:
+    if problem.arrays > 1:
         for index in kept(problem.N):
             yield _of_queries(problem, index)
         for index in kept(problem.M):
@@ -63,10 +63,14 @@ def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Narrower keys and values, where they have widths of their own."""
     if not problem.own_widths:
         return
-    for name, weight in (("key", "W_k"), ("value", "W_v")):
-        x, W = getattr(problem, name), getattr(problem.parameters, weight)
+    weights = {"key": "W_k", "value": "W_v"}
+    for name in problem.distinct[1:]:
+        read_as = [x for x, given in zip(INPUTS, problem.given, strict=True) if given == name]
+        x = getattr(problem, name)
         for index in kept(x.shape[2]):
-            yield problem.but(**{name: x[..., index]}).of(**{weight: W[:, index]})
+            by = {weights[place]: getattr(problem.parameters, weights[place]) for place in read_as}
+            narrower = {weight: W[:, index] for weight, W in by.items()}
+            yield problem.but(**dict.fromkeys(read_as, x[..., index])).of(**narrower)
 
 
 def options(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -77,7 +81,7 @@ def options(problem: LayerProblem) -> Iterator[LayerProblem]:
         "padding": None,
         "mask": None,
         "causal": False,
-        "oneself": False,
+        "arrays": 3,
         "batched": True,
         "training": True,
         "asks": "nothing",
@@ -109,8 +113,7 @@ def masks(problem: LayerProblem) -> Iterator[LayerProblem]:
 
 def numbers(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Simpler numbers in inputs and parameters."""
-    names = ("dout", "query") if problem.oneself else ("dout", "value", "key", "query")
-    for name in names:
+    for name in ("dout", *reversed(problem.distinct)):
         for x in simpler(getattr(problem, name)):
             yield _one_array(problem.but(**{name: x}))
     for name, x in problem.parameters.named().items():
@@ -118,10 +121,9 @@ def numbers(problem: LayerProblem) -> Iterator[LayerProblem]:
 
 
 def _one_array(problem: LayerProblem) -> LayerProblem:
-    """Query, key and value are one array again, where they were."""
-    if not problem.oneself:
-        return problem
-    return problem.but(key=problem.query, value=problem.query)
+    """Inputs that are one array are equal again."""
+    ways = zip(INPUTS, problem.given, strict=True)
+    return problem.but(**{name: getattr(problem, given) for name, given in ways})
 
 
 def _of_queries(problem: LayerProblem, index: Array) -> LayerProblem:

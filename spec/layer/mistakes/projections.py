@@ -72,6 +72,14 @@ def takes_keys_from_the_queries(query: Array, key: Array, value: Array, _: Sizes
     return query, query if key.shape == query.shape else key, value
 
 
+@wrong("receive", incident="C25")
+def takes_a_memory_for_self_attention(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
+    """Asks whether key is value, and not whether query is, before it projects one array thrice."""
+    if key is not value or query.shape != key.shape:
+        return query, key, value
+    return key, key, key
+
+
 @wrong("receive", incident="C24", citation="aipixel/AEMatter#3")
 def takes_the_batch_for_the_length(query: Array, key: Array, value: Array, s: Sizes) -> Inputs:
     """Reads (batch, length) as (length, batch), which no shape forbids where they are equal."""
