@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import moves, proofs, rounding
+from spec import masks, moves, proofs, rounding
 from spec.bases import mean_of_the_visible, within_the_mean
 from spec.clause import at_least, clause, equal
 from spec.implementation import Capability, Implementation
@@ -113,17 +113,13 @@ def a_low_bias_hides_nothing_by_itself(attention: Implementation, problem: Probl
 
         q_i = 0, b_ij in {c_i, 2 c_i}  implies  o_i = mean of v_j over the keys with b_ij = c_i
 
-    c is -2^14 or far lower, so exp(c) is nothing beside 1, and a power of two, so that scores in
-    bits are c and 2 c times one number. That a row whose best score is -2^100 has a softmax like
-    any other is forgotten by thresholds that stand for a mask, and by finite seeds of a maximum.
+    exp(c_i) is nothing beside 1. That a row whose best score is -2^100 has a softmax like any
+    other is forgotten by thresholds that stand for a mask, and by finite seeds of a maximum.
     """
-    chance, highest = problem.chance(), FORMATS[problem.dtype].highest
-    c = -(2.0 ** chance.choice([x for x in (14, 30, 100, 126, 1022) if x < highest], problem.N))
-    least_low = chance.random((problem.N, problem.M)) < 0.5
-    least_low[:, 0] |= ~least_low.any(axis=1)
+    bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = problem.but(q=np.zeros_like(problem.q), mask=least_low)
 
-    o = attention.forward(flat.but(mask=np.where(least_low, c[:, None], 2 * c[:, None])))
+    o = attention.forward(flat.but(mask=bias))
 
     equal(o, mean_of_the_visible(flat), within=within_the_mean(flat))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from spec.notation import Array
-from spec.rounding.formats import rounded
+from spec.rounding.formats import FORMATS, rounded
 
 Chance = np.random.Generator
 Shape = tuple[int, int, int, int]
@@ -144,3 +144,16 @@ def mask(
         first = drawn[..., :1]
         first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN
     return drawn if kind in BOOLEAN else rounded(drawn, dtype)
+
+
+def low(chance: Chance, N: int, M: int, dtype: str) -> tuple[Array, Array]:
+    """Biases c_i or 2 c_i, all of them far below zero, and where they are c_i.   two of (N, M)
+
+    Every query has one of c_i at least. c is -2^14 or far lower, so exp(c) is nothing beside
+    1; and a power of two, so that whoever counts in bits rounds c and 2 c alike.
+    """
+    exponents = [x for x in (14, 30, 100, 126, 1022) if x < FORMATS[dtype].highest]
+    c = -(2.0 ** chance.choice(exponents, (N, 1)))
+    least_low = chance.random((N, M)) < 0.5
+    least_low[:, 0] |= ~least_low.any(axis=1)
+    return np.where(least_low, c, 2 * c), least_low

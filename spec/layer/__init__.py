@@ -19,6 +19,7 @@ and the clauses, section L:
     biases       what the biases do
     gradients    what the freedom of the heads says of the gradients
     masks        what a layer hides
+    added        what is added to its scores
     idleness     and who may see nothing returns a bias
     texts        texts do not meet, and tokens have no order
     calls        its calls are a function
@@ -28,6 +29,6 @@ A layer is plugged in as a class that is built and called like `torch.nn.Multihe
 
 from __future__ import annotations
 
-from spec.layer import agreement, biases, calls, gradients, heads, idleness, masks, texts
+from spec.layer import added, agreement, biases, calls, gradients, heads, idleness, masks, texts
 
-SECTIONS = (agreement, heads, biases, gradients, masks, idleness, texts, calls)
+SECTIONS = (agreement, heads, biases, gradients, masks, added, idleness, texts, calls)

@@ -155,28 +155,6 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
 
 
 @clause(
-    "L28",
-    over=LayerProblems(hiding=("mask", "mask of heads", "mask and padding")),
-    needs={Capability.BIAS},
-    catches={"adds_a_mask_of_truth_values"},
-    proof=proofs.truth_values_are_minus_infinity,
-)
-def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProblem) -> None:
-    """True and False are -inf and 0: in a layer, True forbids.
-
-        y(mask) = y(-inf where mask, 0 elsewhere)
-
-    An attention function says it the other way round (M1), and the two are often confused.
-    """
-    assert problem.mask is not None
-    added = problem.but(mask=np.where(problem.mask, -np.inf, 0.0))
-
-    y, p = layer.forward(problem), layer.forward(added)
-
-    equal(p, y, within=budgets(problem).of_output + budgets(added).of_output)
-
-
-@clause(
     "L29",
     over=LayerProblems(hiding=("causal", "causal and padding")),
     needs={Capability.MASK},

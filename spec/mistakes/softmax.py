@@ -76,7 +76,7 @@ def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
     return normalised(np.exp(hidden - np.maximum(top(hidden), -1e30)))
 
 
-@wrong("weigh", incident="C01", force="should")
+@wrong("weigh", incident="C11", citation="huggingface/transformers#31303", force="should")
 def takes_scores_in_bits_too_early(s: Array, allowed: Array) -> Array:
     """Multiplies scores by log2 e before anything is subtracted: the lowest becomes -inf."""
     hidden = forbid(s * s.dtype.type(np.log2(np.e)), allowed)

@@ -102,6 +102,24 @@ def forgets_tokens_of_zeros(
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
 
+@wrong("combine", incident="C09")
+def takes_low_biases_of_a_layer_for_a_mask(
+    s: Array, mask: Array | None, padding: Array | None
+) -> Array:
+    """Forbids what has a bias of less than -1e4, as somebody's -inf is likely to be."""
+    if mask is not None and mask.dtype != bool:
+        mask = np.where(mask < -1e4, -np.inf, mask)
+    return steps.combine(s, mask, padding)
+
+
+@wrong("combine", incident="C11", citation="google/flax#982")
+def adds_a_mask_in_half_precision(s: Array, mask: Array | None, padding: Array | None) -> Array:
+    """Keeps what is added in float16, where the low is -inf."""
+    if mask is not None and mask.dtype != bool:
+        mask = mask.astype(np.float16).astype(s.dtype)
+    return steps.combine(s, mask, padding)
+
+
 @wrong("weigh", incident="S1")
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
