@@ -144,6 +144,14 @@ class HalfAsLoud(MultiHead):
         return y / 2, a
 
 
+class ListsValueGradients(MultiHead):
+    """Has right gradients, and hands over those of the values as a list of lists."""
+
+    def backward(self, dout):
+        dquery, dkey, dvalue, named = super().backward(dout)
+        return dquery, dkey, dvalue.tolist(), named
+
+
 def opposite(mask):
     return np.logical_not(mask) if mask.dtype == bool else mask
 

@@ -114,6 +114,12 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     assert outcomes["L1"] == "holds"
 
 
+def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
+    certificate = certify(layers.ListsValueGradients, dtypes=("float64",), clauses="L2")
+    assert certificate.exit_code == 1, str(certificate)
+    assert "violated: L2" in str(certificate)
+
+
 def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
     """Some clauses put several problems at once, and any of them may be refused."""
     certificate = certify(layers.ShortMasks, dtypes=("float32",), profile="quick")

@@ -42,11 +42,12 @@ def mode(training: bool) -> AbstractContextManager[Any]:
 def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What `backward` says after a call; the last array may have been used more than once."""
+    """What `backward` says after a call: of one array used several times, the sum."""
     run(*arrays)
     *of_inputs, of_parameters = layer.backward(dout)
-    *alone, _ = arrays
-    of_inputs[len(alone) :] = [np.add.reduce(of_inputs[len(alone) :])]
+    if len(arrays) < len(of_inputs):
+        last = len(arrays) - 1
+        of_inputs[last:] = [np.add.reduce(of_inputs[last:])]
     return of_inputs, dict(of_parameters)
 
 
