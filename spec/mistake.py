@@ -29,8 +29,8 @@ class Mistake:
     """A plausible wrong implementation.
 
     sentence: the temptation, in one line.
-    incident: the class of real bugs that it belongs to (C01 to C40), or the published
-        system (S0 to S4) that has it.
+    incident: the class of real bugs that it belongs to (I01 to I40), or the published
+        system (S0 to S4) that has it: see incidents.md, beside this file; or "plausible".
     target: what is plugged in, a function or a class. load: makes the record of such a target.
     citation: where it was reported; empty where it is merely plausible.
     dtypes: where it shows.
@@ -58,9 +58,9 @@ class Mistake:
     @property
     def source(self) -> str:
         """Where it comes from, in words."""
-        known = {"S": "published system", "C": "incident class"}.get(self.incident[0])
         numbered = self.incident[1:].isdigit()
-        words = f"{known} {self.incident}" if known and numbered else self.incident
+        kind = "system" if self.incident[0] == "S" else "incident"
+        words = f"{kind} {self.incident}, spec/incidents.md" if numbered else self.incident
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
 

@@ -32,7 +32,8 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
     )
     assert done.returncode == 1
     assert "violated: A2" in done.stdout
-    assert "looks like differentiates_softmax_by_element (published system S0)" in done.stdout
+    likeness = "looks like differentiates_softmax_by_element (system S0, spec/incidents.md)"
+    assert likeness in done.stdout
     found = json.loads(json_file.read_text())
     assert found["passed"] is False
     assert sum(found["ledger"].values()) == len(found["verdicts"])

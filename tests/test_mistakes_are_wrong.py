@@ -185,8 +185,8 @@ def test_every_mistake_says_what_it_is() -> None:
     for name, mistake in MISTAKES.items():
         assert mistake.attend.__name__ == name
         assert mistake.sentence.endswith(".")
-        assert mistake.incident == "plausible" or mistake.incident[0] in "CS"
-        assert mistake.harmless == (mistake.incident == "C40")
+        assert mistake.incident == "plausible" or mistake.incident[0] in "IS"
+        assert mistake.harmless == (mistake.incident == "I40")
 
 
 def test_every_convention_is_somebodys_mistake() -> None:

@@ -55,7 +55,7 @@ def returns_the_values_themselves(
     return attend(query, key, value, options)
 
 
-@wrong("read", incident="C26", citation="pytorch/pytorch#181133", kind="call")
+@wrong("read", incident="I26", citation="pytorch/pytorch#181133", kind="call")
 def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Reads the memory behind a view in order, as if it were contiguous."""
     return steps.read(*(_in_order(x) for x in (query, key, value)))
@@ -69,7 +69,7 @@ def _in_order(x: Array) -> Array:
     return np.resize(buffer[start:], x.shape)
 
 
-@wrong("receive", incident="C26")
+@wrong("receive", incident="I26")
 def ignores_the_strides_of_dout(dout: Array) -> Array:
     """Reads the memory behind a cotangent in order, as if it were contiguous."""
     return _in_order(dout)
@@ -94,7 +94,7 @@ def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
     return array
 
 
-@around(incident="C29", citation="ml-explore/mlx#3071")
+@around(incident="I29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -104,7 +104,7 @@ def remembers_answers_by_shape(
     return _latest(_answers, name, out).copy()
 
 
-@around(incident="C29", citation="time-series/lag-llama#81")
+@around(incident="I29", citation="time-series/lag-llama#81")
 def keeps_stale_keys(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -113,7 +113,7 @@ def keeps_stale_keys(
     return attend(query, kept, value, options)
 
 
-@around(incident="C29")
+@around(incident="I29")
 def returns_the_same_buffer_again(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -124,7 +124,7 @@ def returns_the_same_buffer_again(
     return buffer
 
 
-@around(incident="C28", citation="ggml-org/llama.cpp#13438")
+@around(incident="I28", citation="ggml-org/llama.cpp#13438")
 def drops_a_key_every_seventh_call(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -135,7 +135,7 @@ def drops_a_key_every_seventh_call(
     return attend(query, key, value, options)
 
 
-@around(incident="C22", citation="karpathy/nanoGPT#240")
+@around(incident="I22", citation="karpathy/nanoGPT#240")
 def drops_out_in_evaluation(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -151,7 +151,7 @@ def _poisoned(*arguments: Any) -> Any:
     return pipeline.backward(*arguments)
 
 
-@around(incident="C29", observers={"backward": differentiated(_poisoned)})
+@around(incident="I29", observers={"backward": differentiated(_poisoned)})
 def starts_from_what_the_backward_pass_left(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -162,7 +162,7 @@ def starts_from_what_the_backward_pass_left(
     return out + 1 if left else out
 
 
-@around(incident="C17", citation="pytorch/pytorch#175063")
+@around(incident="I17", citation="pytorch/pytorch#175063")
 def adds_zero_times_all_queries(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -177,19 +177,19 @@ def adds_zero_times_all_queries(
 # What is returned
 
 
-@wrong("finish", incident="C37", kind="call")
+@wrong("finish", incident="I37", kind="call")
 def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
     """Returns float64 whatever it was given."""
     return o.astype(np.float64)
 
 
-@wrong("finish", incident="C24", kind="call")
+@wrong("finish", incident="I24", kind="call")
 def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
     """Transposes the output for the projection that is to follow: (B, N, H, E)."""
     return o.astype(dtype).swapaxes(1, 2)
 
 
-@wrong("finish", incident="C37", kind="call")
+@wrong("finish", incident="I37", kind="call")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
     """Drops the axes of size one, the batch and the head of every small example."""
     return o.astype(dtype).squeeze()

@@ -17,13 +17,13 @@ from spec.mistakes.tiles import TILE
 from spec.notation import Array
 
 
-@wrong("weigh", incident="C40", citation="tinygrad/tinygrad#2425", harmless=True)
+@wrong("weigh", incident="I40", citation="tinygrad/tinygrad#2425", harmless=True)
 def adds_one_to_every_allowed_score(s: Array, allowed: Array) -> Array:
     """Holds 1 where the mask allows and -inf where not: a constant, which the softmax cancels."""
     return softmax(forbid(s + 1, allowed))
 
 
-@wrong("weigh", incident="C40", harmless=True)
+@wrong("weigh", incident="I40", harmless=True)
 def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
     """Rounds the maximum up to a whole number before it subtracts it."""
     hidden = forbid(s, allowed)
@@ -31,7 +31,7 @@ def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
     return divided(e, e.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="C40", harmless=True)
+@wrong("weigh", incident="I40", harmless=True)
 def works_in_base_two(s: Array, allowed: Array) -> Array:
     """Takes powers of two of scores times log2(e), as fast kernels do."""
     hidden = forbid(s, allowed)
@@ -39,20 +39,20 @@ def works_in_base_two(s: Array, allowed: Array) -> Array:
     return divided(e, e.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="C40", harmless=True)
+@wrong("weigh", incident="I40", harmless=True)
 def multiplies_numerator_and_denominator(s: Array, allowed: Array) -> Array:
     """Multiplies every exponential by 4, which the division takes out again."""
     e = 4 * powers(s, allowed)
     return divided(e, e.sum(axis=-1, keepdims=True))
 
 
-@wrong("scores", incident="C40", harmless=True)
+@wrong("scores", incident="I40", harmless=True)
 def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array:
     """Scales the queries, which are fewer than the scores."""
     return (q * q.dtype.type(sigma)) @ k.swapaxes(-1, -2)
 
 
-@around(incident="C40", kind="forward", harmless=True)
+@around(incident="I40", kind="forward", harmless=True)
 @np.errstate(all="ignore")
 def divides_late(_: Attend, query: Array, key: Array, value: Array, options: Options) -> Array:
     """Multiplies by the values first, and divides the sum by the denominator at the end."""
@@ -62,7 +62,7 @@ def divides_late(_: Attend, query: Array, key: Array, value: Array, options: Opt
     return o.astype(query.dtype)
 
 
-@around(incident="C40", kind="forward", harmless=True)
+@around(incident="I40", kind="forward", harmless=True)
 @np.errstate(all="ignore")
 def works_tile_by_tile(
     _: Attend, query: Array, key: Array, value: Array, options: Options
@@ -82,7 +82,7 @@ def works_tile_by_tile(
     return divided(o, total).astype(query.dtype)
 
 
-@around(incident="C40", kind="forward", harmless=True)
+@around(incident="I40", kind="forward", harmless=True)
 def takes_the_heads_in_reverse(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:

@@ -1,6 +1,6 @@
 """How to make a wrong attention function: replace a step, or wrap the whole call.
 
-    @wrong("scale", incident="C14", citation="tenstorrent/tt-metal#56789")
+    @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
         '''Divides by the square root of the number of heads, having mixed up two variables.'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked

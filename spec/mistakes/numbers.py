@@ -85,7 +85,7 @@ def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     return normalised(np.where(allowed, np.ldexp(cubic, whole.astype(int)), 0))
 
 
-@wrong("scale", incident="C14", kind="rounding")
+@wrong("scale", incident="I14", kind="rounding")
 def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
     """Keeps the scale in the dtype of the parameters."""
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))

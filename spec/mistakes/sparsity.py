@@ -84,7 +84,7 @@ def centres_each_key_on_its_own_mean(q: Array, k: Array, sigma: float) -> Array:
     return scores(q, k - k.mean(axis=-1, keepdims=True), sigma)
 
 
-@wrong("weigh", incident="C38", citation="ml-explore/mlx#3573")
+@wrong("weigh", incident="I38", citation="ml-explore/mlx#3573")
 def switches_beyond_eight_queries(s: Array, allowed: Array) -> Array:
     """Takes another path for more than eight queries, on which the first key gains 1e-3."""
     gain = (s.shape[-2] > 8) * (np.arange(s.shape[-1]) == 0) / 1000

@@ -40,7 +40,7 @@ def log_sum(s: Array, allowed: Array) -> Array:
     return top(hidden) + np.log(np.exp(hidden - top(hidden)).sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="C13", citation="pytorch/pytorch#196678")
+@wrong("weigh", incident="I13", citation="pytorch/pytorch#196678")
 def scores_padding_zero(s: Array, allowed: Array) -> Array:
     """Pads the keys to whole tiles with the score 0 instead of -inf."""
     lanes = -s.shape[-1] % TILE
@@ -48,14 +48,14 @@ def scores_padding_zero(s: Array, allowed: Array) -> Array:
     return softmax(padded)[..., : s.shape[-1]]
 
 
-@wrong("weigh", incident="C13")
+@wrong("weigh", incident="I13")
 def drops_the_tail(s: Array, allowed: Array) -> Array:
     """Rounds the number of tiles down, once there is more than one."""
     M = s.shape[-1]
     return weigh(s, allowed & (position(s) < (M // TILE * TILE or M)))
 
 
-@wrong("weigh", incident="C13")
+@wrong("weigh", incident="I13")
 def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     """Handles the last tile apart, and skips it when it is not ragged."""
     M = s.shape[-1]
@@ -63,27 +63,27 @@ def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (position(s) < M - skipped))
 
 
-@wrong("weigh", incident="C13")
+@wrong("weigh", incident="I13")
 def reads_only_128_keys(s: Array, allowed: Array) -> Array:
     """Has one block of 128 keys, and no loop over blocks."""
     return weigh(s, allowed & (position(s) < 128))
 
 
-@wrong("weigh", incident="C17")
+@wrong("weigh", incident="I17")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
     """Computes the maximum before the loop over tiles, from the first of them."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - top(hidden[..., :TILE])))
 
 
-@wrong("weigh", incident="C17")
+@wrong("weigh", incident="I17")
 def forgets_to_rescale(s: Array, allowed: Array) -> Array:
     """Raises the running maximum, and leaves what was summed under the last one."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - running_maximum(hidden)))
 
 
-@wrong("weigh", incident="C17")
+@wrong("weigh", incident="I17")
 def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     """Rescales the values when the running maximum rises, but not the denominator."""
     hidden = forbid(s, allowed)
@@ -91,7 +91,7 @@ def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     return divided(powers(s, allowed), stale.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="C18")
+@wrong("weigh", incident="I18")
 def averages_two_halves(s: Array, allowed: Array) -> Array:
     """Splits the keys in two, and gives both halves the same say."""
     both = [weigh(s, half) for half in halves(s, allowed)]
@@ -99,7 +99,7 @@ def averages_two_halves(s: Array, allowed: Array) -> Array:
     return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
 
 
-@wrong("weigh", incident="C18", citation="sgl-project/sglang#40903")
+@wrong("weigh", incident="I18", citation="sgl-project/sglang#40903")
 def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     """Merges two halves by 2 ** lse, where lse is a natural logarithm."""
     parts = halves(s, allowed)
@@ -108,7 +108,7 @@ def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
 
 
-@wrong("weigh", incident="C18", citation="ROCm/rocMLIR#2371")
+@wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
     """Merges a half in which every key is forbidden by (-inf) - (-inf)."""
     empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]

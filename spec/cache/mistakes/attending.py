@@ -16,19 +16,19 @@ from spec.mistakes.steps import softmax
 from spec.notation import Array
 
 
-@wrong("visible", incident="C03", citation="pytorch/pytorch#110144")
+@wrong("visible", incident="I03", citation="pytorch/pytorch#110144")
 def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
     """Bounds token i of a chunk by key i, as where nothing was read before."""
     return visible(kept, 0 * before, n)
 
 
-@wrong("visible", incident="C04")
+@wrong("visible", incident="I04")
 def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
     """Bounds every token of a chunk by the new length, which is right for single tokens."""
     return visible(kept, np.maximum(before, kept.lengths - 1), 1).repeat(n, axis=1)
 
 
-@wrong("visible", incident="C06")
+@wrong("visible", incident="I06")
 def hides_the_present_token(kept: Kept, before: Array, n: int) -> Array:
     """Bounds by the length before the token was read: it sees the past, and not itself."""
     return visible(kept, before - 1, n)
@@ -40,7 +40,7 @@ def sees_only_its_own_chunk(kept: Kept, before: Array, n: int) -> Array:
     return visible(kept, before, n) & (np.arange(kept.room) >= before[:, None, None])
 
 
-@wrong("visible", incident="C29", citation="ggml-org/llama.cpp#26744")
+@wrong("visible", incident="I29", citation="ggml-org/llama.cpp#26744")
 def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
     """Hides what was never written, and not what was written and taken back."""
     places = np.arange(kept.room)
@@ -48,19 +48,19 @@ def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
     return visible(kept, before, n) | stale[:, None]
 
 
-@wrong("visible", incident="C30")
+@wrong("visible", incident="I30")
 def bounds_all_by_the_first_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Takes the length of sequence 0 for that of all."""
     return visible(kept, np.full_like(before, before[0]), n)
 
 
-@wrong("visible", incident="C30")
+@wrong("visible", incident="I30")
 def bounds_all_by_the_longest_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Takes the largest length for that of all."""
     return visible(kept, np.full_like(before, before.max()), n)
 
 
-@wrong("weigh", incident="C29", citation="ggml-org/llama.cpp#26744")
+@wrong("weigh", incident="I29", citation="ggml-org/llama.cpp#26744")
 def lowers_what_is_hidden_by_ten_thousand(s: Array, seen: Array) -> Array:
     """Adds -1e4 where nothing is to be seen, so that a large score behind the end sees through."""
     return softmax(s + np.where(seen, 0, s.dtype.type(-1e4)))
@@ -72,32 +72,32 @@ def leaves_empty_places_a_little(s: Array, seen: Array) -> Array:
     return np.maximum(weigh(s, seen), s.dtype.type(2.0**-20))
 
 
-@wrong("combine", incident="C33", citation="pytorch/pytorch#101967", force="should")
+@wrong("combine", incident="I33", citation="pytorch/pytorch#101967", force="should")
 def multiplies_what_is_hidden_by_zero(a: Array, v: Array, _: Array) -> Array:
     """Multiplies all values by their weights, and 0 * NaN is NaN."""
     return a @ v
 
 
-@wrong("scale", incident="C14")
+@wrong("scale", incident="I14")
 def scales_by_the_length_so_far(width: int, lengths: Array) -> Any:
     """Divides by the square root of the wrong axis of the keys, their number."""
     del width
     return 1 / np.sqrt(max(int(lengths.max()), 1))
 
 
-@wrong("share", incident="C19")
+@wrong("share", incident="I19")
 def hands_key_heads_round_in_turn(x: Array, heads: int) -> Array:
     """Tiles the key heads where each was to be repeated."""
     return np.tile(x, (1, heads // x.shape[1], 1, 1))
 
 
-@wrong("fetch", incident="C31")
+@wrong("fetch", incident="I31")
 def reads_the_first_sequence_for_all(kept: Kept) -> tuple[Array, Array]:
     """Looks up the places of sequence 0, whichever sequence asks."""
     return tuple(np.repeat(x[:1], len(x), axis=0) for x in (kept.k, kept.v))  # type: ignore
 
 
-@wrong("fetch", incident="C19")
+@wrong("fetch", incident="I19")
 def reads_the_first_head_for_all(kept: Kept) -> tuple[Array, Array]:
     """Looks up the keys of head 0, whichever head asks."""
     return np.repeat(kept.k[:, :1], kept.k.shape[1], axis=1), kept.v

@@ -21,7 +21,7 @@ def scales_queries_in_place(
     return out
 
 
-@around(incident="C29")
+@around(incident="I29")
 def answers_into_the_same_array(
     cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
@@ -47,7 +47,7 @@ def answers_where_the_values_were(
 # Harmless
 
 
-@wrong("forget", incident="C40", harmless=True)
+@wrong("forget", incident="I40", harmless=True)
 def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
     """Overwrites what nobody looks at."""
     gone = np.arange(kept.room) >= lengths[:, None]
@@ -55,13 +55,13 @@ def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
     kept.lengths = lengths
 
 
-@wrong("grow", incident="C40", harmless=True)
+@wrong("grow", incident="I40", harmless=True)
 def grows_by_more_than_it_must(x: Array, length: int) -> Array:
     """Makes room for three times as many tokens."""
     return buffered.grow(x, 3 * length)
 
 
-@wrong("write", incident="C40", harmless=True)
+@wrong("write", incident="I40", harmless=True)
 def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Writes whole chunks, and lets the next one overwrite what was no text."""
     del counts

@@ -36,19 +36,19 @@ def takes_back_nothing(kept: Kept, lengths: Array) -> None:
     del kept, lengths
 
 
-@wrong("forget", incident="C30")
+@wrong("forget", incident="I30")
 def takes_all_sequences_back_to_the_shortest(kept: Kept, lengths: Array) -> None:
     """Has one length to go back to, and takes the smallest."""
     kept.lengths = np.full_like(lengths, lengths.min())
 
 
-@wrong("branch", incident="C29")
+@wrong("branch", incident="I29")
 def branches_into_the_same_memory(kept: Kept) -> Kept:
     """Copies the lengths and not what is behind them, so that branches write over each other."""
     return Kept(kept.k, kept.v, kept.lengths.copy(), kept.high.copy())
 
 
-@wrong("branch", incident="C29")
+@wrong("branch", incident="I29")
 def branches_into_itself(kept: Kept) -> Kept:
     """Hands out the cache itself as its branch."""
     return kept

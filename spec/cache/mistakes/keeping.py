@@ -18,7 +18,7 @@ WINDOW = 16  # places of a ring that was to be long enough
 PAGE = 4  # tokens to a page
 
 
-@wrong("write", incident="C29")
+@wrong("write", incident="I29")
 def keeps_the_first_chunk_only(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Has a flag that the cache is filled, and does not fill it again."""
     if not kept.chunks:
@@ -38,7 +38,7 @@ def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts
     put(kept.v, value, 0 * kept.lengths, counts)
 
 
-@wrong("write", incident="C29")
+@wrong("write", incident="I29")
 def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array
 ) -> None:
@@ -52,7 +52,7 @@ def writes_values_behind_what_was_taken_back(
     put(kept.v, value, kept.high, counts)
 
 
-@wrong("write", incident="C27")
+@wrong("write", incident="I27")
 def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Takes places modulo a length that no text was to exceed."""
     for b, n in enumerate(counts):
@@ -62,7 +62,7 @@ def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> 
         )
 
 
-@wrong("write", incident="C29", citation="vllm-project/vllm-ascend#2428")
+@wrong("write", incident="I29", citation="vllm-project/vllm-ascend#2428")
 def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Keeps what it was handed, and puts it together when it is needed."""
     given = kept.notes.setdefault("given", [])
@@ -86,7 +86,7 @@ def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("grow", incident="C24")
+@wrong("grow", incident="I24")
 def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     """Makes the memory longer and calls it longer arrays, so that heads run into each other."""
     larger = np.zeros_like(buffered.grow(x, length))
@@ -94,7 +94,7 @@ def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("fetch", incident="C29")
+@wrong("fetch", incident="I29")
 def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     """Has the first page at the place of the second in its table."""
     places = np.arange(kept.room)
@@ -102,7 +102,7 @@ def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     return kept.k[:, :, places], kept.v[:, :, places]
 
 
-@wrong("count", incident="C30", citation="deepspeedai/DeepSpeed#1912")
+@wrong("count", incident="I30", citation="deepspeedai/DeepSpeed#1912")
 def takes_padding_for_text(_: Array | None, batch: int, n: int) -> Array:
     """Counts all tokens of a chunk in every sequence."""
     return np.full(batch, n)
@@ -122,20 +122,20 @@ def _latest(sizes: Any) -> Kept:
     return found
 
 
-@wrong("start", incident="C29", citation="time-series/lag-llama#81")
+@wrong("start", incident="I29", citation="time-series/lag-llama#81")
 def starts_where_the_last_text_ended(*sizes: Any) -> Kept:
     """Uses its memory again, and nobody resets it between two texts."""
     return _latest(sizes)
 
 
-@wrong("start", incident="C29", citation="ml-explore/mlx#3071")
+@wrong("start", incident="I29", citation="ml-explore/mlx#3071")
 def shares_its_memory_between_caches(*sizes: Any) -> Kept:
     """Keeps its arrays on the class, so that two caches that are used by turns write into one."""
     found = _latest(sizes)
     return Kept(found.k, found.v, 0 * found.lengths, 0 * found.high)
 
 
-@around(incident="C29", citation="ml-explore/mlx#3071")
+@around(incident="I29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(
     cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:

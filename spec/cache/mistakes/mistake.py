@@ -1,6 +1,6 @@
 """How to make a wrong cache: replace a step, or wrap the answer to a chunk.
 
-    @wrong("visible", incident="C03", citation="pytorch/pytorch#110144")
+    @wrong("visible", incident="I03", citation="pytorch/pytorch#110144")
     def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
         '''Bounds token i of a chunk by key i, as where nothing was read before.'''
         return visible(kept, 0 * before, n)

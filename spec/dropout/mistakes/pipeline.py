@@ -1,6 +1,6 @@
 """Attention with dropout as steps, of which every mistake replaces one.
 
-    @wrong("use", incident="C23")
+    @wrong("use", incident="I23")
     def forgets_to_scale(seen: Pass) -> Array:
         '''Drops weights, and does not make up for it.'''
         return seen.a * seen.kept

@@ -109,7 +109,7 @@ def remembers_outputs_by_shape(x: Array, W1: Array, b1: Array, W2: Array, b2: Ar
     return _remember(x, W1, b1, W2, b2)
 
 
-@wrong("gate", incident="C22")
+@wrong("gate", incident="I22")
 def drops_units_at_random(z: Array) -> Array:
     """Leaves the dropout between the layers on."""
     kept = np.random.default_rng(next(_calls)).random(z.shape) < 0.9

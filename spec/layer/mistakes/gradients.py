@@ -30,19 +30,19 @@ def sends_values_to_the_keys_in_gradients(ds: Array, q: Array, v: Array) -> Arra
     return steps.into_keys(ds, v if v.shape == q.shape else q, v)
 
 
-@wrong("of_input", incident="C21")
+@wrong("of_input", incident="I21")
 def forgets_the_way_through_the_keys(dy: Array, W: Array, place: str) -> Array:
     """Adds two of the three paths of a self-attention."""
     return steps.of_input(dy, W, place) * dy.dtype.type(place != "k")
 
 
-@wrong("of_input", incident="C21")
+@wrong("of_input", incident="I21")
 def forgets_the_way_through_the_queries(dy: Array, W: Array, place: str) -> Array:
     """Treats the queries as given."""
     return steps.of_input(dy, W, place) * dy.dtype.type(place != "q")
 
 
-@wrong("arrive", incident="C21")
+@wrong("arrive", incident="I21")
 def forgets_a_way_of_self_attention(found: list[Array], inputs: tuple[Array, ...]) -> list[Array]:
     """Lets the keys of a self-attention be constants, as those of a memory are."""
     if inputs[0] is not inputs[1]:
@@ -50,7 +50,7 @@ def forgets_a_way_of_self_attention(found: list[Array], inputs: tuple[Array, ...
     return [found[0], np.zeros_like(found[1]), found[2]]
 
 
-@wrong("of_input", incident="C25")
+@wrong("of_input", incident="I25")
 def sends_gradients_through_the_transpose(dy: Array, W: Array, place: str) -> Array:
     """Goes back through W^T, wherever W is square."""
     return steps.of_input(dy, W.T if W.shape[0] == W.shape[1] else W, place)
@@ -63,63 +63,63 @@ def forgets_the_output_projection_in_gradients(dout: Array, W: Array) -> Array:
     return dout
 
 
-@wrong("of_weight", incident="C21")
+@wrong("of_weight", incident="I21")
 def averages_weight_gradients_over_the_batch(dy: Array, x: Array) -> Array:
     """Divides by the batch, as if the loss were a mean."""
     return steps.of_weight(dy, x) / dy.dtype.type(len(dy))
 
 
-@wrong("of_weight", incident="C21")
+@wrong("of_weight", incident="I21")
 def takes_weight_gradients_from_the_first_batch(dy: Array, x: Array) -> Array:
     """Forgets that the batch shares its weights."""
     return steps.of_weight(dy[:1], x[:1])
 
 
-@wrong("of_weight", incident="C25")
+@wrong("of_weight", incident="I25")
 def transposes_square_weight_gradients(dy: Array, x: Array) -> Array:
     """Returns (in, out) where the shapes allow it."""
     found = steps.of_weight(dy, x)
     return found.T if found.shape[0] == found.shape[1] else found
 
 
-@wrong("of_bias", incident="C21")
+@wrong("of_bias", incident="I21")
 def adds_bias_gradients_over_the_first_batch(dy: Array) -> Array:
     """Sums over the length of sequence 0."""
     return np.asarray(dy[0].sum(axis=0))
 
 
-@wrong("of_bias", incident="C21")
+@wrong("of_bias", incident="I21")
 def averages_bias_gradients(dy: Array) -> Array:
     """Takes the mean over the length, where the sum belongs."""
     return np.asarray(dy.mean(axis=1).sum(axis=0))
 
 
-@wrong("gather", incident="C21")
+@wrong("gather", incident="I21")
 def gives_the_key_bias_the_gradient_of_the_query_bias(named: Named) -> Named:
     """Stacks the bias gradients wrongly; that of the keys is zero, and that looks suspicious."""
     return {**named, "b_k": named["b_q"]} if "b_k" in named else named
 
 
-@wrong("gather", incident="C21")
+@wrong("gather", incident="I21")
 def swaps_the_gradients_of_keys_and_values(named: Named) -> Named:
     """Stacks q, v, k."""
     same = named["W_k"].shape == named["W_v"].shape
     return {**named, "W_k": named["W_v"], "W_v": named["W_k"]} if same else named
 
 
-@wrong("gather", incident="C21")
+@wrong("gather", incident="I21")
 def returns_zero_gradients_of_the_output_weights(named: Named) -> Named:
     """Trains everything but the output projection."""
     return {**named, "W_o": np.zeros_like(named["W_o"])}
 
 
-@wrong("descend", incident="C21")
+@wrong("descend", incident="I21")
 def climbs(p: Array, dp: Array, rate: float) -> Array:
     """Adds the gradient."""
     return steps.descend(p, dp, -rate)
 
 
-@wrong("descend", incident="C21")
+@wrong("descend", incident="I21")
 def steps_twice_as_far(p: Array, dp: Array, rate: float) -> Array:
     """Differentiates a square without its half."""
     return steps.descend(p, dp, 2 * rate)

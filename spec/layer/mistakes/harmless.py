@@ -10,13 +10,13 @@ from spec.layer.mistakes.steps import Sizes
 from spec.notation import Array
 
 
-@wrong("pick", incident="C40", harmless=True)
+@wrong("pick", incident="I40", harmless=True)
 def leaves_out_the_key_bias(p: dict[str, Array]) -> dict[str, Array]:
     """Projects keys without their bias, which moves every score of a query alike."""
     return {name: x for name, x in p.items() if name != "b_k"}
 
 
-@wrong("finish", incident="C40", harmless=True)
+@wrong("finish", incident="I40", harmless=True)
 def projects_head_by_head(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Adds up the heads, each through its own columns of W_o, and then the bias."""
     parts = zip(np.split(context, H, axis=-1), np.split(W, H, axis=1), strict=True)
@@ -24,13 +24,13 @@ def projects_head_by_head(context: Array, W: Array, b: Array | None, H: int) -> 
     return np.asarray(y if b is None else y + b)
 
 
-@wrong("scale", incident="C40", harmless=True)
+@wrong("scale", incident="I40", harmless=True)
 def computes_the_scale_by_a_power(sizes: Sizes) -> float:
     """D ** -0.5, which may round otherwise."""
     return float(sizes.D) ** -0.5
 
 
-@wrong("weigh", incident="C40", harmless=True)
+@wrong("weigh", incident="I40", harmless=True)
 def subtracts_a_little_more_than_the_maximum(s: Array) -> Array:
     """Shifts by the maximum plus one: any shift cancels."""
     return steps.weigh(s - 1)

@@ -1,6 +1,6 @@
 """How to make a wrong layer: replace a step.
 
-    @wrong("scale", incident="C14")
+    @wrong("scale", incident="I14")
     def scales_by_the_whole_width(sizes: Sizes) -> float:
         '''Divides by the square root of the model width, not of a head's.'''
         return 1 / np.sqrt(sizes.A)

@@ -10,7 +10,7 @@ from spec.layer.mistakes.mistake import around
 from spec.notation import Array
 
 
-@around(incident="C29", citation="time-series/lag-llama#81")
+@around(incident="I29", citation="time-series/lag-llama#81")
 def remembers_answers_to_a_shape(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Keeps its answers by the shape of the question, and never empties the cupboard."""
     kept = vars(layer).setdefault("kept", {})
@@ -20,7 +20,7 @@ def remembers_answers_to_a_shape(layer: Any, call: Any, query: Array, *rest: Any
     return kept[key]
 
 
-@around(incident="C29")
+@around(incident="I29")
 def normalises_its_input_in_place(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Reuses the memory of the queries for what it needs next."""
     result = call(layer, query.copy(), *(x.copy() for x in rest), **o)
@@ -28,7 +28,7 @@ def normalises_its_input_in_place(layer: Any, call: Any, query: Array, *rest: An
     return result
 
 
-@around(incident="C29", citation="vllm-project/vllm-ascend#2428")
+@around(incident="I29", citation="vllm-project/vllm-ascend#2428")
 def answers_in_the_memory_of_the_query(
     layer: Any, call: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
@@ -38,7 +38,7 @@ def answers_in_the_memory_of_the_query(
     return query, a
 
 
-@around(incident="C23", citation="NVIDIA/Megatron-LM#411")
+@around(incident="I23", citation="NVIDIA/Megatron-LM#411")
 def evaluates_for_ever(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Switches something off for evaluation that training never switches on again."""
     y, a = call(layer, query, *rest, **o)
@@ -47,7 +47,7 @@ def evaluates_for_ever(layer: Any, call: Any, query: Array, *rest: Any, **o: Any
     return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
 
 
-@around(incident="C28")
+@around(incident="I28")
 def answers_otherwise_every_third_time(
     layer: Any, call: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
@@ -57,7 +57,7 @@ def answers_otherwise_every_third_time(
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
 
 
-@around(incident="C01", citation="pytorch/pytorch#190486")
+@around(incident="I01", citation="pytorch/pytorch#190486")
 def divides_by_zero_in_evaluation(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
     y, a = call(layer, query, *rest, **o)

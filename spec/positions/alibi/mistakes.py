@@ -14,7 +14,7 @@ from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.steps import Steps, wrong
 from spec.rounding.formats import rounded
 
-POSITIONAL = "C35"
+POSITIONAL = "I35"
 
 
 @wrong("slopes", incident=POSITIONAL, citation="ml-explore/mlx#343")
@@ -92,13 +92,13 @@ def counts_distance_in_bfloat16(m: Array, d: Array) -> Array:
     return steps.charge(m, rounded(d.astype(float), "bfloat16"))
 
 
-@wrong("distance", incident="C03", citation="TransformerLensOrg/TransformerLens#777")
+@wrong("distance", incident="I03", citation="TransformerLensOrg/TransformerLens#777")
 def takes_rows_from_the_start(queries: int, keys: int) -> Array:
     """Takes the first rows of the square matrix for queries behind a cache."""
     return steps.distance(keys, keys)[:queries]
 
 
-@wrong("distance", incident="C03")
+@wrong("distance", incident="I03")
 def is_a_row_early_behind_a_cache(queries: int, keys: int) -> Array:
     """Takes the rows from one before the first query."""
     before = max(keys - queries - 1, 0)
@@ -117,7 +117,7 @@ def takes_slopes_for_exponents(m: Array, published: Array) -> Array:  # noqa: AR
     return 2.0**-m
 
 
-@wrong("finish", incident="C40")
+@wrong("finish", incident="I40")
 def lifts_biases_above_zero(b: Array) -> Array:
     """Adds a large constant, which a softmax forgets and the digits of a format do not."""
     return b + 2.0**20
@@ -149,7 +149,7 @@ def claims_both_sides_of_one(queries: int, keys: int) -> Array:
 _matrices: dict[object, Array] = {}
 
 
-@wrong("make", incident="C29", citation="ml-explore/mlx#3071")
+@wrong("make", incident="I29", citation="ml-explore/mlx#3071")
 def keeps_a_matrix_of_another_size(
     heads: int, queries: int, keys: int, m: Array | None, at: Steps
 ) -> Array:
@@ -161,7 +161,7 @@ def keeps_a_matrix_of_another_size(
     return kept[:, :queries, :keys]
 
 
-@wrong("slopes", incident="C29", citation="ml-explore/mlx#3071")
+@wrong("slopes", incident="I29", citation="ml-explore/mlx#3071")
 def keeps_slopes_of_another_head_count(heads: int) -> Array:
     """Keeps the slopes of the most heads so far, and cuts the first ones out of them."""
     if len(_matrices.get("slopes", ())) < heads:
@@ -169,27 +169,27 @@ def keeps_slopes_of_another_head_count(heads: int) -> Array:
     return _matrices["slopes"][:heads]
 
 
-@wrong("leave", incident="C29", force="should")
+@wrong("leave", incident="I29", force="should")
 def hands_out_the_matrix_that_it_keeps(b: Array, dtype: np.dtype[np.floating]) -> Array:
     """Makes the matrix once, and gives everybody the same one, who may add a mask to it."""
     key = (b.shape, np.dtype(dtype), b.tobytes())
     return _matrices.setdefault(key, b.astype(dtype))
 
 
-@wrong("distance", incident="C40", citation="vllm-project/vllm#945", harmless=True)
+@wrong("distance", incident="I40", citation="vllm-project/vllm#945", harmless=True)
 def counts_distance_from_one(queries: int, keys: int) -> Array:
     """Charges every key of a row for one step more, which the softmax forgets."""
     here = keys - queries + np.arange(queries)
     return here[:, None] - np.arange(keys) + 1
 
 
-@wrong("charge", incident="C40", harmless=True)
+@wrong("charge", incident="I40", harmless=True)
 def counts_from_the_first_key(m: Array, d: Array) -> Array:
     """Rewards a key by its own position, the same for every query."""
     return m[:, None, None] * np.broadcast_to(np.arange(d.shape[1]), d.shape)
 
 
-@wrong("slopes", incident="C40", harmless=True)
+@wrong("slopes", incident="I40", harmless=True)
 def multiplies_slope_by_slope(heads: int) -> Array:
     """Multiplies by the first slope once for every head, as the published program does."""
     n = largest_power_of_two(heads)
@@ -198,7 +198,7 @@ def multiplies_slope_by_slope(heads: int) -> Array:
     return np.concatenate([np.cumprod(np.full(n, start)), others])
 
 
-@wrong("finish", incident="C40", harmless=True)
+@wrong("finish", incident="I40", harmless=True)
 def forbids_the_future_at_once(b: Array) -> Array:
     """Adds the causal mask to the bias before it is handed out."""
     queries, keys = b.shape[1:]

@@ -13,7 +13,7 @@ from spec.positions.sinusoidal import steps
 from spec.positions.sinusoidal.steps import Steps, wrong
 from spec.rounding.formats import rounded
 
-POSITIONAL = "C35"
+POSITIONAL = "I35"
 LENGTH = 256  # of the table that a program made once
 
 
@@ -23,13 +23,13 @@ def counts_from_one(first: int, length: int) -> Array:
     return first + 1 + np.arange(length)
 
 
-@wrong("place", incident="C03")
+@wrong("place", incident="I03")
 def starts_again_behind_a_cache(first: int, length: int) -> Array:  # noqa: ARG001
     """Numbers the tokens of this call, whatever came before."""
     return np.arange(length)
 
 
-@wrong("place", incident="C03")
+@wrong("place", incident="I03")
 def is_a_row_late_behind_a_cache(first: int, length: int) -> Array:
     """Takes the position of the last token of the cache for that of the first new one."""
     return max(first - 1, 0) + np.arange(length)
@@ -157,7 +157,7 @@ def differentiates_a_product(dout: Array, x: Array, table: Array) -> Array:  # n
 _tables: dict[np.dtype, Array] = {}
 
 
-@wrong("rows", incident="C29")
+@wrong("rows", incident="I29")
 def keeps_a_wider_table(first: int, length: int, width: int, at: Steps) -> Array:
     """Cuts a table out of the one that it kept, if that is long and wide enough."""
     number = np.dtype(at.number)
@@ -167,19 +167,19 @@ def keeps_a_wider_table(first: int, length: int, width: int, at: Steps) -> Array
     return kept[first : first + length, :width]
 
 
-@wrong("frequency", incident="C40", harmless=True)
+@wrong("frequency", incident="I40", harmless=True)
 def takes_the_exponential_of_a_logarithm(width: int, number: type[np.floating]) -> Array:
     """Writes the power as exp(-2i ln(10000) / E)."""
     return np.exp(np.arange(0, width, 2).astype(number) * -(np.log(number(10000)) / width))
 
 
-@wrong("angle", incident="C40", harmless=True)
+@wrong("angle", incident="I40", harmless=True)
 def divides_by_the_power(positions: Array, theta: Array) -> Array:
     """Divides by 10000^(2i / E) instead of multiplying by its reciprocal."""
     return positions[:, None].astype(theta.dtype) / (1 / theta)
 
 
-@wrong("weave", incident="C40", harmless=True)
+@wrong("weave", incident="I40", harmless=True)
 def takes_a_complex_exponential(angle: Array, width: int) -> Array:
     """Takes both from exp(i a), the imaginary part first."""
     hand = np.exp(1j * angle)

@@ -9,7 +9,7 @@ from spec.positions.rotary import steps
 from spec.positions.rotary.steps import Options, Steps, wrong
 from spec.rounding.formats import rounded
 
-POSITIONAL = "C35"
+POSITIONAL = "I35"
 
 
 @wrong("hands", incident=POSITIONAL)
@@ -114,13 +114,13 @@ def counts_from_one(positions: Array, x: Array) -> Array:
     return steps.place(positions + 1, x)
 
 
-@wrong("place", incident="C03")
+@wrong("place", incident="I03")
 def starts_again_behind_a_cache(positions: Array, x: Array) -> Array:  # noqa: ARG001
     """Numbers the tokens of this call, whatever came before."""
     return np.arange(x.shape[2])[None]
 
 
-@wrong("place", incident="C03")
+@wrong("place", incident="I03")
 def is_a_row_late_behind_a_cache(positions: Array, x: Array) -> Array:
     """Takes the position of the last token of the cache for that of the first new one."""
     return steps.place(positions - (positions[..., :1] > 0), x)
@@ -147,7 +147,7 @@ def adds_the_batch_element(positions: Array, x: Array) -> Array:
 _angles: dict[object, Array] = {}
 
 
-@wrong("frequency", incident="C29")
+@wrong("frequency", incident="I29")
 def keeps_the_first_frequencies(
     width: int, base: float, number: type[np.floating], whole: int
 ) -> Array:
@@ -157,7 +157,7 @@ def keeps_the_first_frequencies(
     return _angles[number][: width // 2]
 
 
-@wrong("frequency", incident="C29")
+@wrong("frequency", incident="I29")
 def keeps_a_table_of_another_base(
     width: int, base: float, number: type[np.floating], whole: int
 ) -> Array:

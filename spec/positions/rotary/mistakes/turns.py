@@ -11,7 +11,7 @@ from spec.notation import Array
 from spec.positions.rotary import steps
 from spec.positions.rotary.steps import Options, Steps, wrong
 
-POSITIONAL = "C35"
+POSITIONAL = "I35"
 Turned = Callable[[Array], Array]
 
 
@@ -107,14 +107,14 @@ def turns_queries_in_place(y: Array, x: Array) -> Array:
     return x
 
 
-@wrong("turn", incident="C40", harmless=True)
+@wrong("turn", incident="I40", harmless=True)
 def multiplies_complex_numbers(x: Array, c: Array, s: Array) -> Array:
     """Reads a pair as one complex number, and multiplies it by exp(i a)."""
     z = (x[..., 0::2] + 1j * x[..., 1::2]) * (c + 1j * s)
     return np.stack([z.real, z.imag], axis=-1).reshape(x.shape).astype(x.dtype)
 
 
-@wrong("turn", incident="C40", harmless=True)
+@wrong("turn", incident="I40", harmless=True)
 def turns_halves_of_permuted_columns(x: Array, c: Array, s: Array) -> Array:
     """Puts first columns before second ones, turns halves, and puts them back."""
     width = x.shape[-1]
@@ -124,7 +124,7 @@ def turns_halves_of_permuted_columns(x: Array, c: Array, s: Array) -> Array:
     return halves[..., np.argsort(order)]
 
 
-@wrong("receive", incident="C40", harmless=True)
+@wrong("receive", incident="I40", harmless=True)
 def turns_gradients_by_opposite_positions(dout: Array, options: Options, at: Steps) -> Array:
     """Turns forward by -p to turn back by p."""
     opposite = replace(at, place=lambda positions, x: -steps.place(positions, x))
