@@ -23,6 +23,7 @@ from spec.notation import Array, Problem
 from spec.problems import PLAIN, Problems
 
 CUT = Problems(causal=False, least=(1, 1, 1, 2))
+FINITE = 700  # e^709 is the last finite power: a log-sum-exp that is that far off claims nothing
 
 
 def parts(problem: Problem) -> tuple[Problem, Problem]:
@@ -119,7 +120,7 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
     whole, o, p = (attention.forward(x) for x in (problem, left, right))
 
     slip = sum(rounding.of_lse(x) for x in (left, right))
-    slip = np.expm1(np.minimum(slip, 700))[..., None] * w * rest * np.abs(o - p)
+    slip = np.expm1(np.minimum(slip, FINITE))[..., None] * w * rest * np.abs(o - p)
     within = w * rounding.of_output(left) + rest * rounding.of_output(right)
     equal(whole, w * o + rest * p, within=rounding.of_output(problem) + within + slip)
 

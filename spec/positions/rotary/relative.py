@@ -26,6 +26,7 @@ from spec.positions.rotary.notation import Problem, Rotation
 from spec.rounding.formats import rounded
 
 SHIFTS = (1, 5, 64, 200)
+BASES = range(200, 1000)  # nobody's, so none that was kept
 
 
 def rotated(rotation: Rotation, problem: Problem) -> tuple[Array, Array, Array, Array]:
@@ -228,7 +229,7 @@ def no_angles_are_remembered_wrongly(rotation: Rotation, problem: Problem) -> No
     other = problem.tokens(slice(1, None)).of(lambda x: x[..., :kept]).but(turned=None)
     other = other.but(positions=problem.positions[:, :-1])
     if Capability.BASE in rotation.answers:
-        other = other.but(base=200.0 + problem.seed % 800)  # nobody's, so none that was kept
+        other = other.but(base=float(BASES[problem.seed % len(BASES)]))
 
     first = rotation.rotate(problem)
     between = rotation.rotate(other)
