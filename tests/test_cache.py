@@ -12,8 +12,8 @@ import pytest
 from implementations import TARGETS
 from implementations.cached import Growing, fixed
 from implementations.paged import Paged
+from spec import CLAUSES
 from spec.backends import implementation
-from spec.cache import CLAUSES
 from spec.cache.adapter import WAYS, Way, cache_of, first_way
 from spec.cache.definition import DEFINITION
 from spec.cache.loading import cache

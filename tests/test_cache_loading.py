@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from implementations.cached import Growing
+from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.cache import CLAUSES
 from spec.cache.loading import cache
 from spec.implementation import Capability
 from spec.notation import Array

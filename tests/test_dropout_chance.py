@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from math import ceil, comb
+from math import ceil, comb, log, sqrt
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from spec.dropout import CLAUSES, chance, reading
+from spec import about
+from spec.dropout import chance, reading
 from spec.dropout.draws import first_of_pairs
 from spec.notation import Array
 from tests.judging import QUICK, found
@@ -104,13 +105,19 @@ def test_the_squared_deviation_has_the_mean_that_is_said(p: float) -> None:
     assert abs(mean - chances @ squares) < 1e-12
 
 
+def seen(n: int, q: float) -> float:
+    """How far from q a probability is sure to be noticed in n trials, with chance 1 - ALARM."""
+    low, high = chance.share(n, q)
+    return max(q - low, high - q) + sqrt(log(2 / chance.ALARM) / (2 * n))
+
+
 def test_what_is_said_of_power_is_so() -> None:
     weights, pairs = 2**15, 2**14
     assert weights == reading.CELLS
-    assert max(chance.seen(weights, q) for q in (0.1, 0.25, 0.5, 0.75)) < 0.05
+    assert max(seen(weights, q) for q in (0.1, 0.25, 0.5, 0.75)) < 0.05
     for p, correlation in ((0.5, 0.14), (0.1, 0.35)):
         agreeing = p**2 + (1 - p) ** 2
-        assert chance.seen(pairs, agreeing) < 2 * correlation * p * (1 - p)
+        assert seen(pairs, agreeing) < 2 * correlation * p * (1 - p)
 
 
 def test_no_place_is_in_two_pairs() -> None:
@@ -146,7 +153,7 @@ def test_the_largest_certificate_compares_no_more_than_is_said(
 
     for name in ("share", "of_mean", "of_squares"):
         monkeypatch.setattr(chance, name, counted(name))
-    for clause in CLAUSES.values():
+    for clause in about("dropout").values():
         finding = found(clause, right("numpy"), "float32", QUICK)
         assert finding.examples == QUICK * clause.effort
     assert len(asked) == 3

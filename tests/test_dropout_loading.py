@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import implementations.dropout
+from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.dropout import CLAUSES, reading
+from spec.dropout import reading
 from spec.dropout.loading import dropout
 from tests.judging import broken
 from tests.test_dropout import right

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 import implementations.feed_forward
-from spec.feed_forward import CLAUSES
+from spec import about
 from spec.feed_forward.loading import feed_forward
 from spec.feed_forward.notation import FeedForward
 from tests.judging import QUICK, bound, broken
@@ -34,7 +34,7 @@ def right(name: str) -> FeedForward:
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_every_clause_holds_for_what_is_right(name: str, dtype: str) -> None:
-    assert bound(right(name)) == [*CLAUSES.values()]
+    assert bound(right(name)) == [*about("feed-forward").values()]
     assert not broken(right(name), dtype, QUICK)
 
 

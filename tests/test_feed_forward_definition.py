@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.feed_forward import CLAUSES, definition, rounding
+from spec.feed_forward import definition, rounding
 from spec.feed_forward.definition import ARRAYS
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.loading import feed_forward
@@ -144,7 +145,6 @@ def test_problems_hold_numbers_of_their_dtype_and_do_not_overflow(dtype: str) ->
             x = getattr(problem, name)
             assert np.array_equal(x, rounded(x, dtype))
             assert not x.flags.writeable
-        assert rounding.unsettled(problem) <= 1
         d = definition.gradients(problem)
         largest = [np.abs(definition.feed_forward(problem)).max()]
         largest += [np.abs(getattr(d, name)).max() for name in ("x", "W1", "b1", "W2", "b2")]

@@ -1,6 +1,6 @@
 """Every mistake is wrong somewhere, no two are wrong alike, and the pipeline they spoil is right.
 
-The problems are those of `spec.mistakes.awkward`.
+The problems are those of `tests.awkward`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from spec import rounding
 from spec.backends import implementation
 from spec.clause import Violation, equal, holds
 from spec.mistakes import MISTAKES, MODULES, AttentionMistake
-from spec.mistakes.awkward import draw, empty, family
 from spec.mistakes.mistake import Kind, wrong
 from spec.mistakes.pipeline import RIGHT
 from spec.notation import CONVENTIONS, Array, Problem
+from tests.awkward import draw, empty, family
 
 HARMFUL = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
 HARMLESS = [m for m in MISTAKES.values() if m.harmless]

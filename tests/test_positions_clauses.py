@@ -13,17 +13,20 @@ import pytest
 import implementations.alibi
 import implementations.rotary
 import implementations.sinusoidal
+from spec import CLAUSES, about
+from spec.certification.contracts import CONTRACTS
 from spec.clause import Violation
 from spec.implementation import Subject
-from spec.positions import CLAUSES, MISTAKES, truth
+from spec.mistake import Mistake
+from spec.positions import truth
 from spec.positions.alibi.loading import linear_bias
 from spec.positions.rotary.loading import rotation
 from spec.positions.sinusoidal.loading import encoding
 from tests.judging import QUICK, bound, broken, found
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
-ALL = [(about, name) for about, mistakes in MISTAKES.items() for name in mistakes]
-CHOICES = [(about, name) for about, name in ALL if MISTAKES[about][name].convention]
+KINDS = ("sinusoidal", "rotary", "alibi")
+CHOICES = [x for kind in KINDS for x in CONTRACTS[kind].mistakes.values() if x.convention]
 NUMPY = ("sinusoidal", "rotary", "rotary halves", "alibi")
 TORCH = (
     ("sinusoidal module", "rotary torch", "rotary module", "alibi torch")
@@ -83,12 +86,11 @@ def test_there_are_no_false_alarms(name: str, dtype: str, seed: int) -> None:
 
 def test_every_clause_is_put_to_the_definition() -> None:
     clauses = {c.number for name in TRUTH for c in bound(right(name))}
-    assert clauses == set(CLAUSES)
+    assert clauses == {number for kind in KINDS for number in about(kind)}
 
 
-@pytest.mark.parametrize(("about", "name"), CHOICES)
-def test_another_pairing_is_right_once_it_is_declared(about: str, name: str) -> None:
-    mistake = MISTAKES[about][name]
+@pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)
+def test_another_pairing_is_right_once_it_is_declared(mistake: Mistake) -> None:
     assert mistake.convention is not None
     convention, choice = mistake.convention
     declared = mistake.load(mistake.target, backend="numpy", conventions={convention: choice})

@@ -35,15 +35,7 @@ from __future__ import annotations
 
 from spec.cache import agreement, branching, chunks, going_back, memory, together
 from spec.cache.mistakes import MISTAKES
-from spec.clause import Clause
 
-__all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
+__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, chunks, going_back, branching, together, memory)
-
-CLAUSES = {
-    clause.number: clause
-    for section in SECTIONS
-    for clause in vars(section).values()
-    if isinstance(clause, Clause)
-}

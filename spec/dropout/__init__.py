@@ -25,17 +25,9 @@ A right implementation is accused by chance at most once in 10^9 certificates (`
 
 from __future__ import annotations
 
-from spec.clause import Clause
 from spec.dropout import agreement, calls, draws, modes, moments
 from spec.dropout.mistakes import MISTAKES
 
-__all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
+__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, modes, draws, moments, calls)
-
-CLAUSES = {
-    clause.number: clause
-    for section in SECTIONS
-    for clause in vars(section).values()
-    if isinstance(clause, Clause)
-}

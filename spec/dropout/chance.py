@@ -44,7 +44,7 @@ p = 0.1; masks that are shared have correlation 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log, sqrt
+from math import log
 
 import numpy as np
 
@@ -128,9 +128,3 @@ def of_squares(terms: Array, p: float, calls: int) -> tuple[float, float]:
     n = calls * v.size
     off = of_sum(calls * (r2**2).sum(), r2.max(), calls * fourth.sum(), ALARM)
     return float(v.mean()), float(off / n + 5 * RESOLUTION * r2.mean())
-
-
-def seen(n: int, q: float) -> float:
-    """How far from q a probability is sure to be noticed in n trials, with chance 1 - ALARM."""
-    low, high = share(n, q)
-    return max(q - low, high - q) + sqrt(log(2 / ALARM) / (2 * n))

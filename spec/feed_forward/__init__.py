@@ -25,17 +25,9 @@ only as a `should`: any number between 0 and 1 is a subgradient.
 
 from __future__ import annotations
 
-from spec.clause import Clause
 from spec.feed_forward import agreement, calls, positions, scaling, units
 from spec.feed_forward.mistakes import MISTAKES
 
-__all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
+__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, positions, scaling, units, calls)
-
-CLAUSES = {
-    clause.number: clause
-    for section in SECTIONS
-    for clause in vars(section).values()
-    if isinstance(clause, Clause)
-}

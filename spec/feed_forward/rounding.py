@@ -177,8 +177,3 @@ def of_output(problem: Problem) -> Array:
 def of_gradients(problem: Problem) -> Gradients:
     """The budgets of the gradients as they are stored in the dtype."""
     return bounds(problem).of_gradients
-
-
-def unsettled(problem: Problem) -> float:
-    """The share of gates, with z = 0 among them, about which gradients claim nothing."""
-    return float(1.0 - bounds(problem).settled.mean())

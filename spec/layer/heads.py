@@ -20,7 +20,6 @@ from spec.layer.rounding import budgets
 from spec.notation import Array
 
 OF_TWO = LayerProblems(least=(1, 2, 1, 1))
-BIASED = LayerProblems(biases=True)
 
 
 def only(problem: LayerProblem, head: int) -> LayerProblem:

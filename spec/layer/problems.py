@@ -41,7 +41,6 @@ HIDING: Mapping[str, frozenset[Capability]] = {
 IDLE = tuple(kind for kind in HIDING if kind.startswith("idle"))
 LIVE = tuple(kind for kind in HIDING if kind not in IDLE)
 EVERY = tuple(HIDING)
-PLAIN = ("none",)
 FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)

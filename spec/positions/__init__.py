@@ -28,16 +28,12 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from spec.clause import Clause
-from spec.mistake import Mistake
 from spec.positions import calls
 from spec.positions.alibi import biases, slopes
-from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
 from spec.positions.rotary import relative, turning
-from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
 from spec.positions.sinusoidal import addition, table
-from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
 
-__all__ = ["CLAUSES", "MISTAKES", "SECTIONS"]
+__all__ = ["CLAUSES", "SECTIONS"]
 
 SECTIONS: tuple[ModuleType, ...] = (table, addition, turning, relative, slopes, biases, calls)
 
@@ -45,11 +41,4 @@ _FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstanc
 
 CLAUSES: Mapping[str, Clause] = {
     clause.number: clause for clause in sorted(_FOUND, key=lambda c: int(c.number[1:]))
-}
-
-# By the kind of subject, as some mistakes are made in more than one and share a name.
-MISTAKES: Mapping[str, Mapping[str, Mistake]] = {
-    "sinusoidal": SINUSOIDAL_MISTAKES,
-    "rotary": ROTARY_MISTAKES,
-    "alibi": ALIBI_MISTAKES,
 }

@@ -13,7 +13,6 @@ which is not, its grade, and the sizes that it speaks of.
 Importing this costs nothing: SymPy is imported by the theorem that is run.
 """
 
-from spec.clause import Evidence
 from spec.proofs.any_number_of_keys import (
     a_bias_constant_along_a_row_does_nothing,
     gradients_have_no_origin_either,
@@ -169,5 +168,3 @@ __all__ = [
     "value_gradients_sum_to_the_cotangents",
     "weights_sum_to_one_or_to_nothing",
 ]
-
-THEOREMS: dict[str, Evidence] = {name: globals()[name] for name in __all__}

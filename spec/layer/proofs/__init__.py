@@ -12,7 +12,6 @@ its memory, are no theorems: they hold by definition, or are broken by programs 
 Importing this costs nothing: SymPy is imported by the theorem that is run.
 """
 
-from spec.clause import Evidence
 from spec.layer.proofs.any_number_of_keys import (
     the_key_bias_does_nothing,
     the_key_bias_learns_nothing,
@@ -86,5 +85,3 @@ __all__ = [
     "values_turn_against_the_output",
     "weights_sum_to_one",
 ]
-
-THEOREMS: dict[str, Evidence] = {name: globals()[name] for name in __all__}
