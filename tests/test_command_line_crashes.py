@@ -48,6 +48,19 @@ def test_a_crash_while_probing_is_told_where_no_clause_needs_it():
     assert "crashed: a boolean mask [float32]" in done.stdout
 
 
+def test_a_crash_on_a_query_from_which_all_keys_are_hidden_is_told_as_that(tmp_path):
+    """Such queries are no kind of problem that could be left out: what draws them crashes."""
+    file = tmp_path / "c.json"
+    done = certify("aborts_when_idle", "--clause", "V2,M9", "--json", str(file))
+    assert done.returncode == 3, done.stdout + done.stderr
+    for mask in ("a boolean mask", "an additive mask"):
+        assert f"crashed: {mask} that hides all keys from a query [float32]" in done.stdout
+        said = f"SIGABRT while probing {mask} that hides all keys from a query, float32"
+        assert said in " ".join(done.stdout.split())
+    outcomes = {v["clause"]: v["outcome"] for v in json.loads(file.read_text())["verdicts"]}
+    assert outcomes == {"A1": "crashed", "V2": "holds", "M9": "crashed"}
+
+
 def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
     file = tmp_path / "c.json"
     words = ("--dtype", "float64,float32", "--clause", "V2", "--profile", "quick")
