@@ -14,6 +14,7 @@ from typing import Any
 from spec.certification.contracts import contract
 from spec.certification.deviations import left_aside
 from spec.certification.examining import Survey
+from spec.certification.grading import granted
 from spec.certification.loading import resolved
 from spec.certification.probing import Refusal
 from spec.certification.settings import Request, with_definition
@@ -23,7 +24,7 @@ from spec.certification.verdicts import (
     verdict_from_json,
     verdict_to_json,
 )
-from spec.notation import DTYPES, GRADES
+from spec.notation import DTYPES
 
 
 @dataclass(frozen=True)
@@ -186,17 +187,8 @@ def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdi
 
 
 def _grades(verdicts: Iterable[Verdict]) -> Mapping[str, str]:
-    """The rounding grade that each dtype of 16 bits needed."""
-    grades: dict[str, str] = {}
-    for verdict in verdicts:
-        if verdict.dtype in ("float16", "bfloat16") and verdict.ran:
-            name = f"rounding {verdict.dtype}"
-            grades[name] = max(grades.get(name, "strict"), verdict.rounding, key=_rank)
-    return grades
-
-
-def _rank(grade: str) -> int:
-    return [str(known) for known in GRADES].index(grade)
+    """The rounding grade that each dtype of 16 bits is granted, as a convention."""
+    return {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
 
 
 def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:

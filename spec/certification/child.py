@@ -27,11 +27,20 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 class Child:
     """A worker process, and what it was given to do.
 
-    item: the clause and dtype that it runs. probe: what it puts to the target before it has
-    surveyed it. since: when it was last heard of, or told something.
+    probed: what probing found, of a child that is to judge. gradients: whether clauses that ask
+    for gradients are put to it, or those that ask for none.
+    item: the clause and dtype that it runs. probe: what it puts to the target before that.
+    since: when it was last heard of, or told something.
     """
 
-    def __init__(self, request: Request, crashes: Sequence[Crash], messages: Messages) -> None:
+    def __init__(
+        self,
+        request: Request,
+        crashes: Sequence[Crash],
+        messages: Messages,
+        probed: Mapping[str, Any] | None = None,
+        gradients: bool = False,
+    ) -> None:
         environment = {
             **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
             **os.environ,
@@ -48,11 +57,17 @@ class Child:
         self.item: Item | None = None
         self.probe: Probe | None = None
         self.since = time.monotonic()
-        self.surveyed = False
+        self.judges, self.gradients = probed is not None, gradients
         self.hung = False
         threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
         known = [crash.to_json() for crash in crashes]
-        self.tell({"request": request.to_json(), "crashes": known})
+        first = {"request": request.to_json(), "crashes": known}
+        self.tell({**first, "probed": probed, "gradients": gradients})
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is expected of it."""
+        return self.judges and self.item is None
 
     def tell(self, message: Any) -> None:
         """Write one line to the child; one that is gone is noticed by its silence."""

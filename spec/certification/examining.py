@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import metadata
 from typing import Any
-
-import numpy as np
 
 from spec.backends import Unsuitable
 from spec.certification.contracts import contract
@@ -20,10 +15,13 @@ from spec.certification.probing import Probed, Refusal, probed
 from spec.certification.recognition import advice
 from spec.certification.reduction import reduced
 from spec.certification.reproduction import script
-from spec.certification.running import DIFFERENTIATES, Finding, broken, judged, scope_for
+from spec.certification.running import Finding, broken, differentiates, judged, scope_for
+from spec.certification.running import without_gradients as spared
 from spec.certification.settings import Request, check_conventions, concerning
 from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
 from spec.certification.verdicts import verdict_to_json as as_json
+from spec.certification.versions import versions
+from spec.certification.witness import Witness
 from spec.clause import Clause
 from spec.implementation import Capability, Subject
 from spec.notation import Grade
@@ -76,7 +74,8 @@ class Examiner:
 
     patience: seconds left for making counterexamples smaller.
     offers: what the target has under its conventions, whether or not it answers.
-    guard: what the implementation is seen through where conventions are tried.
+    witness: how it answered first. guard: what it is seen through where conventions are tried.
+    inference: it is never asked for gradients, nor for the sake of a counterexample.
     """
 
     request: Request
@@ -85,7 +84,9 @@ class Examiner:
     clauses: Mapping[str, Clause]
     patience: float
     offers: frozenset[Capability]
+    witness: Witness
     guard: Guarded = unguarded
+    inference: bool = False
 
     @staticmethod
     def of(
@@ -94,23 +95,26 @@ class Examiner:
         clauses: Mapping[str, Clause],
         selected_only: bool = False,
         guard: Guarded = unguarded,
+        known: Mapping[str, Any] | None = None,
     ) -> Examiner:
-        """Load the target and probe it. Raises Unsuitable.
+        """Load the target and probe it, unless what that finds is known. Raises Unsuitable.
 
         selected_only: the definition is not added to a selection of clauses. guard: what the
         target is seen through, under its conventions, where it is tried out.
         """
         raw = load(target, request)
         check_conventions(raw, request.conventions)
-        known = contract(raw.about)
-        added = "" if selected_only else known.definition
+        kind = contract(raw.about)
+        added = "" if selected_only else kind.definition
         chosen = concerning(clauses, request, raw.about, added)
-        declared = known.under(raw, request.conventions)
-        found = probed(guard(declared))
+        declared = kind.under(raw, request.conventions)
+        seen = guard(declared)
+        witness = Witness.of(seen)
+        found = probed(seen) if known is None else Probed.from_json(seen, known)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         patience = request.thoroughness.reduction
-        return Examiner(request, raw, found, chosen, patience, declared.offers, guard)
+        return Examiner(request, raw, found, chosen, patience, declared.offers, witness, guard)
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
@@ -132,7 +136,7 @@ class Examiner:
             items=tuple(items),
             settled=tuple(settled),
             refusals=self.probed.refusals,
-            notes=self.probed.notes,
+            notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
             advice=self._advice(),
             versions=versions(),
         )
@@ -154,7 +158,9 @@ class Examiner:
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""
         clause = self.clauses[verdict.clause]
-        implementation = self.probed.by_dtype[verdict.dtype]
+        raw, implementation = self.raw, self.probed.by_dtype[verdict.dtype]
+        if self.inference:
+            raw, implementation = spared(raw), spared(implementation)
         problem = problem.but(rounding=verdict.rounding)
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
         start = time.monotonic()
@@ -174,7 +180,7 @@ class Examiner:
             formula=clause.formula,
             place=violation.place if violation else None,
             looks_like=self._looks_like(clause, implementation, smaller),
-            script=script(clause, self.raw.but(**left), self.request, smaller, message),
+            script=script(clause, raw.but(**left), self.request, smaller, message),
             reduced=done,
         )
 
@@ -194,7 +200,7 @@ class Examiner:
             return unrun(clause, dtype, "refused", f"{dtype}: {message}")
         implementation = self.probed.by_dtype[dtype]
         lost = clause.needs - implementation.offers
-        if clause.needs & DIFFERENTIATES:
+        if differentiates(clause):
             lost |= (clause.needs & self.raw.answers) - implementation.differentiates
         return unrun(clause, dtype, "refused", _listed(lost)) if lost else None
 
@@ -232,15 +238,6 @@ class Examiner:
 def explained(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     """The verdict with its counterexample."""
     return replace(verdict, counterexample=examiner.counterexample(verdict, problem))
-
-
-def versions() -> Mapping[str, str]:
-    """What this was run with."""
-    found = {"python": platform.python_version(), "numpy": np.__version__}
-    for name in ("hypothesis", "torch", "jax"):
-        if name in sys.modules:
-            found[name] = metadata.version(name)
-    return {**found, "platform": f"{platform.system()} {platform.machine()}"}
 
 
 def _listed(capabilities: frozenset[Any]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from spec.certification.contracts import Contract, contract
 from spec.clause import Violation
-from spec.implementation import Refused, not_offered
+from spec.implementation import Capability, Refused, not_offered
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,19 @@ class Probed:
     refusals: tuple[Refusal, ...]
     notes: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        """What was found, as JSON has it, for a process in which nothing was probed."""
+        left = {dtype: _left(record) for dtype, record in self.by_dtype.items()}
+        refusals = [vars(refusal) for refusal in self.refusals]
+        return {"by_dtype": left, "refusals": refusals, "notes": self.notes}
+
+    @staticmethod
+    def from_json(record: Any, written: Mapping[str, Any]) -> Probed:
+        """What `to_json` wrote, of the same record in another process."""
+        by_dtype = {dtype: _only(record, dtype, x) for dtype, x in written["by_dtype"].items()}
+        refusals = tuple(Refusal(**refusal) for refusal in written["refusals"])
+        return Probed(by_dtype, refusals, tuple(written["notes"]))
+
 
 def probed(record: Any) -> Probed:
     """The record narrowed to what it answers, dtype by dtype."""
@@ -54,6 +67,21 @@ def probed(record: Any) -> Probed:
         else:
             refusals.append(Refusal(dtype, dtype, "forward", message))
     return Probed(by_dtype, tuple(refusals), tuple(found.notes(by_dtype)))
+
+
+def _left(record: Any) -> dict[str, list[str]]:
+    """What probing left of a record, by name."""
+    return {
+        "answers": [kind.name for kind in record.answers],
+        "differentiates": [kind.name for kind in record.differentiates],
+        "lost": [name for name in record.functions if getattr(record, name) is not_offered],
+    }
+
+
+def _only(record: Any, dtype: str, left: Mapping[str, list[str]]) -> Any:
+    """The record with no more than what was left of it in a dtype."""
+    kinds = {n: frozenset(Capability[x] for x in left[n]) for n in ("answers", "differentiates")}
+    return record.but(**kinds, **dict.fromkeys(left["lost"], not_offered), dtypes=(dtype,))
 
 
 def _narrowed(found: Contract, record: Any, dtype: str, refusals: list[Refusal]) -> Any:

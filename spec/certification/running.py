@@ -69,7 +69,8 @@ class Finding:
 def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, seed: int) -> Finding:
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
-    In a format of 16 bits the rounding grade is raised when that alone explains a violation.
+    In a format of 16 bits the rounding grade is raised when that alone explains a violation;
+    what a certificate makes of the grades of all clauses is said in `grading`.
     """
     finding = _run(clause, subject, scope, examples, seed)
     if scope.dtype not in HALF or finding.problem is None:
@@ -97,15 +98,25 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
 
 def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, reach: Any) -> Scope:
     """Where the problems for this clause are drawn from: what the implementation answers."""
-    backward = bool(clause.needs & DIFFERENTIATES)
     answers = subject.answers
     return Scope(
         dtype=dtype,
-        answers=answers & subject.differentiates if backward else answers,
+        answers=answers & subject.differentiates if differentiates(clause) else answers,
         corner=subject.chosen.get("causal", Scope.corner),  # type: ignore[arg-type]
         rounding=rounding,
         reach=reach,
     )
+
+
+def differentiates(clause: Clause) -> bool:
+    """Whether the clause asks for gradients."""
+    return bool(clause.needs & DIFFERENTIATES)
+
+
+def without_gradients(subject: Subject) -> Subject:
+    """The subject as one that offers none."""
+    names = [name for what, name in subject.offering.items() if what in DIFFERENTIATES]
+    return subject.but(**dict.fromkeys(names, not_offered))
 
 
 def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: int) -> Finding:

@@ -1,5 +1,9 @@
 """Certification from outside: targets live in child processes that may crash or hang.
 
+A first child probes its target and is gone, so that nothing of what it did remains. What it
+found is told to others, that judge: those that are asked for gradients, and those that are
+asked for none, before or after, as in inference.
+
 The parent hands out one clause at a time and waits. A child that dies or falls
 silent leaves the verdict `crashed` on the clause it was given, and a new child goes
 on with the rest: after every crash if the request says `isolate`, else a few times.
@@ -12,17 +16,21 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.child import Child, Item, Messages
 from spec.certification.contracts import contract
-from spec.certification.examining import Survey, versions
+from spec.certification.examining import Survey
+from spec.certification.grading import granted, unsettled
 from spec.certification.guarding import Crash, probe_from_json, with_crashes
+from spec.certification.running import differentiates
 from spec.certification.settings import Request, concerning, selected
 from spec.certification.verdicts import Verdict, unrun, verdict_from_json
+from spec.certification.versions import versions
 from spec.clause import Clause
-from spec.notation import DTYPES, GRADES
+from spec.notation import DTYPES
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
 PROBES = 10  # the same for crashes while probing, each of which costs another kind of problem
@@ -39,29 +47,32 @@ class Supervisor:
         self.messages: Messages = queue.Queue()
         self.children: list[Child] = []
         self.survey: Survey | None = None
+        self.probed: Mapping[str, Any] | None = None
+        self.notes: dict[str, None] = {}  # those of all children, each once
         self.verdicts: dict[Item, Verdict] = {}
         self.waiting: deque[Item] = deque()
         self.crashes = 0
         self.probes_lost: list[Crash] = []
         self.stopped = ""
-        self.grades: dict[str, str] = {}
         self.start = time.monotonic()
 
     def run(self) -> tuple[Survey, list[Verdict]]:
         """The survey, and a verdict for each of its items. Raises Unsuitable."""
         try:
-            self._spawn()
+            self._survey()
             while self.children:
                 self._step()
         finally:
             for child in self.children:
                 child.end()
         survey = self.survey or self._nothing_known()
+        self._take_back_what_is_unsettled()
         for item in survey.items:
             if item not in self.verdicts:
                 reason = self.stopped or "the run was stopped"
                 self.verdicts[item] = self._unrun(item, "blocked", reason)
-        return survey, [self.verdicts[item] for item in survey.items]
+        noted = replace(survey, notes=(*survey.notes, *self.notes))
+        return noted, [self.verdicts[item] for item in survey.items]
 
     def _step(self) -> None:
         """Wait for one message, or for the time when something is overdue."""
@@ -79,52 +90,72 @@ class Supervisor:
         elif "probing" in message:
             child.probing(probe_from_json(message["probing"]))
         elif "survey" in message:
-            self._surveyed(child, Survey.from_json(message["survey"]))
+            self.probed = message["probed"]
+            self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
+            self.waiting.extend(self.survey.items)
+            self._let_go(child)
+            self._go_on()
         elif "verdict" in message:
             self._note(verdict_from_json(message["verdict"]))
         elif "answering" in message:
             child.since = time.monotonic()
+        elif "note" in message:
+            self.notes[message["note"]] = None
         else:
             child.item = None
-            self._hand_out(child)
+            self._go_on()
 
-    def _spawn(self) -> None:
+    def _survey(self) -> None:
         self.children.append(Child(self.request, self.probes_lost, self.messages))
 
-    def _unsuitable(self, child: Child, reason: str) -> None:
-        """No problem is answered; where that is because of crashes, it is no refusal."""
-        if not self.probes_lost:
-            raise Unsuitable(reason)
-        self.stopped = str(self.probes_lost[0])
+    def _let_go(self, child: Child) -> None:
         self.children.remove(child)
         child.end()
 
-    def _surveyed(self, child: Child, survey: Survey) -> None:
-        child.surveyed = True
-        if self.survey is None:
-            self.survey = with_crashes(survey, self.probes_lost)
-            self.waiting.extend(survey.items)
-            for _ in range(min(self.request.jobs, len(survey.items)) - 1):
-                self._spawn()
-        self._hand_out(child)
+    def _unsuitable(self, child: Child, reason: str) -> None:
+        """No problem is answered; where that is because of crashes, it is no refusal."""
+        if not child.judges and not self.probes_lost:
+            raise Unsuitable(reason)
+        self.stopped = reason if child.judges else str(self.probes_lost[0])
+        self._let_go(child)
+        self._go_on()
 
-    def _hand_out(self, child: Child) -> None:
-        """Give the child its next item, or let it go."""
+    def _go_on(self) -> None:
+        """Hand out items, as many at a time as the request says; let go of who gets none."""
+        busy = sum(not child.idle for child in self.children)
+        if not busy and not self.waiting:
+            self.waiting.extend(self._take_back_what_is_unsettled())
+        for _ in range(self.request.jobs - busy):
+            if self.waiting and not self.stopped:
+                self._hand_out(self.waiting.popleft())
         if self.stopped or not self.waiting:
-            self.children.remove(child)
-            child.end()
-            return
-        child.item = self.waiting.popleft()
-        number, dtype = child.item
-        child.tell([number, dtype, self.grades.get(dtype, "strict")])
+            for child in [child for child in self.children if child.idle]:
+                self._let_go(child)
+
+    def _hand_out(self, item: Item) -> None:
+        """Give an item to an idle child of its own sort, or to a new one."""
+        number, dtype = item
+        gradients = differentiates(self.clauses[number])
+        idle = (c for c in self.children if c.idle and c.gradients == gradients)
+        child = next(idle, None)
+        if child is None:
+            known = (self.request, self.probes_lost, self.messages, self.probed)
+            child = Child(*known, gradients=gradients)
+            self.children.append(child)
+        child.item = item
+        child.tell([number, dtype, granted(self.verdicts.values()).get(dtype, "strict")])
+
+    def _take_back_what_is_unsettled(self) -> list[Item]:
+        """The items whose verdicts are not of the grade that is granted: they have none."""
+        items = unsettled(self.verdicts.values())
+        for item in items:
+            del self.verdicts[item]
+        return items
 
     def _note(self, verdict: Verdict) -> None:
         item = (verdict.clause, verdict.dtype)
         known = item in self.verdicts
         self.verdicts[item] = verdict
-        known_grade = self.grades.get(verdict.dtype, "strict")
-        names = [str(grade) for grade in GRADES]
-        self.grades[verdict.dtype] = max(known_grade, verdict.rounding, key=names.index)
         if not known:
             self._tell_progress(verdict)
         if verdict.outcome == "violated" and verdict.force == "must" and self.request.fail_fast:
@@ -132,11 +163,10 @@ class Supervisor:
 
     def _gone(self, child: Child) -> None:
         """A child died: its clause crashed, unless it had its verdict already."""
-        self.children.remove(child)
-        child.end()
-        if child.item is None and child.surveyed:
+        self._let_go(child)
+        if child.idle:
             return
-        if self.survey is None:
+        if not child.judges:
             self._lost_before_survey(child)
             return
         self.crashes += 1
@@ -146,8 +176,7 @@ class Supervisor:
             self._tell_progress(verdict)
         if self.crashes >= PATIENT and not self.request.isolate:
             self.stopped = f"after {self.crashes} crashes (--isolate goes on after each)"
-        elif self.waiting and not self.stopped and child.surveyed:
-            self._spawn()
+        self._go_on()
 
     def _lost_before_survey(self, child: Child) -> None:
         """Another child goes on without that kind of problem, if there was a probe to blame."""
@@ -161,13 +190,13 @@ class Supervisor:
         elif len(self.probes_lost) >= PROBES and not self.request.isolate:
             self.stopped = f"{crash}, the {PROBES}th crash (--isolate goes on after each)"
         else:
-            self._spawn()
+            self._survey()
 
     def _until_overdue(self) -> float:
         """Seconds until the budget is spent or the first child counts as hanging."""
         now = time.monotonic()
         patience = self.request.thoroughness.patience
-        waits = [child.since + patience - now for child in self.children]
+        waits = [child.since + patience - now for child in self.children if not child.idle]
         if self.request.budget is not None:
             waits.append(self.start + self.request.budget - now)
         return max(0.0, min(waits))
@@ -182,7 +211,7 @@ class Supervisor:
             self.children.clear()
             return
         for child in list(self.children):
-            if now - child.since >= self.request.thoroughness.patience:
+            if not child.idle and now - child.since >= self.request.thoroughness.patience:
                 child.hung = True
                 child.process.kill()
                 self._gone(child)

@@ -1,9 +1,12 @@
 """The process in which a target lives: it answers requests of its parent, one line each.
 
-    in    the request, and the crashes known so far; then [number, dtype, grade] for each clause
-    out   {"probing": ...} before each probe; {"survey": ...} or {"unsuitable": ...}; then for
-          each clause {"verdict": ...}, again with its counterexample where it is violated,
-          and {"done": true}; {"answering": true} once in a while, as long as it does
+    in    the request, the crashes known so far, what probing found, if it is to judge, and
+          whether it will be asked for gradients; then [number, dtype, grade] for each clause
+    out   {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
+          {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
+          for each clause {"verdict": ...}, again with its counterexample where it is violated,
+          {"note": ...} for what else was seen, and {"done": true};
+          {"answering": true} once in a while, as long as it does
 
 Whatever the target prints goes to standard error.
 """
@@ -20,7 +23,7 @@ from typing import Any, TextIO
 
 from spec.backends import Unsuitable
 from spec.certification.deviations import narrowed
-from spec.certification.examining import Examiner, Survey, explained
+from spec.certification.examining import Examiner, explained
 from spec.certification.guarding import Crash, Guard
 from spec.certification.loading import load, resolved
 from spec.certification.settings import Request
@@ -53,12 +56,25 @@ def main() -> None:
     wanted = json.loads(asked.readline())
     crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
     guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
+    known = wanted["probed"]
     try:
-        examiner, survey = _surveyed(Request.from_json(wanted["request"]), guard)
+        examiner = _loaded(Request.from_json(wanted["request"]), guard, known)
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
-    _tell(told, {"survey": survey.to_json()})
+    if known is None:
+        survey = examiner.survey().to_json()
+        _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
+        return
+    examiner.inference = not wanted["gradients"]
+    guard.lifted = True
+    examiner.raw = guard.spared(examiner.raw)
+    _tell(told, {"answering": True})
+    _judge(examiner, asked, told)
+
+
+def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
+    """Run what is asked for, until nothing more is."""
     for line in asked:
         number, dtype, grade = json.loads(line)
         verdict, problem = examiner.verdict(number, dtype, grade)
@@ -66,18 +82,16 @@ def main() -> None:
         if problem is not None:
             verdict = explained(examiner, verdict, problem)
             _tell(told, {"verdict": verdict_to_json(verdict)})
+        for note in examiner.witness.changed(f"while {number} was run", dtype):
+            _tell(told, {"note": note})
         _tell(told, {"done": True})
 
 
-def _surveyed(request: Request, guard: Guard) -> tuple[Examiner, Survey]:
-    """The target loaded and probed under guard, which then lets it go. Raises Unsuitable."""
+def _loaded(request: Request, guard: Guard, known: Mapping[str, Any] | None) -> Examiner:
+    """The target, loaded under guard, and probed unless that was done. Raises Unsuitable."""
     raw = load(request.target, request, guard.over)
     clauses = narrowed(resolved(request.specification), request.target, request.device)
-    examiner = Examiner.of(raw, request, clauses, guard=guard.over)
-    survey = examiner.survey()
-    guard.lifted = True
-    examiner.raw = guard.spared(raw)
-    return examiner, survey
+    return Examiner.of(raw, request, clauses, guard=guard.over, known=known)
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:
