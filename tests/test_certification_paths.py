@@ -1,0 +1,56 @@
+"""A path that changes on the way is noticed, and inference is judged as inference runs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spec.backends import implementation
+from spec.certification import certify
+from spec.certification.witness import Witness
+from tests import shell, switching
+
+CHANGED = "note          its answer to a plain problem changed"
+
+
+@pytest.fixture(autouse=True)
+def nothing_has_failed_yet(monkeypatch):
+    monkeypatch.setattr(switching, "_failed", [])
+
+
+def test_what_gradients_change_is_told_and_inference_is_judged_without_them(tmp_path):
+    """As soon as gradients have been asked for, this function is right: so it is while probed."""
+    file = tmp_path / "c.json"
+    words = ("--clause", "A,V2", "--json", str(file))
+    done = shell.run("certify", "tests.switching:hides_its_fast_way", *shell.FEW, *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{CHANGED} while it was probed [float32]" in done.stdout
+    assert f"{CHANGED} while A2 was run [float32]" in done.stdout
+    found = json.loads(file.read_text())
+    outcomes = {v["clause"]: v["outcome"] for v in found["verdicts"]}
+    assert (outcomes["A1"], outcomes["V2"]) == ("violated", "violated")
+    assert outcomes["A2"] == outcomes["A3"] == outcomes["A4"] == "holds"
+    assert len(found["notes"]) == 2
+
+
+def test_a_path_that_changes_is_told_where_everything_holds():
+    done = shell.run("certify", "tests.switching:falls_back", *shell.FEW, "--clause", "A")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{CHANGED} while it was probed [float32]" in done.stdout
+
+
+def test_a_path_that_changes_in_the_process_of_the_caller_is_told():
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A",)}
+    changed = "its answer to a plain problem changed while it was probed [float32]"
+    assert certify(switching.falls_back, **options).notes == (changed,)
+    assert certify(switching.stays, **options).notes == ()
+
+
+def test_answers_that_never_come_twice_alike_tell_of_no_change():
+    chance = np.random.default_rng(0)
+
+    def random(query, key, value):  # noqa: ARG001
+        return chance.random(query.shape).astype(query.dtype)
+
+    witness = Witness.of(implementation(random, backend="numpy"))
+    assert witness.changed("at all") == ()
