@@ -7,6 +7,10 @@ correct rounding can make there and no more (`spec.rounding`). All kinds of
 problem are drawn: shapes at the edges of tiles, masks of every form, grouped
 heads, scales asked for and not, scores from zero to a hundred thousand.
 
+Many have one path for inference and another for training, which is the one that records what
+its gradients need. Both give the output of the definition: one is asked in all clauses, and the
+other in A10.
+
 What is offered twice must also agree with itself: the weights times the values
 are the output, and exp(s - lse) are the weights.
 """
@@ -161,3 +165,28 @@ def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Proble
     rebuilt = np.exp(s - np.where(problem.idle, 0, lse)[..., None])
     error = rebuilt * np.expm1(rounding.of_lse(problem))[..., None]
     equal(a, rebuilt, within=rounding.of_weights(problem) + error)
+
+
+@clause(
+    "A10",
+    over=Problems(masks=EVERY),
+    needs={Capability.TRAINING},
+    catches={"forgets_the_scale_in_training", "rounds_the_output_to_bfloat16_in_training"},
+    effort=2,
+)
+def the_output_in_training_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The output is that of the definition, too, while gradients are recorded.
+
+        o_i = sum_j a_ij v_j    in training as in inference
+
+    Inference often has a kernel of its own. Gradients that are right do not say that the loss
+    was: of a path that adds a constant to its output, they all are.
+    """
+    o = attention.training(problem)
+
+    low, high = rounding.admissible(problem)
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    at_least(o, low, within=0)
+    at_most(o, high, within=0)

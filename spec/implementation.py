@@ -27,6 +27,7 @@ class Capability(Enum):
     PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
     WEIGHTS = "returns the weights"
     LSE = "returns the log-sum-exp"
+    TRAINING = "can be run as training runs it"
     CALL = "can be watched as a caller sees it"
 
     MASK = "takes a boolean mask"
@@ -162,6 +163,7 @@ class Implementation(Subject):
     forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
     backward: Gradients, shaped like q, k and v
     bias_gradient: shaped like the mask     partial: Gradients of the inputs named
+    training: o, computed while gradients are recorded; forward: as inference computes it
     call: the forward pass as its caller sees it
     All return float64 numbers, or raise `Violation` (a result of the wrong
     shape or dtype) or `Refused`. The numbers of float64 results come as long
@@ -174,6 +176,7 @@ class Implementation(Subject):
     partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
     weights: Callable[[Problem], Array] = not_offered
     lse: Callable[[Problem], Array] = not_offered
+    training: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
@@ -186,6 +189,7 @@ class Implementation(Subject):
         "partial",
         "weights",
         "lse",
+        "training",
         "call",
     )
 
@@ -196,6 +200,7 @@ class Implementation(Subject):
         Capability.PARTIAL_GRADIENTS: "partial",
         Capability.WEIGHTS: "weights",
         Capability.LSE: "lse",
+        Capability.TRAINING: "training",
         Capability.CALL: "call",
     }
 

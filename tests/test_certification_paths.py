@@ -8,7 +8,7 @@ import pytest
 from spec.backends import implementation
 from spec.certification import certify
 from spec.certification.witness import Witness
-from tests import shell, switching
+from tests import shell, switching, two_paths
 
 CHANGED = "note          its answer to a plain problem changed"
 
@@ -33,12 +33,6 @@ def test_what_gradients_change_is_told_and_inference_is_judged_without_them(tmp_
     assert len(found["notes"]) == 2
 
 
-def test_a_path_that_changes_is_told_where_everything_holds():
-    done = shell.run("certify", "tests.switching:falls_back", *shell.FEW, "--clause", "A")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{CHANGED} while it was probed [float32]" in done.stdout
-
-
 def test_a_path_that_changes_in_the_process_of_the_caller_is_told():
     options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A",)}
     changed = "its answer to a plain problem changed while it was probed [float32]"
@@ -54,3 +48,28 @@ def test_answers_that_never_come_twice_alike_tell_of_no_change():
 
     witness = Witness.of(implementation(random, backend="numpy"))
     assert witness.changed("at all") == ()
+
+
+@pytest.mark.parametrize(
+    ("function", "broken"),
+    [
+        (two_paths.shifted_in_training, {"A10"}),
+        (two_paths.shifted_in_inference, {"A1"}),
+        (two_paths.by_hand, set()),
+    ],
+)
+def test_the_output_is_judged_as_inference_runs_it_and_as_training_does(function, broken):
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A",)}
+    certificate = certify(function, **options)
+    assert {v.clause for v in certificate.failures} == broken
+    assert certificate.ledger["holds"] == 5 - len(broken)
+
+
+def test_the_script_of_an_output_in_training_records_gradients(tmp_path):
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A10",)}
+    (verdict,) = certify("tests.two_paths:shifted_in_training", **options).failures
+    script = verdict.counterexample.script
+    assert "x.requires_grad_()" in script
+    assert "spec" not in script.split('"""', 2)[2]
+    (tmp_path / "repeat.py").write_text(script)
+    assert shell.run(program=(str(tmp_path / "repeat.py"),)).returncode == 1

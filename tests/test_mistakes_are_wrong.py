@@ -49,7 +49,7 @@ def expected(problem: Problem, kind: str) -> list[tuple[Array, Array]]:
 def results(mistake: AttentionMistake, problem: Problem) -> list[Array]:
     """The results that a mistake of this kind may spoil."""
     record = implementation(mistake.attend, backend="numpy")
-    if mistake.kind in ("weights", "lse"):
+    if mistake.kind in ("weights", "lse", "training"):
         return [getattr(record, mistake.kind)(problem)]
     if mistake.kind != "gradient":
         return [record.forward(problem)]
@@ -121,13 +121,13 @@ def right(kind: Kind) -> AttentionMistake:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "call"])
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training", "call"])
 def test_the_pipeline_is_right(kind: Kind, dtype: str) -> None:
     for problem in family(dtype):
         judge(right(kind), problem)
 
 
-@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse"])
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training"])
 def test_the_pipeline_takes_sizes_of_zero(kind: Kind) -> None:
     for problem in empty("float32"):
         judge(right(kind), problem)
@@ -147,7 +147,7 @@ def test_a_mistake_shows(mistake: AttentionMistake) -> None:
 
 def test_what_is_wrong_behind_the_output_leaves_it_right() -> None:
     for mistake in HARMFUL:
-        if mistake.kind in ("gradient", "weights", "lse"):
+        if mistake.kind in ("gradient", "weights", "lse", "training"):
             for problem in family("float32")[::4]:
                 hold([called(mistake.attend, problem)], expected(problem, "forward"))
 
@@ -170,7 +170,7 @@ def test_a_live_nan_is_swallowed() -> None:
     assert np.isfinite(MISTAKES["swallows_nan"].attend(q, problem.k, problem.v)).all()
 
 
-@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "rounding"])
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training", "rounding"])
 def test_no_two_mistakes_are_wrong_alike(kind: str) -> None:
     seen: dict[tuple[str, bytes], str] = {}
     for mistake in HARMFUL:

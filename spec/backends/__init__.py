@@ -52,6 +52,7 @@ def implementation(
     backward: Callable[..., Any] | None = None,
     weights: Callable[..., Any] | None = None,
     lse: Callable[..., Any] | None = None,
+    training: Callable[..., Any] | None = None,
     conventions: Mapping[str, str] | None = None,
     deviations: Mapping[str, str] | None = None,
     dtypes: tuple[str, ...] | None = None,
@@ -59,8 +60,9 @@ def implementation(
 ) -> Implementation:
     """The record of an ordinary attention function, its parameters matched by name.
 
-    backward(dout, query, key, value, **options) -> (dq, dk, dv) and weights and lse,
-    called like the function, default to its attributes of that name; so does
+    backward(dout, query, key, value, **options) -> (dq, dk, dv) and weights, lse and training
+    (the output as training computes it, where that is another function), called like the
+    function, default to its attributes of that name; so does
     bias_gradient(dout, query, key, value, **options), shaped like the mask.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
@@ -78,8 +80,10 @@ def implementation(
         conventions=conventions or getattr(function, "conventions", {}),
         deviations=deviations or getattr(function, "deviations", {}),
         origin=origin,
-        **_extras(wrapped, {"weights": weights, "lse": lse}),
-        **_gradients(wrapped, backward or getattr(function, "backward", None)),
+        **{
+            **_gradients(wrapped, backward or getattr(function, "backward", None)),
+            **_extras(wrapped, {"weights": weights, "lse": lse, "training": training}),
+        },
     )
 
 
@@ -132,13 +136,13 @@ def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:
 
 
 def _extras(wrapped: Wrapped, given: Mapping[str, Callable[..., Any] | None]) -> dict[str, Any]:
-    """Weights and log-sum-exp, where the function or the caller has them."""
+    """Weights, log-sum-exp and output in training, where function or caller has them."""
     extras: dict[str, Any] = {}
     for name, chosen in given.items():
         function = chosen or getattr(wrapped.function, name, None)
         if callable(function):
             other = replace(wrapped, function=function, signature=signature_of(function))
-            extras[name] = getattr(other, name)
+            extras[name] = other.forward if name == "training" else getattr(other, name)
     return extras
 
 
@@ -152,6 +156,7 @@ def _gradients(wrapped: Wrapped, backward: Callable[..., Any] | None) -> dict[st
             "backward": wrapped.gradients,
             "partial": wrapped.partial,
             "bias_gradient": wrapped.mask_gradient,
+            "training": wrapped.training,
             "differentiates": kinds,
         }
     given = _given(wrapped, backward)

@@ -24,6 +24,8 @@ class Library:
     running: the context in which calls are made for a dtype.
     differentiate: function, arrays, cotangent -> a gradient for each array; None
         where the library has no gradients of its own.
+    recorded: function, arrays -> what the function returns while gradients are recorded; None
+        where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.
     """
 
@@ -38,6 +40,7 @@ class Library:
     device_of: Callable[[Any], str]
     running: Callable[[str], AbstractContextManager[Any]]
     differentiate: Callable[[Callable[..., Any], Sequence[Any], Any], Sequence[Any]] | None
+    recorded: Callable[[Callable[..., Any], Sequence[Any]], Any] | None
     copied: Callable[[Any], Any]
     same: Callable[[Any, Any], bool]
     overlap: Callable[[Any, Any], bool]

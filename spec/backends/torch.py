@@ -41,6 +41,7 @@ def library(device: str) -> Library:
         device_of=lambda x: str(x.device.type),
         running=running,
         differentiate=differentiate,
+        recorded=recorded,
         copied=lambda buffer: buffer.detach().clone(),
         same=same,
         overlap=overlap,
@@ -80,6 +81,12 @@ def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any
         found = torch.autograd.grad(function(*leaves), leaves, dout, allow_unused=True)
     pairs = zip(found, leaves, strict=True)
     return [torch.zeros_like(leaf) if x is None else x for x, leaf in pairs]
+
+
+def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """What the function returns where each of the arrays requires a gradient."""
+    with torch.enable_grad():
+        return function(*(x.detach().requires_grad_() for x in arrays))
 
 
 def same(x: Any, y: Any) -> bool:

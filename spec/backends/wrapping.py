@@ -37,6 +37,15 @@ class Wrapped:
             result = self._apply(problem, self._arrays(problem))
             return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
 
+    def training(self, problem: Problem) -> Array:
+        """The output (B, H, N, E), computed while gradients are recorded."""
+        assert self.library.recorded is not None
+        with self.library.quiet(problem.dtype):
+            arrays, mask = self._arrays(problem), self._mask(problem)
+            with refusing():
+                result = self.library.recorded(lambda *x: self._call(problem, [*x], mask), arrays)
+            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
         with self.library.quiet(problem.dtype):

@@ -19,7 +19,8 @@ from spec import definition, rounding
 from spec.implementation import Implementation, not_offered
 from spec.notation import Array, Call, Gradients, Problem
 
-ROW_AXES = {"forward": 1, "weights": 1, "lse": 0}  # axes of a result after that of the queries
+# Axes of a result after that of the queries.
+ROW_AXES = {"forward": 1, "training": 1, "weights": 1, "lse": 0}
 
 
 @dataclass(frozen=True)

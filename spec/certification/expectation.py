@@ -18,7 +18,7 @@ from spec.certification.conventions import (
     permuted_mask,
     reordered,
 )
-from spec.certification.recording import Asked
+from spec.certification.recording import OUTPUTS, Asked
 from spec.notation import Array, Problem
 
 Pair = tuple[Array, Array]
@@ -40,7 +40,7 @@ def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
     """
     problem = meant(asked.problem, chosen)
     own = chosen["idle"] != "zero" and bool(problem.idle.any())
-    if own and (asked.function not in ("forward", "call") or not problem.M):
+    if own and (asked.function not in OUTPUTS or not problem.M):
         return {}
     found = by_definition(asked, problem)
     if own:
@@ -66,7 +66,7 @@ def by_definition(asked: Asked, problem: Problem) -> dict[str, Pair]:
     """What the definition says of each array of the answer."""
     right = rounding.reference(problem)
     match asked.function:
-        case "forward" | "call":
+        case "forward" | "training" | "call":
             return {"o": _output(problem)}
         case "weights":
             return {"a": (right.weights, rounding.of_weights(problem))}

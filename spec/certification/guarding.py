@@ -26,6 +26,7 @@ ASKED = {  # how a probe of a function is told, that of the forward pass being t
     "bias_gradient": "the gradient of the mask",
     "weights": "the weights",
     "lse": "the log-sum-exp",
+    "training": "the output as training computes it",
     "call": "a watched call",
 }
 

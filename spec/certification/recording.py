@@ -16,7 +16,8 @@ from spec.clause import Clause, Violation
 from spec.implementation import Implementation, Refused, not_offered
 from spec.notation import Array, Gradients, Problem
 
-NAMES = {"forward": "o", "call": "o", "weights": "a", "lse": "lse", "bias_gradient": "dmask"}
+OUTPUTS = ("forward", "training", "call")  # functions that answer with the output
+NAMES = {**dict.fromkeys(OUTPUTS, "o"), "weights": "a", "lse": "lse", "bias_gradient": "dmask"}
 
 
 @dataclass(frozen=True)

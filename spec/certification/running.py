@@ -17,7 +17,12 @@ from spec.notation import GRADES, Grade, Posed
 from spec.problems import Scope
 
 DIFFERENTIATES = frozenset(
-    {Capability.GRADIENTS, Capability.BIAS_GRADIENT, Capability.PARTIAL_GRADIENTS}
+    {
+        Capability.GRADIENTS,
+        Capability.BIAS_GRADIENT,
+        Capability.PARTIAL_GRADIENTS,
+        Capability.TRAINING,
+    }
 )
 PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
@@ -109,7 +114,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
 
 
 def differentiates(clause: Clause) -> bool:
-    """Whether the clause asks for gradients."""
+    """Whether the clause asks for gradients, or for what is computed while they are recorded."""
     return bool(clause.needs & DIFFERENTIATES)
 
 

@@ -99,9 +99,10 @@ class Source:
 
     def prepared(self, asked: Asked) -> list[str]:
         """What is to be done with the arrays of a call before it is made."""
-        if self.library != "torch" or not self._differentiates(asked):
+        inputs = ("q", "k", "v") if self._records(asked) else asked.inputs
+        if self.library != "torch" or not (self._records(asked) or self._differentiates(asked)):
             return []
-        return [f"for x in [{', '.join(asked.inputs)}]:", "    x.requires_grad_()"]
+        return [f"for x in [{', '.join(inputs)}]:", "    x.requires_grad_()"]
 
     def expression(self, asked: Asked, name: str = "") -> str:
         """A call, whole; or the array `name` of its answer."""
@@ -116,6 +117,8 @@ class Source:
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]
         text = f"{written}({_arguments(wrapped, asked.problem, arrays)})"
+        if self.library == "jax" and self._records(asked):
+            return f"jax.vjp(lambda q, k, v: {text}, q, k, v)[0]"
         return f"{self._derivative(text, asked.inputs) if differentiates else text}{index}"
 
     def forms(self, asked: Asked) -> list[Any]:
@@ -138,6 +141,11 @@ class Source:
         """Whether the gradients are the library's own."""
         callee = self.callee(asked)
         return callee is not None and bool(asked.inputs) and callee[0] == self.name
+
+    def _records(self, asked: Asked) -> bool:
+        """Whether it is the function itself that is called, while gradients are recorded."""
+        callee = self.callee(asked)
+        return asked.function == "training" and callee is not None and callee[0] == self.name
 
     def _derivative(self, forward: str, inputs: Sequence[str]) -> str:
         """The gradients of <dout, forward> by the inputs."""

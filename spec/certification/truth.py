@@ -27,6 +27,7 @@ def truth() -> Implementation:
         partial=_partial,
         weights=lambda problem: rounded(definition.weights(problem), problem.dtype),
         lse=lambda problem: rounded(definition.lse(problem), problem.dtype),
+        training=_forward,
         call=lambda problem: Call(_forward(problem), problem.dtype),
         dtypes=DTYPES,
     )

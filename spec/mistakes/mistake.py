@@ -23,7 +23,7 @@ from spec.mistakes import pipeline
 from spec.mistakes.pipeline import RIGHT, Options, Steps
 from spec.notation import Array
 
-Kind = Literal["forward", "gradient", "weights", "lse", "call", "rounding"]
+Kind = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 KINDS: Mapping[str, Kind] = {
     "receive": "gradient",
@@ -37,6 +37,7 @@ KINDS: Mapping[str, Kind] = {
     "show": "weights",
     "measure": "lse",
 }  # of a step that is wrong; "forward" for all others
+BESIDE = ("gradient", "training")  # kinds of mistake that leave the forward pass right
 
 
 class Attention(Protocol):
@@ -44,7 +45,7 @@ class Attention(Protocol):
 
     gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and
         bias_gradient(dout, query, key, value, **options), shaped like the mask
-    weights, lse: functions of the same signature as the function itself
+    weights, lse, training: functions of the same signature as the function itself
     """
 
     __name__: str
@@ -80,15 +81,16 @@ Decorator = Callable[[Callable[..., Any]], Attention]
 def wrong(step: str, *, incident: str, kind: Kind | None = None, **facts: Any) -> Decorator:
     """Attention with one step replaced by the decorated function.
 
-    kind: where it is "gradient", the step is replaced in the backward pass alone
-        and the forward pass is right. It follows from the step unless it is given.
+    kind: where it is "gradient" or "training", the step is replaced in the backward pass
+        or in the output of training alone, and the forward pass is right. It follows from
+        the step unless it is given.
     facts: further fields of the Mistake.
     """
     kind = kind or KINDS.get(step, "forward")
 
     def decorate(replacement: Callable[..., Any]) -> Attention:
         steps = RIGHT.but(**{step: replacement})
-        attend = partial(pipeline.attend, steps=RIGHT if kind == "gradient" else steps)
+        attend = partial(pipeline.attend, steps=RIGHT if kind in BESIDE else steps)
         function = native(attend)
         for name, value in _observers(kind, steps).items():
             setattr(function, name, value)
@@ -165,6 +167,8 @@ def _observers(kind: Kind, steps: Steps) -> dict[str, Any]:
             "backward": differentiated(partial(pipeline.backward, steps=steps)),
             "bias_gradient": differentiated(partial(pipeline.bias_gradient, steps=steps)),
         }
+    if kind == "training":
+        return {"training": native(partial(pipeline.attend, steps=steps))}
     if kind in ("weights", "lse"):  # both, so that they can be held against each other
         observers = {"weights": pipeline.weights, "lse": pipeline.lse}
         return {name: native(partial(f, steps=steps)) for name, f in observers.items()}

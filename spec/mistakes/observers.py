@@ -1,7 +1,8 @@
-"""Weights and log-sum-exp that are not those that were used; the output is right.
+"""Weights, log-sum-exp and an output in training that are not those of the output, which is right.
 
 What is only looked at is rarely tested, until somebody merges two blocks by
-their log-sum-exp, or explains a model by its weights.
+their log-sum-exp, or explains a model by its weights. A path of its own for training is looked
+at through its gradients only, which do not tell an output.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import numpy as np
 
 from spec.mistakes import steps
 from spec.mistakes.mistake import wrong
+from spec.mistakes.numbers import BFLOAT16, shortened
 from spec.mistakes.softmax import powers
-from spec.mistakes.steps import Pass, softmax
+from spec.mistakes.steps import Pass, Sizes, softmax
 from spec.notation import Array
 
 # Weights
@@ -101,3 +103,18 @@ def measures_the_log_of_the_mean(seen: Pass) -> Array:
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
     """Returns 0 for an idle query, which is the log-sum-exp of one key with score 0."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)
+
+
+# The output in training
+
+
+@wrong("scale", incident="plausible", kind="training")
+def forgets_the_scale_in_training(sizes: Sizes, asked: float | None) -> float:  # noqa: ARG001
+    """Has a fused kernel for inference that scales, and a path for training that does not."""
+    return 1.0
+
+
+@wrong("combine", incident="plausible", kind="training")
+def rounds_the_output_to_bfloat16_in_training(a: Array, v: Array, allowed: Array) -> Array:
+    """Leaves mixed precision on wherever gradients are recorded."""
+    return shortened(steps.combine(a, v, allowed), BFLOAT16)

@@ -33,6 +33,7 @@ def trials(dtype: str) -> Mapping[str, tuple[Capability, Problems]]:
         "partial": (Capability.PARTIAL_GRADIENTS, plain),
         "weights": (Capability.WEIGHTS, plain),
         "lse": (Capability.LSE, plain),
+        "training": (Capability.TRAINING, plain),
         "bias_gradient": (Capability.BIAS_GRADIENT, kinds(dtype)[Capability.BIAS]),
     }
 
