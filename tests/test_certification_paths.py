@@ -7,6 +7,7 @@ import pytest
 
 from spec.backends import implementation
 from spec.certification import certify
+from spec.certification.probes import core
 from spec.certification.witness import Witness
 from tests import shell, switching, two_paths
 
@@ -73,3 +74,13 @@ def test_the_script_of_an_output_in_training_records_gradients(tmp_path):
     assert "spec" not in script.split('"""', 2)[2]
     (tmp_path / "repeat.py").write_text(script)
     assert shell.run(program=(str(tmp_path / "repeat.py"),)).returncode == 1
+
+
+def test_what_a_compiler_gives_up_on_is_told():
+    record = implementation(two_paths.compiled(), backend="torch", dtypes=("float32",))
+    witness = Witness.of(record)
+    assert witness.changed("at first") == ()
+    for length in range(6, 15):
+        record.forward(core("float32", N=length))
+    said = "torch.compile gave up on a part after nine lengths: Dynamo recompile limit exceeded"
+    assert witness.changed("after nine lengths") == (said,)

@@ -5,7 +5,7 @@ that tries a fast way first may remember that it failed. Both go on to give righ
 are those of another program than the one that people run. So one plain problem in each dtype is
 put before all else, and again after everything that is asked: other bits are a change of path,
 and said to be one. It is no violation by itself (T3 and T9 are about bits that change), as either
-path is judged where it is met.
+path is judged where it is met. What a compiler says that it did not compile is said as well.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.compiled import not_compiled
 from spec.certification.contracts import contract
 from spec.clause import Violation
 from spec.implementation import Refused, Subject
@@ -27,12 +28,14 @@ class Witness:
 
     subject: Subject
     answers: dict[str, bytes]
+    refused: list[str]  # by a compiler, so far
 
     @staticmethod
     def of(subject: Subject) -> Witness:
         """Answers that come twice alike; one that does not could tell of no change."""
         once = {dtype: _answer(subject, dtype) for dtype in subject.dtypes}
-        return Witness(subject, {d: x for d, x in once.items() if x == _answer(subject, d)})
+        alike = {d: x for d, x in once.items() if x == _answer(subject, d)}
+        return Witness(subject, alike, [*not_compiled()])
 
     def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
         """A line if an answer is not what it was; of each dtype once. dtype: all unless given."""
@@ -40,8 +43,11 @@ class Witness:
         found = [d for d in watched if _answer(self.subject, d) != self.answers[d]]
         for name in found:
             del self.answers[name]
-        named = ", ".join(found)
-        return (f"its answer to a plain problem changed {when} [{named}]",) if found else ()
+        said = [f"its answer to a plain problem changed {when} [{', '.join(found)}]"] * bool(found)
+        refused = [*not_compiled()]
+        new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
+        self.refused = refused
+        return (*said, *(f"torch.compile gave up on a part {when}: {reason}" for reason in new))
 
 
 def _answer(subject: Subject, dtype: str) -> bytes:
