@@ -37,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--dtype", help="as in float32,float16")
     group.addoption("--clause", help="as in K2,M")
     group.addoption("--convention", action="append", default=[], metavar="NAME=VALUE")
+    group.addoption("--deviation", action="append", default=[], metavar="CLAUSE=REASON")
+    group.addoption("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -67,6 +69,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if Path(metafunc.module.__file__).name != TESTS:
         return
     from spec.backends import Unsuitable
+    from spec.certification.declared import declared
     from spec.certification.doors import runs
 
     option = metafunc.config.getoption
@@ -77,6 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             dtypes=option("--dtype"),
             clauses=option("--clause"),
             conventions=dict(word.split("=", 1) for word in option("--convention")),
+            deviations=declared(option("--deviation"), option("--deviations")),
         )
     except Unsuitable as reason:
         raise pytest.UsageError(str(reason)) from None

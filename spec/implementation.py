@@ -116,7 +116,6 @@ class Subject:
         that repeats a failure.
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
     dtypes: the formats it takes. conventions: where it departs from the default.
-    deviations: number of a clause -> why this subject is known to break it.
 
     Each kind of subject says what it is about, names its functions, which of them offer a
     capability by being there, and the choices that conventions leave it, the default first.
@@ -128,7 +127,6 @@ class Subject:
     differentiates: frozenset[Capability] = frozenset()
     dtypes: tuple[str, ...] = ("float64", "float32")
     conventions: Mapping[str, str] = field(default_factory=dict)
-    deviations: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
 
     about: ClassVar[str]
@@ -151,9 +149,14 @@ class Subject:
         return self.answers | {c for c, f in functions.items() if f is not not_offered}
 
     @property
+    def defaults(self) -> Mapping[str, str]:
+        """Every convention, with the choice that is made unless another is declared."""
+        return {name: first for name, (first, *_) in self.choices.items()}
+
+    @property
     def chosen(self) -> Mapping[str, str]:
         """Every convention, with the choice that is made here."""
-        return {**{name: first for name, (first, *_) in self.choices.items()}, **self.conventions}
+        return {**self.defaults, **self.conventions}
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,6 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),
 }
-DEFAULT_CONVENTIONS: Mapping[str, str] = {name: choices[0] for name, choices in CONVENTIONS.items()}
 
 
 def read_only(record: Any) -> None:

@@ -22,7 +22,6 @@ from tests.test_problems import drawn
 CLAUSES = about("layer")
 BY_TURNS = ("float64", "float32")
 NUMPY = {"multihead": MultiHead, **{n: m.target for n, m in MISTAKES.items() if m.harmless}}
-TORCH_DEVIATIONS = known("torch.nn:MultiheadAttention", "cpu")
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -54,7 +53,7 @@ def test_the_layer_that_torch_has(clause: Clause) -> None:
     one = layer(MultiheadAttention)
     assert clause.binds(one)
     breaks = [found(clause, one, dtype).violation for dtype in ("float64", "float32")]
-    assert any(breaks) == (clause.number in TORCH_DEVIATIONS), breaks
+    assert any(breaks) == (clause.number in known(MultiheadAttention, "cpu").reasons), breaks
 
 
 @pytest.mark.deep
@@ -75,7 +74,9 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
     dtype = BY_TURNS[seed % 2]
     assert not broken(layer(InTorch), dtype, seed=seed)
     theirs = broken(layer(MultiheadAttention), dtype, seed=seed)
-    assert {name.partition("-")[0] for name in theirs} == {*TORCH_DEVIATIONS}
+    assert {name.partition("-")[0] for name in theirs} == {
+        *known(MultiheadAttention, "cpu").reasons
+    }
 
 
 @pytest.mark.torch
@@ -84,7 +85,7 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
 def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> None:
     from torch.nn import MultiheadAttention
 
-    if clause.number not in TORCH_DEVIATIONS:
+    if clause.number not in known(MultiheadAttention, "cpu").reasons:
         one = layer(MultiheadAttention, dtypes=(dtype,))
         assert found(clause, one, dtype, QUICK).violation is None
 

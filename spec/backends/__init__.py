@@ -54,7 +54,6 @@ def implementation(
     lse: Callable[..., Any] | None = None,
     training: Callable[..., Any] | None = None,
     conventions: Mapping[str, str] | None = None,
-    deviations: Mapping[str, str] | None = None,
     dtypes: tuple[str, ...] | None = None,
     origin: str = "",
 ) -> Implementation:
@@ -78,7 +77,6 @@ def implementation(
         answers=wrapped.signature.kinds,
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions=conventions or getattr(function, "conventions", {}),
-        deviations=deviations or getattr(function, "deviations", {}),
         origin=origin,
         **{
             **_gradients(wrapped, backward or getattr(function, "backward", None)),
@@ -94,7 +92,6 @@ def layer(
     backend: str | None = None,
     device: str = "cpu",
     conventions: Mapping[str, str] | None = None,
-    deviations: Mapping[str, str] | None = None,
     dtypes: tuple[str, ...] | None = None,
     origin: str = "",
 ) -> Layer:
@@ -121,7 +118,6 @@ def layer(
         differentiates=wrapped.kinds,
         dtypes=known(dtypes or ("float64", "float32"), arrays),
         conventions=conventions or getattr(build, "conventions", {}),
-        deviations=deviations or getattr(build, "deviations", {}),
         origin=origin,
     )
 

@@ -20,7 +20,7 @@ as it is and return the new cache, `extend` as (out, cache); a class whose attri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,6 @@ def cache(
     backend: str | None = None,
     device: str = "cpu",
     dtypes: tuple[str, ...] | None = None,
-    deviations: Mapping[str, str] | None = None,
     origin: str = "",
 ) -> Cache:
     """The record of a class of caches, or of whatever makes one when it is called.
@@ -76,7 +75,6 @@ def cache(
         persistent=bool(getattr(first, "persistent", False)),
         answers=KINDS if takes_counts(first) else KINDS - {Capability.RAGGED},
         dtypes=dtypes,
-        deviations=deviations or {},
         origin=origin,
     )
 

@@ -7,17 +7,15 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spec.certification.contracts import contract
-from spec.certification.deviations import left_aside
-from spec.certification.examining import Survey
 from spec.certification.grading import granted
-from spec.certification.loading import resolved
 from spec.certification.probing import Refusal
-from spec.certification.settings import Request, with_definition
+from spec.certification.settings import Request
+from spec.certification.survey import Survey
 from spec.certification.verdicts import (
     OUTCOMES,
     Verdict,
@@ -31,12 +29,14 @@ from spec.notation import DTYPES
 class Certificate:
     """What was found out about one implementation.
 
-    conventions: every choice, the rounding grade of each 16-bit dtype among them.
+    conventions: every choice, the rounding grade of each 16-bit dtype among them; defaults:
+    what they are unless somebody declares another.
     coverage: for each dtype the rows examined, and the shares of them that were held to the
     hull of the values only, or about whose gradients nothing is claimed.
     timings: seconds, in the implementation, in the specification (definition, budgets and
     comparisons), and elsewhere. advice: conventions recognised and not declared.
-    command: what repeats it. about: the kind of subject.
+    command: what repeats it. about: the kind of subject. definition: the number of the clause
+    without which nothing of this kind is certified.
     """
 
     name: str
@@ -52,6 +52,8 @@ class Certificate:
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     about: str = "attention"
+    definition: str = "A1"
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -66,8 +68,7 @@ class Certificate:
         stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
             refusal.crashed for refusal in self.refusals
         )
-        definition = contract(self.about).definition
-        compared = any(v.clause == definition and v.ran for v in self.verdicts)
+        compared = any(v.clause == self.definition and v.ran for v in self.verdicts)
         return 3 if stopped or not compared else 0
 
     @property
@@ -75,6 +76,11 @@ class Certificate:
         """How many verdicts there are of each outcome."""
         counted = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: counted[outcome] for outcome in OUTCOMES}
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """The numbers of the clauses that are broken as they are known to be."""
+        return tuple(dict.fromkeys(v.clause for v in self.verdicts if v.outcome == "deviates"))
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -113,6 +119,9 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
     """The certificate that was saved at `path`."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
     del fields["passed"], fields["ledger"]
+    if "definition" not in fields:  # it was saved before certificates said so themselves
+        kind = contract(fields["about"])
+        fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
     fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
     fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
     return Certificate(
@@ -135,30 +144,19 @@ def certificate(
         versions=survey.versions,
         seed=request.seed,
         profile=request.profile,
-        command=_completed(request, survey).command(),
+        command=survey.command,
         refusals=survey.refusals,
-        notes=(*survey.notes, *_left_aside(request, survey, verdicts)),
+        notes=survey.notes,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
         about=survey.about,
+        definition=survey.definition,
+        defaults=survey.defaults,
     )
 
 
 def _blocks(verdict: Verdict) -> bool:
     """Whether the implementation cannot be certified because of it."""
     return verdict.outcome == "violated" and verdict.force == "must"
-
-
-def _completed(request: Request, survey: Survey) -> Request:
-    """The request with the definition in its selection, as it was run."""
-    clauses = resolved(request.specification)
-    return with_definition(request, clauses, contract(survey.about).definition)
-
-
-def _left_aside(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """A line about what was not put to the clauses that were run, as it is known to go wrong."""
-    clauses = resolved(request.specification)
-    run = {v.clause: clauses[v.clause] for v in verdicts if v.ran}
-    return left_aside(run, survey.origin, request.device)
 
 
 def _in_order(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:
@@ -174,12 +172,13 @@ def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdi
     """
     left = ("violated", "blocked", "crashed")
     found = {v.clause for v in verdicts if v.outcome in left}
+    unseen = set() if few else {*survey.strict} - found
     changed = []
     for verdict in verdicts:
         reason = survey.deviations.get(verdict.clause)
         if reason is not None and verdict.outcome == "violated":
             verdict = replace(verdict, outcome="deviates", message=reason)
-        elif reason is not None and verdict.ran and not few and verdict.clause not in found:
+        elif verdict.ran and verdict.clause in unseen:
             message = f"no longer deviates: take it off the list ({reason})"
             verdict = replace(verdict, outcome="violated", message=message)
         changed.append(verdict)

@@ -19,6 +19,7 @@ from spec.backends import LAYOUTS, NAMES, Unsuitable
 from spec.certification.certificate import loaded
 from spec.certification.comparison import compared
 from spec.certification.contents import table, whole
+from spec.certification.declared import declared
 from spec.certification.doors import requested, supervised
 from spec.certification.loading import resolved
 from spec.certification.posing import PROBLEMS
@@ -53,6 +54,7 @@ def _certify(options: argparse.Namespace) -> int:
         {name: getattr(options, name) for name in (*names, *HOW)}
         | {"dtypes": _listed(options.dtype), "clauses": _listed(options.clause)}
         | {"conventions": _conventions(options.convention)}
+        | {"deviations": declared(options.deviation, options.deviations)}
         | {"specification": options.specification},
     )
     if options.json:
@@ -154,6 +156,14 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
         help="clauses or sections; the definition is run in any case (default: all)",
     )
     add("--convention", action="append", default=[], metavar="NAME=VALUE")
+    add(
+        "--deviation",
+        action="append",
+        default=[],
+        metavar="CLAUSE=REASON",
+        help="a clause that the target is known to break, and why; never the definition's",
+    )
+    add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
     add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
     add("--fail-fast", action="store_true", help="stop at the first violated `must`")

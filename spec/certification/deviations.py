@@ -1,6 +1,9 @@
 """Clauses that other people's implementations are known to break, each with its reason.
 
-A deviation is strict: it is reported as soon as the clause holds again. What
+They follow what is called, not its name, and they stand here or are declared by the person who
+asks: nothing that is judged can carry any, and no clause of a definition deviates.
+
+A deviation of the very thing is strict: it is reported as soon as the clause holds again. What
 stands here was found by the specification itself, at the versions named.
 
 What breaks one clause for certain may break others now and then, when they
@@ -10,9 +13,11 @@ they were listed, so they are not; they do not draw such problems here instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from spec.certification.following import is_nothing_but, named
 from spec.clause import Clause
 from spec.problems import IDLE, Problems
 
@@ -60,45 +65,65 @@ _FAST_PATH = Deviation(
 )
 _JAX = "implementations.adapters.jax_attention"
 
-# By the target's origin and the device; a name that is not here has none.
+# By origin and device: whatever is called there, under any name; what is not here has none.
 KNOWN: Mapping[tuple[str, str], tuple[Deviation, ...]] = {
     ("torch.nn.functional:scaled_dot_product_attention", "cpu"): (_ODD_SCALES, _NO_KEYS),
     ("oracles.sdpa:flash", "cpu"): (_ODD_SCALES, _NO_KEYS),
     ("oracles.sdpa:math", "cpu"): (_NO_KEYS,),
     ("torch.nn:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
-    ("torch.nn.modules.activation:MultiheadAttention", "cpu"): (_ASKED_FOR_WEIGHTS, _FAST_PATH),
     (f"{_JAX}:attend", "cpu"): (_IDLE_IN_JAX,),
     (f"{_JAX}:compiled", "cpu"): (_IDLE_IN_JAX,),
 }
 
 
-def known(origin: str, device: str) -> Mapping[str, str]:
-    """The deviations of the implementation that is imported as `origin`, on a device."""
-    deviations = KNOWN.get((origin, device), ())
-    return {number: found.reason for found in deviations for number in found.clauses}
+@dataclass(frozen=True)
+class Deviations:
+    """What one subject is known to break.
+
+    reasons: number of a clause -> why. aside: the same number -> the kinds of mask that show it,
+    which no clause without a deviation draws. strict: the numbers of which each has to be seen;
+    what calls something with arguments of its own may well avoid what that is known for.
+    """
+
+    reasons: Mapping[str, str]
+    strict: tuple[str, ...] = ()
+    aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def and_declared(self, reasons: Mapping[str, str]) -> Deviations:
+        """Those that the person who asks declares as well, each said to be no more than that."""
+        said = {number: f"declared: {' '.join(x.split())}" for number, x in reasons.items()}
+        return replace(self, reasons={**self.reasons, **said}, strict=(*self.strict, *said))
+
+    def put(self, clause: Clause) -> Clause:
+        """The clause as it is put to the subject: one without a deviation draws nothing aside."""
+        domain = clause.over
+        if clause.number in self.reasons or not isinstance(domain, Problems):
+            return clause
+        aside = {kind for kinds in self.aside.values() for kind in kinds}
+        masks = tuple(kind for kind in domain.masks if kind not in aside)
+        if not masks or masks == domain.masks:
+            return clause  # it is about these alone, or about none of them
+        return replace(clause, over=replace(domain, masks=masks))
+
+    def left_aside(self, clauses: Iterable[Clause]) -> tuple[str, ...]:
+        """A line about those of `clauses` that are put fewer problems, if there are any."""
+        changed = dict.fromkeys(c.number for c in clauses if self.put(c) is not c)
+        words = f"problems that {', '.join(self.aside)} are about were not put to "
+        return (words + ", ".join(changed),) if changed else ()
 
 
-def narrowed(clauses: Mapping[str, Clause], origin: str, device: str) -> Mapping[str, Clause]:
-    """The clauses as they are put to `origin`: those without a deviation draw nothing aside."""
-    aside = {kind for found in KNOWN.get((origin, device), ()) for kind in found.aside}
-    excused = known(origin, device)
-    return {n: c if n in excused else _without(c, aside) for n, c in clauses.items()}
-
-
-def left_aside(clauses: Mapping[str, Clause], origin: str, device: str) -> tuple[str, ...]:
-    """A line about those of `clauses` that `narrowed` changes, if there are any."""
-    put = narrowed(clauses, origin, device)
-    changed = ", ".join(number for number, clause in clauses.items() if put[number] is not clause)
-    deviating = ", ".join(known(origin, device))
-    return (f"problems that {deviating} are about were not put to {changed}",) if changed else ()
-
-
-def _without(clause: Clause, aside: set[str]) -> Clause:
-    """The clause on problems with other masks; as it is if it is about these alone."""
-    domain = clause.over
-    if not isinstance(domain, Problems):
-        return clause
-    masks = tuple(kind for kind in domain.masks if kind not in aside)
-    if not masks or masks == domain.masks:
-        return clause
-    return replace(clause, over=replace(domain, masks=masks))
+def known(program: Any, device: str) -> Deviations:
+    """The deviations of a function or a class, under whatever name and thin cover, on a device."""
+    found = {
+        origin: deviations
+        for (origin, where), deviations in KNOWN.items()
+        if where == device and is_nothing_but(program, named(origin))
+    }
+    listed = [one for deviations in found.values() for one in deviations]
+    itself = any(program is named(origin) for origin in found)
+    reasons = {number: one.reason for one in listed for number in one.clauses}
+    return Deviations(
+        reasons,
+        strict=tuple(reasons) if itself else (),
+        aside={number: one.aside for one in listed for number in one.clauses if one.aside},
+    )

@@ -22,15 +22,15 @@ from spec import rounding
 from spec.backends import Unsuitable, library
 from spec.certification.certificate import Certificate, certificate
 from spec.certification.contracts import contract
-from spec.certification.deviations import narrowed
-from spec.certification.examining import Examiner, Survey, explained
+from spec.certification.examining import Examiner, explained
 from spec.certification.grading import granted, unsettled
-from spec.certification.loading import Target, origin_of, resolved
+from spec.certification.loading import Target, resolved
 from spec.certification.running import HALF, broken
 from spec.certification.settings import Request, checked
 from spec.certification.supervision import Report, Supervisor
+from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict, unrun
-from spec.clause import Clause, equal
+from spec.clause import equal
 from spec.notation import Array, Corner, Grade, Problem
 
 
@@ -46,6 +46,7 @@ def certify(
     seed: int = 0,
     clauses: Sequence[str] | None = None,
     conventions: Mapping[str, str] | None = None,
+    deviations: Mapping[str, str] | None = None,
     fail_fast: bool = False,
     budget: float | None = None,
     jobs: int = 1,
@@ -57,9 +58,10 @@ def certify(
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
     "torch" or "jax". layout: "bhld", or "blhd" for length before heads. dtypes, clauses: all
     that there are, unless given; a clause by number, name or section, and the definition's in
-    any case. profile: "quick", "standard" or "deep". budget: in seconds. jobs and isolate judge
-    a target that is named by a string in processes of its own. Raises Unsuitable where the
-    target or an option is no good.
+    any case. deviations: number of a clause -> why the target is known to break it; never that
+    of the definition. profile: "quick", "standard" or "deep". budget: in seconds. jobs and
+    isolate judge a target that is named by a string in processes of its own. Raises Unsuitable
+    where the target or an option is no good.
     """
     given = dict(locals())
     request = requested(given.pop("target"), given)
@@ -68,7 +70,7 @@ def certify(
             raise Unsuitable("jobs and isolate need a target that is named by a string")
         return supervised(request)
     start = time.perf_counter()
-    examiner = Examiner.of(target, request, _clauses(target, request))
+    examiner = Examiner.of(target, request)
     survey, verdicts = _in_process(examiner, examiner.survey(), start)
     return certificate(request, survey, verdicts, time.perf_counter() - start)
 
@@ -76,7 +78,7 @@ def certify(
 def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
     """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
     start = time.perf_counter()
-    survey, verdicts = Supervisor(request, _clauses(request.target, request), report).run()
+    survey, verdicts = Supervisor(request, resolved(request.specification), report).run()
     return certificate(request, survey, verdicts, time.perf_counter() - start)
 
 
@@ -90,16 +92,6 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
             fields[name] = tuple(fields[name])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     return checked(Request(target=name, **fields))
-
-
-def _specification(request: Request) -> Mapping[str, Clause]:
-    found: Mapping[str, Clause] = resolved(request.specification)
-    return found
-
-
-def _clauses(target: Target, request: Request) -> Mapping[str, Clause]:
-    """The clauses as the target has them."""
-    return narrowed(_specification(request), origin_of(target), request.device)
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
@@ -135,7 +127,7 @@ def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verd
 def rerun(number: str, target: Target, problem: Any, **options: Any) -> int:
     """Run one clause on one problem, print how it is broken, and return 1 if it is."""
     request = requested(target, options)
-    examiner = Examiner.of(target, request, _specification(request))
+    examiner = Examiner.of(target, request)
     implementation = examiner.probed.by_dtype[problem.dtype]
     violation = broken(examiner.clauses[number], implementation, problem)
     print(f"{number} holds here" if violation is None else f"{number} is violated: {violation}")
@@ -159,7 +151,7 @@ class Run:
         verdict = _examined(self.examiner, self.number, self.dtype, "strict")
         if verdict.outcome == "violated" and self.dtype in HALF:
             verdict = _examined(self.examiner, self.number, self.dtype, self._granted())
-        known = verdict.clause in self.examiner.raw.deviations
+        known = verdict.clause in self.examiner.deviations.reasons
         if verdict.outcome in ("violated", "crashed") and not known:
             raise AssertionError(_told(verdict))
 
@@ -167,7 +159,7 @@ class Run:
         """What the definition needs: no test knows what the others find."""
         request = self.examiner.request
         number = contract(self.examiner.raw.about).definition
-        clauses = {number: _specification(request)[number]}
+        clauses = {number: resolved(request.specification)[number]}
         verdict, _ = replace(self.examiner, clauses=clauses).verdict(number, self.dtype, "strict")
         return granted([verdict]).get(self.dtype, "strict")
 
@@ -175,6 +167,7 @@ class Run:
 def _told(verdict: Verdict) -> str:
     example = verdict.counterexample
     lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
+    lines += [verdict.likewise] * bool(verdict.likewise)
     if example is not None:
         lines += [example.message, *example.looks_like, example.script]
     return "\n".join(lines)
@@ -183,7 +176,7 @@ def _told(verdict: Verdict) -> str:
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for every clause and dtype that binds the target. Raises Unsuitable."""
     request = requested(target, options)
-    examiner = Examiner.of(target, request, _clauses(target, request), selected_only=True)
+    examiner = Examiner.of(target, request, selected_only=True)
     return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
 
 

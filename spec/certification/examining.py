@@ -10,62 +10,30 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.contracts import contract
 from spec.certification.contracts.contract import Guarded, unguarded
-from spec.certification.loading import Target, load
-from spec.certification.probing import Probed, Refusal, probed
+from spec.certification.declared import check_deviations
+from spec.certification.deviations import Deviations, known
+from spec.certification.following import program
+from spec.certification.likewise import likewise
+from spec.certification.loading import Target, load, resolved
+from spec.certification.probing import Probed, probed
 from spec.certification.recognition import advice
 from spec.certification.reduction import reduced
 from spec.certification.reproduction import script
 from spec.certification.running import Finding, broken, differentiates, judged, scope_for
 from spec.certification.running import without_gradients as spared
-from spec.certification.settings import Request, check_conventions, concerning
-from spec.certification.verdicts import Counterexample, Verdict, unrun, verdict_from_json
-from spec.certification.verdicts import verdict_to_json as as_json
+from spec.certification.settings import (
+    Request,
+    check_conventions,
+    concerning,
+    with_definition,
+)
+from spec.certification.survey import Survey
+from spec.certification.verdicts import Counterexample, Verdict, unrun
 from spec.certification.versions import versions
 from spec.certification.witness import Witness
 from spec.clause import Clause
 from spec.implementation import Capability, Subject
 from spec.notation import Grade
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What is known before anything is run.
-
-    about: the kind of subject. order: the numbers of all clauses, in reading order. items:
-    (number of a clause, dtype) of all that is to be run. settled: the verdicts that need no
-    run. advice: what conventions were recognised, and how to declare them.
-    """
-
-    name: str
-    about: str
-    origin: str
-    conventions: Mapping[str, str]
-    deviations: Mapping[str, str]
-    order: tuple[str, ...]
-    items: tuple[tuple[str, str], ...]
-    settled: tuple[Verdict, ...]
-    refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...]
-    advice: tuple[str, ...]
-    versions: Mapping[str, str]
-
-    def to_json(self) -> dict[str, Any]:
-        """The survey as JSON has it."""
-        written = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        written["settled"] = [as_json(verdict) for verdict in self.settled]
-        written["refusals"] = [vars(refusal) for refusal in self.refusals]
-        return {n: dict(x) if isinstance(x, Mapping) else x for n, x in written.items()}
-
-    @staticmethod
-    def from_json(written: Mapping[str, Any]) -> Survey:
-        """The survey that `to_json` wrote."""
-        fields = dict(written)
-        fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
-        fields["settled"] = tuple(verdict_from_json(v) for v in fields["settled"])
-        fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-        for name in ("order", "notes", "advice"):
-            fields[name] = tuple(fields[name])
-        return Survey(**fields)
 
 
 @dataclass
@@ -74,7 +42,8 @@ class Examiner:
 
     patience: seconds left for making counterexamples smaller.
     offers: what the target has under its conventions, whether or not it answers.
-    witness: how it answered first. guard: what it is seen through where conventions are tried.
+    witness: how it answered first. deviations: what it is known, or declared, to break.
+    guard: what it is seen through where conventions are tried.
     inference: it is never asked for gradients, nor for the sake of a counterexample.
     """
 
@@ -85,6 +54,7 @@ class Examiner:
     patience: float
     offers: frozenset[Capability]
     witness: Witness
+    deviations: Deviations
     guard: Guarded = unguarded
     inference: bool = False
 
@@ -92,29 +62,33 @@ class Examiner:
     def of(
         target: Target,
         request: Request,
-        clauses: Mapping[str, Clause],
         selected_only: bool = False,
         guard: Guarded = unguarded,
-        known: Mapping[str, Any] | None = None,
+        survey: Mapping[str, Any] | None = None,
     ) -> Examiner:
         """Load the target and probe it, unless what that finds is known. Raises Unsuitable.
 
         selected_only: the definition is not added to a selection of clauses. guard: what the
         target is seen through, under its conventions, where it is tried out.
         """
-        raw = load(target, request)
+        clauses = resolved(request.specification)
+        raw = load(target, request, guard)
         check_conventions(raw, request.conventions)
+        check_deviations(request.deviations, clauses, raw.about)
         kind = contract(raw.about)
         added = "" if selected_only else kind.definition
         chosen = concerning(clauses, request, raw.about, added)
+        deviations = known(program(raw), request.device).and_declared(request.deviations)
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen)
-        found = probed(seen) if known is None else Probed.from_json(seen, known)
+        found = probed(seen) if survey is None else Probed.from_json(seen, survey)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         patience = request.thoroughness.reduction
-        return Examiner(request, raw, found, chosen, patience, declared.offers, witness, guard)
+        return Examiner(
+            request, raw, found, chosen, patience, declared.offers, witness, deviations, guard
+        )
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
@@ -126,24 +100,30 @@ class Examiner:
                     items.append((clause.number, dtype))
                 else:
                     settled.append(verdict)
+        definition = contract(self.raw.about).definition
+        left_aside = self.deviations.left_aside(self.clauses[number] for number, _ in items)
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
-            origin=self.raw.origin,
+            definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions},
-            deviations=self.raw.deviations,
+            defaults=self.raw.defaults,
+            deviations=self.deviations.reasons,
+            strict=self.deviations.strict,
             order=tuple(self.clauses),
             items=tuple(items),
             settled=tuple(settled),
             refusals=self.probed.refusals,
-            notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
+            notes=(*self.probed.notes, *left_aside, *self.witness.changed("while it was probed")),
             advice=self._advice(),
             versions=versions(),
+            command=with_definition(self.request, self.clauses, definition).command(),
         )
 
     def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:
         """Run one clause in one dtype; with the problem that breaks it, if any does."""
-        clause, implementation = self.clauses[number], self.probed.by_dtype[dtype]
+        clause = self.deviations.put(self.clauses[number])
+        implementation = self.probed.by_dtype[dtype]
         profile = self.request.thoroughness
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
         try:
@@ -183,6 +163,13 @@ class Examiner:
             script=script(clause, raw.but(**left), self.request, smaller, message),
             reduced=done,
         )
+
+    def likewise(self, verdict: Verdict, example: Counterexample) -> str:
+        """What the implementation calls, and what is known to be wrong in the same way."""
+        clause, subject = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
+        if clause.number in self.deviations.reasons:
+            return ""
+        return likewise(clause, subject, example.problem, self.request.device)
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
         """Known mistakes, if there is time to look for them."""
@@ -236,8 +223,9 @@ class Examiner:
 
 
 def explained(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
-    """The verdict with its counterexample."""
-    return replace(verdict, counterexample=examiner.counterexample(verdict, problem))
+    """The verdict with its counterexample, and with what else breaks its clause so."""
+    example = examiner.counterexample(verdict, problem)
+    return replace(verdict, counterexample=example, likewise=examiner.likewise(verdict, example))
 
 
 def _listed(capabilities: frozenset[Any]) -> str:

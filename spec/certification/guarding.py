@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spec.certification.contracts import contract
-from spec.certification.examining import Survey
 from spec.certification.probing import Refusal
+from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict
 from spec.implementation import Capability, Refused, not_offered
 from spec.notation import Problem

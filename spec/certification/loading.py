@@ -22,7 +22,6 @@ from spec.backends import Unsuitable, inferred
 from spec.backends.results import WrongArray
 from spec.certification.contracts import Contract, contract
 from spec.certification.contracts.contract import Guarded, unguarded
-from spec.certification.deviations import known
 from spec.certification.settings import Request
 from spec.clause import Violation
 from spec.implementation import Refused, Subject
@@ -38,16 +37,8 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
     or a result on a first small problem that is none of its kind.
     """
-    found = resolved(target) if isinstance(target, str) else target
+    found: Any = resolved(target) if isinstance(target, str) else target
     origin = origin_of(target)
-    return _with_known_deviations(_loaded(found, request, origin, guard), request.device)
-
-
-def _with_known_deviations(record: Any, device: str) -> Any:
-    return record.but(deviations={**known(record.origin, device), **record.deviations})
-
-
-def _loaded(found: Any, request: Request, origin: str, guard: Guarded) -> Any:
     if is_record(found):
         if request.about not in (None, found.about):
             raise Unsuitable(

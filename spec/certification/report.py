@@ -9,7 +9,6 @@ from pathlib import Path
 from spec.certification.certificate import Certificate, written
 from spec.certification.counterexamples import WIDTH, counterexamples
 from spec.certification.verdicts import Verdict
-from spec.notation import DEFAULT_CONVENTIONS
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {
@@ -47,11 +46,11 @@ def save_report(certificate: Certificate, folder: Path) -> None:
 
 
 def _head(certificate: Certificate) -> str:
-    title = f"{certificate.name}: {WORDS[certificate.exit_code]}"
+    title = f"{certificate.name}: {_verdict(certificate)}"
     choices = {
         name: value
         for name, value in certificate.conventions.items()
-        if DEFAULT_CONVENTIONS.get(name, "strict") != value
+        if certificate.defaults.get(name, "strict") != value
     }
     lines = [title, "=" * len(title), ""]
     named = ", ".join(f"{name}={value}" for name, value in choices.items())
@@ -62,6 +61,14 @@ def _head(certificate: Certificate) -> str:
     for note in certificate.notes:
         lines.append(f"note          {note}")
     return "\n".join(lines)
+
+
+def _verdict(certificate: Certificate) -> str:
+    """In a word, or in a few where it is certified in spite of something."""
+    count, word = len(certificate.deviations), WORDS[certificate.exit_code]
+    if certificate.passed and count:
+        return f"{word} but for {count} deviation{'s' * (count != 1)}"
+    return word
 
 
 def _table(certificate: Certificate) -> str:
@@ -105,6 +112,8 @@ def _remarks(certificate: Certificate) -> str:
     lines += _for_one_reason(certificate, "crashed")
     lines += _left_out(certificate)
     lines += certificate.advice
+    told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
+    lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,7 @@ class Request:
 
     target: as a person names it. about: the kind of subject that it is, where that cannot be
     told from it. specification: `module:name` of the clauses by number.
+    deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. The other fields are the options of the command line.
     """
 
@@ -56,6 +58,7 @@ class Request:
     seed: int = 0
     clauses: tuple[str, ...] | None = None
     conventions: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
     fail_fast: bool = False
     budget: float | None = None
     jobs: int = 1
@@ -65,7 +68,8 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """The request as JSON has it."""
-        return {**dataclasses.asdict(self), "conventions": dict(self.conventions)}
+        mappings = {name: dict(getattr(self, name)) for name in ("conventions", "deviations")}
+        return {**dataclasses.asdict(self), **mappings}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Request:
@@ -97,6 +101,8 @@ class Request:
         if self.clauses:
             words.append(f"--clause {','.join(self.clauses)}")
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
+        declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
+        words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
         return " ".join([*words, f"--profile {self.profile} --seed {self.seed}"])
 
 

@@ -6,10 +6,8 @@ contiguous, as the same view of the same buffer that the implementation was give
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import numpy as np
 
 from spec.backends.memory import Laid, laid_out
 from spec.backends.wrapping import Wrapped
+from spec.certification.following import named
 from spec.certification.posing import literal
 from spec.certification.recording import Asked
 from spec.implementation import Implementation
@@ -54,7 +53,7 @@ class Source:
     def of(raw: Implementation) -> Source | None:
         """None where no script can call it: what its name stands for is no function of arrays."""
         call = getattr(raw.forward, "__self__", None)
-        if isinstance(call, Wrapped) and not isinstance(_named(raw.origin), Implementation):
+        if isinstance(call, Wrapped) and not isinstance(named(raw.origin), Implementation):
             return Source(raw, call)
         return None
 
@@ -204,13 +203,3 @@ def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
     options = call.signature.keywords(problem, "mask")
     words = {name: x if x == "mask" else repr(x) for name, x in options.items()}
     return ", ".join([*ordered, *(f"{n}={x}" for n, x in {**named, **words}.items())])
-
-
-def _named(origin: str) -> Any:
-    """What an origin names, if it has been imported."""
-    place, _, name = origin.rpartition(":")
-    module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
-    try:
-        return reduce(getattr, name.split("."), module)
-    except AttributeError:
-        return None

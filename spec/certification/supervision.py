@@ -22,11 +22,11 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.child import Child, Item, Messages
 from spec.certification.contracts import contract
-from spec.certification.examining import Survey
 from spec.certification.grading import granted, unsettled
 from spec.certification.guarding import Crash, probe_from_json, with_crashes
 from spec.certification.running import differentiates
-from spec.certification.settings import Request, concerning, selected
+from spec.certification.settings import Request, concerning, selected, with_definition
+from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict, unrun, verdict_from_json
 from spec.certification.versions import versions
 from spec.clause import Clause
@@ -41,8 +41,7 @@ class Supervisor:
     """Hands out the items of a survey to children, and collects the verdicts."""
 
     def __init__(self, request: Request, clauses: Mapping[str, Clause], report: Report) -> None:
-        self.request, self.report = request, report
-        self.clauses = clauses
+        self.request, self.report, self.clauses = request, report, clauses
         self.guess = selected(clauses, request.clauses)[0].about  # until a child knows
         self.messages: Messages = queue.Queue()
         self.children: list[Child] = []
@@ -227,23 +226,25 @@ class Supervisor:
         """The plan where not even loading and probing came to an end: all of it."""
         dtypes, about = self.request.dtypes or DTYPES, self.request.about or self.guess
         definition = contract(about).definition
-        planned = tuple(concerning(self.clauses, self.request, about, definition))
-        items = tuple((number, dtype) for dtype in dtypes for number in planned)
+        mine = concerning(self.clauses, self.request, about, definition)
+        items = tuple((number, dtype) for dtype in dtypes for number in mine)
         outcome = "blocked" if "budget" in self.stopped else "crashed"
         late = ", while it was loaded and probed" if outcome == "blocked" else ""
-        reason = f"{self.stopped}{late}"
-        self.verdicts[items[0]] = self._unrun(items[0], outcome, reason)
+        self.verdicts[items[0]] = self._unrun(items[0], outcome, f"{self.stopped}{late}")
         return Survey(
             name=self.request.target,
             about=about,
-            origin=self.request.target,
+            definition=definition,
             conventions=self.request.conventions,
+            defaults={},
             deviations={},
-            order=planned,
+            strict=(),
+            order=tuple(mine),
             items=items,
             settled=(),
             refusals=(),
             notes=(),
             advice=(),
             versions=versions(),
+            command=with_definition(self.request, mine, definition).command(),
         )

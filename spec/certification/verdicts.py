@@ -2,7 +2,7 @@
 
 holds         no example broke it
 violated      an example broke it
-deviates      it is broken, as the implementation declares that it is
+deviates      it is broken, as the project's list or the person who asks says that it is
 not offered   the implementation lacks what the clause is about
 refused       it has it, and would not answer
 blocked       the clause was not run: the budget was spent, or an earlier failure ended the run
@@ -56,6 +56,7 @@ class Verdict:
 
     examples: problems that were put and answered; refused: problems that were put and not answered.
     worst: the largest error divided by its budget. message: why, where that needs saying.
+    likewise: what it calls that is known to break the clause in the same way.
     coverage: rows that see a key; of these, those held to the hull only; and those about
     whose gradients nothing is claimed.
     """
@@ -73,6 +74,7 @@ class Verdict:
     rounding: str = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
     seconds: Mapping[str, float] | None = None
+    likewise: str = ""
 
     @property
     def ran(self) -> bool:

@@ -22,10 +22,8 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from spec.backends import Unsuitable
-from spec.certification.deviations import narrowed
 from spec.certification.examining import Examiner, explained
 from spec.certification.guarding import Crash, Guard
-from spec.certification.loading import load, resolved
 from spec.certification.settings import Request
 from spec.certification.verdicts import verdict_to_json
 
@@ -89,9 +87,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
 
 def _loaded(request: Request, guard: Guard, known: Mapping[str, Any] | None) -> Examiner:
     """The target, loaded under guard, and probed unless that was done. Raises Unsuitable."""
-    raw = load(request.target, request, guard.over)
-    clauses = narrowed(resolved(request.specification), request.target, request.device)
-    return Examiner.of(raw, request, clauses, guard=guard.over, known=known)
+    return Examiner.of(request.target, request, guard=guard.over, survey=known)
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:

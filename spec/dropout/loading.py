@@ -46,7 +46,6 @@ def dropout(
     device: str = "cpu",
     dtypes: tuple[str, ...] | None = None,
     refuses: frozenset[Capability] = frozenset(),
-    deviations: dict[str, str] | None = None,
     origin: str = "",
 ) -> Dropout:
     """The record of a function with a rate, or of a class that is built from one.
@@ -76,7 +75,6 @@ def dropout(
         answers=kinds,
         differentiates=kinds,
         dtypes=backends.known(dtypes or arrays.dtypes, arrays),
-        deviations=deviations or {},
         origin=origin,
     )
     _probe(record)

@@ -106,9 +106,14 @@ class Contract:
         for mistake in self.mistakes.values():
             if found == MOST or time.monotonic() > deadline or violation is None:
                 return
-            if not mistake.harmless and _same(violation, _broken(clause, mistake.subject, problem)):
+            if not mistake.harmless and alike(violation, clause, mistake.subject, problem):
                 found += 1
                 yield f"{mistake.name} ({mistake.source}): {mistake.sentence}"
+
+
+def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
+    """Whether a record breaks the clause on a problem as `violation` does."""
+    return violation is not None and _same(violation, _broken(clause, record, problem))
 
 
 def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
