@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spec import certify
+from spec.certification.certificate import loaded
 from spec.certification.contracts import CONTRACTS
 from spec.certification.contracts.layer_conventions import opposite
 from spec.layer.record import Layer
@@ -79,3 +82,35 @@ def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
     assert certify(past, **options).passed  # type: ignore[arg-type]
     wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
     assert wrong.exit_code == 1
+
+
+# What is printed of them
+
+
+@pytest.mark.parametrize(
+    ("target", "about", "departure"),
+    [
+        (layers.MultiHead, None, ("idle", "nan")),
+        (layers.encode, "sinusoidal", ("pairing", "halves")),
+        (layers.rotate, "rotary", ("pairing", "halves")),
+        (layers.charges_the_past, "alibi", ("sides", "both")),
+    ],
+)
+def test_what_is_the_default_of_its_kind_is_no_departure(
+    target: Any, about: str | None, departure: tuple[str, str], tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"about": about, "profile": "quick", "dtypes": ("float32",)}
+    first = CONTRACTS[about or "layer"].definition
+    plain = certify(target, **options, clauses=(first,))
+    assert "conventions   all default\n" in str(plain)
+    other = certify(target, **options, clauses=(first,), conventions=dict([departure]))
+    assert f"conventions   {'='.join(departure)}\n" in str(other)
+    other.save(tmp_path / "now.json")
+    assert str(loaded(tmp_path / "now.json")) == str(other)
+    old = json.loads((tmp_path / "now.json").read_text())
+    for name in ("definition", "defaults"):  # which a certificate did not say of itself
+        del old[name]
+    for verdict in old["verdicts"]:
+        del verdict["likewise"]
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert str(loaded(tmp_path / "old.json")) == str(other)
