@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from spec import certify
+from spec.backends import implementation
 from spec.certification.certificate import Certificate
 from spec.certification.deviations import KNOWN, known
-from spec.certification.following import Listener, is_nothing_but, named
+from spec.certification.following import Listener, is_nothing_but, named, program
 from tests import targets
 
 pytestmark = pytest.mark.torch
@@ -178,6 +179,12 @@ class Mixed(Other, Known):
 )
 def test_covers_that_can_be_looked_through(found: Any, known: Any, answer: bool) -> None:
     assert is_nothing_but(found, known) is answer
+
+
+def test_a_record_is_what_it_was_made_of_and_not_what_it_says() -> None:
+    made = implementation(targets.right, origin=FUNCTION)
+    assert program(made) is targets.right
+    assert program(made.but(forward=lambda problem: made.forward(problem))) is None
 
 
 def test_what_is_called_is_heard_and_nothing_stays_behind() -> None:
