@@ -158,6 +158,20 @@ class Other(Known):
         return -x
 
 
+class Patched(Known):
+    """Answers with what is no method."""
+
+    forward = functools.partial(int)  # type: ignore[assignment]
+
+
+class Meta(type):
+    """Makes classes that make what they like."""
+
+
+class Made(Known, metaclass=Meta):
+    """One of them."""
+
+
 class Mixed(Other, Known):
     """Inherits an answer from elsewhere first."""
 
@@ -173,6 +187,8 @@ class Mixed(Other, Known):
         (Bare, Known, True),
         (Other, Known, False),
         (Mixed, Known, False),
+        (Patched, Known, False),
+        (Made, Known, False),
         (Known, Bare, False),
         (None, None, False),
     ],

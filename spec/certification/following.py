@@ -47,15 +47,16 @@ def is_nothing_but(found: Any, known: Any) -> bool:
         found = found.func
     if found is known:
         return known is not None
-    if not inspect.isclass(found) or not inspect.isclass(known) or known not in found.__mro__:
-        return False
+    if not (inspect.isclass(found) and type(found) is type(known) and known in found.__mro__):
+        return False  # or its metaclass is one of its own, which makes what it likes
     added = found.__mro__[: found.__mro__.index(known)]
     return not any(_overrides(x, known, n) for cls in added for n, x in vars(cls).items())
 
 
 def _overrides(x: Any, known: type, name: str) -> bool:
     """Whether an entry of a class is another way to do what a class it inherits from does."""
-    return name != "__init__" and hasattr(type(x), "__get__") and hasattr(known, name)
+    acts = callable(x) or hasattr(type(x), "__get__")
+    return acts and name != "__init__" and hasattr(known, name)
 
 
 class Listener:
