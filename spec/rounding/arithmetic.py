@@ -41,6 +41,7 @@ is the number of operations that some usual implementation does there:
     C_WEIGHT = 4  what one weight meets on its way into a product: the quotient,
                   the product, the normaliser of a part, the merging of parts
     C_DIV = 3     dividing by the sum: a reciprocal good to one ulp (2), times it (1)
+    C_DA = 2      dout_c v_c: the product, and dout divided by the sum before
     C_DS = 3      a (da - delta), or e (da - delta) / L: a product, a reciprocal, a product
     C_INTO = 3    what ds meets on its way into dq or dk: the product, the scale, the
                   scale that its other factor was multiplied by
@@ -57,7 +58,7 @@ from spec.rounding.formats import FORMATS, Format
 
 C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
-C_GAP, C_TOP, C_WEIGHT, C_DIV, C_DS, C_INTO = 6.0, 4.0, 4.0, 3.0, 3.0, 3.0
+C_GAP, C_TOP, C_WEIGHT, C_DIV, C_DA, C_DS, C_INTO = 6.0, 4.0, 4.0, 3.0, 2.0, 3.0, 3.0
 
 # Long double pays for itself up to about this many products q_ic k_jc: some 20 ms.
 WIDE_UP_TO = 2_000_000

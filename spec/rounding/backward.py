@@ -1,11 +1,12 @@
 """How far the gradients of q, k and v may be from their exact values.
 
-With the symbols of `score_gradients`, and sum(A, S) for Lemma 1,
+With the symbols of `score_gradients` and `maximum`, and sum(A, S) for Lemma 1,
 
     B_dv = wrong^T |dout| + sum(most^T |dout|, dv)
     B_dk = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk) + C_SCALE u |dk|
     B_dq = |scale| [ (own |Z| + most zeta + C_DS u |ds|) |k|
-           + B_delta (|sum_j a k| + wrong |k|) ] + (shared + C_SCALE u) |dq|
+           + B_delta (|sum_j a k| + wrong |k|) + residue max_j top |k| ]
+           + (shared + C_SCALE u) |dq|
            + sum(|scale| (|ds| + B_ds) |k|, dq)
 
 The last is the centred form of the backward pass: what a row shares multiplies dq
@@ -23,6 +24,7 @@ from spec import definition
 from spec.notation import Array, Gradients
 from spec.rounding import sums
 from spec.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
+from spec.rounding.maximum import Maximum, furthest
 from spec.rounding.reference import in_float64
 from spec.rounding.score_gradients import ScoreGradients
 
@@ -32,6 +34,7 @@ class Backward:
 
     def __init__(self, of_scores: ScoreGradients) -> None:
         self.of_scores, self.forward = of_scores, of_scores.forward
+        self.maximum = Maximum(of_scores)
         self.weights, self.scores = of_scores.weights, of_scores.scores
         self.problem, self.rules = of_scores.problem, of_scores.rules
 
@@ -44,31 +47,33 @@ class Backward:
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
         s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
+        m = self.maximum
         B_k = s.inputs.of_heads("k", self.problem)
         k, dq = s.size_of_k + B_k, np.abs(in_float64(self.exact.q))
-        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + b.cast
+        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast
         mean = np.abs(self.weights.a @ s.k) + s.common + b.wrong @ k
-        size = s.sigma * ((b.ds + b.B_ds) @ k)
+        size = s.sigma * (m.size @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
+        error += s.sigma * m.residue * furthest(m.top, k)
         if B_k.any():
-            error += s.sigma * ((b.ds + b.B_ds) @ B_k)
+            error += s.sigma * (m.size @ B_k)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
-        error += b.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
+        error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
         return self._stored(error, dq, s.live, b.silent)
 
     @cached_property
     def k(self) -> Array:
         """B_dk.   (B, G, M, D)"""
-        s, b, r = self.scores, self.of_scores, self.rules
+        s, m, r = self.scores, self.maximum, self.rules
         B_q = s.inputs.q
         q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(self.exact.k))
-        moved = s.sigma * ((b.B_ds + b.cast).swapaxes(-1, -2) @ q)
+        moved = s.sigma * ((m.B_ds + m.cast).swapaxes(-1, -2) @ q)
         if B_q.any():
-            moved += s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ B_q)
-        size = self._gathered(s.sigma * ((b.ds + b.B_ds).swapaxes(-1, -2) @ q))
+            moved += s.sigma * (m.size.swapaxes(-1, -2) @ B_q)
+        size = self._gathered(s.sigma * (m.size.swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
-        error += (C_SCALE * r.u) * dk + b.lost_scaled * self._over_queries(q)
+        error += (C_SCALE * r.u) * dk + m.lost_scaled * self._over_queries(q)
         error += self._added(size, dk, C_INTO)
         return self._stored(error, dk, self.seen, self.silent_keys)
 
@@ -88,8 +93,8 @@ class Backward:
     @cached_property
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
-        b = self.of_scores
-        error = b.B_ds + b.cast + b.lost
+        b, m = self.of_scores, self.maximum
+        error = m.B_ds + m.cast + m.lost
         return self._stored(error, b.ds, self.scores.visible, b.silent)
 
     # Sums over the queries that share a key
@@ -106,7 +111,7 @@ class Backward:
 
     def _ds_sums(self, axis: int) -> Array:
         """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
-        return (self.of_scores.ds + self.of_scores.B_ds).sum(axis=axis)[..., None]
+        return self.maximum.size.sum(axis=axis)[..., None]
 
     def _added(self, size: Array, total: Array, products: float) -> Array:
         """Lemma 1 over the queries of a group; a cast sum of each head is stored before.

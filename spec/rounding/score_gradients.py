@@ -15,12 +15,13 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
 
     own_ij    = drift_ij / room                              the weight, but for c
     wrong_ij  = own_ij + a_ij shared_i                       most_ij = a_ij + wrong_ij
-    H_ij      = sum(|dout| |v|, da)                          da
+    H_ij      = sum(|dout| |v|, da), C_DA roundings each     da
     delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
                   + sum(heavy |da|, delta) ] / room          from the weights
                 sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
     zeta_ij   = H + 2 u (|da| + |delta|) + u (M - 1) / 2 (|da| + |Z|)     Z but for delta
-    B_ds      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
+    B_dx      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
+                and the keys that attain the maximum are granted more (`maximum`)
 
 The row term from the weights is that of weights that were divided by their own sum:
 sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s - lse)
@@ -35,7 +36,7 @@ import numpy as np
 
 from spec.notation import Array
 from spec.rounding import sums
-from spec.rounding.arithmetic import C_DS
+from spec.rounding.arithmetic import C_DA, C_DS
 from spec.rounding.forward import Forward
 from spec.rounding.weights import SILENT_ABOVE
 
@@ -116,17 +117,26 @@ class ScoreGradients:
         return self.scores.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
 
     @cached_property
+    def L(self) -> Array:
+        """L_i = sum_j exp(s_ij - m_i) = 1 / max_j a_ij, and 1 for an idle query.   (B, H, N, 1)"""
+        top = self.weights.a.max(axis=-1, keepdims=True, initial=0.0)
+        return 1.0 / np.where(top > 0, top, 1.0)
+
+    @cached_property
     def da_size(self) -> Array:
         """|da|, and what inexact inputs add to it.   (B, H, N, M)"""
         return np.abs(self.da) + self.moved
 
     @cached_property
     def H(self) -> Array:
-        """The error of da; an eager one is stored.   (B, H, N, M)"""
+        """The error of da; an eager one is stored, and so is dout / L.   (B, H, N, M)"""
         s, r, E = self.scores, self.rules, self.problem.E
         size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
-        H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E)
-        H += r.u_each * self.da_size + r.w_each + self.moved
+        H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E, products=C_DA)
+        H += r.u_each * (size + self.da_size) + r.w_each + self.moved
+        if r.w_each:
+            of_v = s.where_visible(self.forward.v_size.sum(axis=-1)[..., None, :])
+            H += self.L * r.w_each * (1 + of_v)
         if r.flush:
             sizes = (
                 self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
@@ -167,29 +177,50 @@ class ScoreGradients:
         return np.maximum(from_weights, self._delta_from_output) + stored
 
     @cached_property
+    def heavy_da(self) -> Array:
+        """sum_j heavy_ij |da_ij|, the size of delta.   (B, H, N, 1)"""
+        return (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def heavy_o(self) -> Array:
+        """sum_c |dout_ic| (|o_ic| + B_o), its size too.   (B, H, N, 1)"""
+        return (self.g * (np.abs(self.forward.o) + self.forward.output)).sum(-1, keepdims=True)
+
+    @cached_property
     def _delta_from_weights(self) -> Array:
-        """Eager weights are stored twice, and the products once.   (B, H, N, 1)"""
+        """Eager weights are stored twice, divided again, and so are the products.   (B, H, N, 1)"""
         s, r, M = self.scores, self.rules, self.problem.M
-        size = (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
         moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
         shared = self.weights.normaliser * self.speaks / self.room * np.abs(self.delta)
-        lost = (r.unit.tiny + 2 * r.w_each) * self.da_size.sum(axis=-1, keepdims=True)
-        lost += r.w_each * s.count
-        added = sums.of_any_order(size, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
-        return moved + shared + lost + added + 3 * r.u_each * size
+        lost = r.unit.tiny * self.da_size.sum(axis=-1, keepdims=True)
+        added = sums.of_any_order(self.heavy_da, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
+        return moved + shared + lost + added + 4 * r.u_each * self.heavy_da + self.lost_weights
+
+    @cached_property
+    def lost_weights(self) -> Array:
+        """What eager weights lose of delta as they are stored, and the products.   (B, H, N, 1)"""
+        r = self.rules
+        da = self.da_size.sum(axis=-1, keepdims=True)
+        return r.w_each * ((2 + self.L) * da + self.L * (self.scores.count + 1))
 
     @cached_property
     def _delta_from_output(self) -> Array:
-        """<dout, o>, with o as it was stored.   (B, H, N, 1)"""
+        """<dout, o>, with o as it was stored; eager divides it again.   (B, H, N, 1)"""
         r, E, B_o = self.rules, self.problem.E, self.forward.output
         moved = (self.g * B_o).sum(axis=-1, keepdims=True)
         moved += (self.scores.inputs.dout * np.abs(self.forward.o)).sum(axis=-1, keepdims=True)
-        size = (self.g * np.abs(self.forward.o)).sum(axis=-1, keepdims=True) + moved
-        return moved + sums.of_any_order(size, self.delta, E, u=r.u, w=r.w, count=E)
+        added = sums.of_any_order(self.heavy_o, self.delta, E, u=r.u, w=r.w, count=E)
+        return moved + added + 2 * r.u_each * self.heavy_o + self.lost_output
+
+    @cached_property
+    def lost_output(self) -> Array:
+        """What an eager output loses as it is divided again, and its products.   (B, H, N, 1)"""
+        each = self.L * self.rules.w_each
+        return each * (self.g.sum(axis=-1, keepdims=True) + self.problem.E * self.scores.live)
 
     @cached_property
     def zeta(self) -> Array:
-        """The error of Z, but for that of delta; an eager Z is stored.   (B, H, N, M)
+        """The error of Z, but for that of delta; an eager Z is stored, and da / L.   (B, H, N, M)
 
         The subtraction and a product with each side; and where the Jacobian of softmax
         is applied as a matrix, Z is one sum of M products. Their sizes add up to |da| and
@@ -198,30 +229,12 @@ class ScoreGradients:
         r = self.rules
         zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
         zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
-        return zeta + r.u_each * (self.Z + 2 * self.H) + r.w_each if r.u_each else zeta
+        if not r.u_each:
+            return zeta
+        return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each
 
     @cached_property
-    def B_ds(self) -> Array:
-        """The error of ds in the accumulator.   (B, H, N, M)"""
+    def B_dx(self) -> Array:
+        """The error of ds in the accumulator, but for what the maximum gets.   (B, H, N, M)"""
         moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
         return moved + (C_DS * self.rules.u) * self.ds
-
-    @cached_property
-    def cast(self) -> Array:
-        """What ds loses on its way into a product.   (B, H, N, M)
-
-        One cast in flash. Eager stores two factors of the weight, the product, the
-        product times the scale, and the other operand times its scale.
-        """
-        each = 5 if self.rules.u_each else 1
-        return (each * self.rules.u_cast) * (self.ds + self.B_ds)
-
-    @property
-    def lost(self) -> float:
-        """What ds loses by underflow: its products, those of a Jacobian, the cast.   scalar"""
-        return (3 + 2 * self.problem.M) * self.rules.w + 3 * self.rules.w_cast
-
-    @property
-    def lost_scaled(self) -> float:
-        """The same of scale ds, scaled before or after.   scalar"""
-        return max(1.0, self.scores.sigma) * self.lost
