@@ -17,6 +17,7 @@ from spec import definition
 from spec.notation import Array, Problem
 from spec.rounding import rounded
 from spec.rounding.arithmetic import allowed
+from tests import through_the_maximum
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ STYLES = {
     "five parts": Style(softmax="online", tile=1, parts=5, scaled="q", backward="lse"),
     "fast exponentials": Style(softmax="late", backward="lse", fast=True),
     "fast tiles": Style(softmax="online", tile=16, fast=True),
+    "through the maximum": Style(backward="maximum"),
+    "late, through the maximum": Style(softmax="late", backward="maximum", order="forwards"),
 }
 
 
@@ -195,6 +198,9 @@ class Machine:
 
     def backward(self) -> dict[str, Array]:
         self.forward()
+        if self.style.backward == "maximum":
+            a, dout, ds = through_the_maximum.score_gradients(self)
+            return self.gradients(self.cast(a), self.cast(ds), ds, dout)
         a = self.a
         if self.style.backward == "lse" and self.problem.rounding != "eager":
             s = self.scores(backwards=True)
@@ -215,14 +221,14 @@ class Machine:
         else:
             ds = self.each(a * self.each(da - delta))
         ds = self.at("ds", ds)
-        return self.gradients(self.cast(self.at("a", a)), self.cast(ds), ds)
+        return self.gradients(self.cast(self.at("a", a)), self.cast(ds), ds, self.dout)
 
-    def gradients(self, a: Array, cast_ds: Array, ds: Array) -> dict[str, Array]:
+    def gradients(self, a: Array, cast_ds: Array, ds: Array, dout: Array) -> dict[str, Array]:
         scale, G = self.scale, self.problem.G
         grouped = definition.gathered
         dq = self.each(self.product(cast_ds, self.k)) * scale
         dk = grouped(self.each(self.product(cast_ds.swapaxes(-1, -2), self.q)), G) * self.at(
             "dk", scale
         )
-        dv = grouped(self.product(a.swapaxes(-1, -2), self.dout), G)
+        dv = grouped(self.product(a.swapaxes(-1, -2), dout), G)
         return {"q": self.out(dq), "k": self.out(dk), "v": self.out(dv), "bias": self.out(ds)}

@@ -10,7 +10,8 @@ weights which a backward pass computes again, as exp(s - lse),
     delta : the larger of  sum a B_da + B_a (|da| + B_da) and Lemma 1, from the weights,
             and  sum |dout| B_o and Lemma 1, from the output
     B_Z   = B_da + B_delta + u (2 (|da| + |delta|) + (M - 1) / 2 (|da| + |Z|))     Z = da - delta
-    B_ds  = B_again |Z| + (a + B_again) B_Z + C_DS u |ds|
+    B_dx  = B_again |Z| + (a + B_again) B_Z + C_DS u |ds|
+    B_ds  = B_dx + top [ sum_j B_dx + sum(|ds| + B_dx, 0) ]
     B_dq  = |scale| chained(ds, k; B_ds) and C_INTO + C_SCALE roundings;    dk likewise
     B_dv  = chained(w^T, dout; B_w with B_again for B_a)
 
@@ -20,6 +21,9 @@ product with it; p itself may be rounded, which 1 - p magnifies by p / (1 - p). 
 term of B_Z is for who applies the Jacobian of softmax as a matrix, da less a sum of M
 products: sizes add up to |da| + sum a |da|, and the result is Z; what Lemma 1 says of that
 sum is half of it here, and the other half is in B_delta.
+
+A maximum that is differentiated gets -sum_j dx_j, which should be zero, and hands it on to
+keys that attain it (`spec.rounding.maximum`); here with all that the terms are off by.
 
 These bounds put one rounding after the other, and do not use that errors which a row
 shares cancel, as those of attention without dropout do: what goes wrong with dropout is a
@@ -39,7 +43,7 @@ from spec import rounding
 from spec.dropout import definition
 from spec.dropout.notation import Problem
 from spec.notation import Array, Gradients
-from spec.rounding import arithmetic, chained, sums
+from spec.rounding import arithmetic, chained, maximum, sums
 from spec.rounding.arithmetic import C_DS, C_INTO, C_SCALE
 
 C_KEEP = 4.0
@@ -189,7 +193,20 @@ class Bounds:
         B_Z = B_Z + unit * (da + np.abs(self.delta) + B_Z) + half * (da + self.Z + 2 * B_Z)
         error = self.B_again * self.Z + (self.a + self.B_again) * (B_Z + r.w_each)
         error = error + (C_DS * self.u + 2 * r.u_each) * (ds + error) + 3 * r.w + 2 * r.w_each
+        error = np.where(self.problem.allowed, error, 0.0)
+        error = error + self.top * self._residue(error, ds)
         return np.where(self.problem.allowed, chained.entering(error, ds, r), 0.0)
+
+    @property
+    def top(self) -> Array:
+        """1 where a key may attain the maximum of its row, else 0.   (B, H, N, M)"""
+        return rounding.bounds(self.problem.attention).backward.maximum.top
+
+    def _residue(self, error: Array, ds: Array) -> Array:
+        """What the maximum hands on, of terms that are off by `error`.   (B, H, N, 1)"""
+        size, count = (ds + error) * self.problem.allowed, self.problem.allowed.sum(-1)[..., None]
+        moved, size = (x.sum(axis=-1, keepdims=True) for x in (error, size))
+        return maximum.residue(moved, size, self.rules, count, self.problem.M)
 
     @cached_property
     def of_gradients(self) -> Gradients:

@@ -79,14 +79,14 @@ class Backward:
 
     @cached_property
     def v(self) -> Array:
-        """B_dv.   (B, G, M, E)"""
+        """B_dv; an eager dout / L may underflow, and meets an exponential.   (B, G, M, E)"""
         s, b, r = self.scores, self.of_scores, self.rules
         dv = np.abs(in_float64(self.exact.v))
         wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
         if s.inputs.dout.any():
             error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
-        error += 3 * r.w_cast * self._over_queries(b.g) + r.flush * self.seen_by
+        error += 3 * r.w_cast * self._over_queries(b.g) + (r.flush + r.w_each) * self.seen_by
         error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
         return self._stored(error, dv, self.seen, self.silent_keys)
 

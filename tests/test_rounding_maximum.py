@@ -1,0 +1,56 @@
+"""A softmax written by hand, whose maximum autograd differentiates too, is certified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spec import certify, rounding
+from spec.notation import Problem
+
+pytestmark = pytest.mark.torch
+
+GRADIENTS = ("A3", "S11")
+
+
+def by_hand(query, key, value):
+    """Attention as most people write it; what is in `m` has no derivative but in rounding."""
+    import torch
+
+    s = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+    m = s.amax(-1, keepdim=True)
+    e = torch.exp(s - m)
+    return (e / e.sum(-1, keepdim=True)) @ value
+
+
+def divided_late(query, key, value):
+    """The same, with the output divided, and one of the keys that tie chosen."""
+    import torch
+
+    s = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+    e = torch.exp(s - s.max(-1, keepdim=True).values)
+    return (e @ value) / e.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("attend", [by_hand, divided_late])
+def test_a_softmax_whose_maximum_is_differentiated_is_certified(attend, seed: int) -> None:
+    dtypes = ("float32", "float16", "bfloat16")
+    certificate = certify(
+        attend, backend="torch", dtypes=dtypes, clauses=GRADIENTS, profile="quick", seed=seed
+    )
+    assert certificate.passed, str(certificate)
+
+
+def posed(scores: list[float], dtype: str = "float16") -> Problem:
+    """Two keys and more with these scores, and one value for all."""
+    k = np.array(scores)[None, None, :, None]
+    one = np.ones((1, 1, 1, 1))
+    values = np.ones(k.shape)
+    return Problem(one, k, values, one, scale=1.0, dtype=dtype, rounding="eager")
+
+
+def test_only_keys_that_may_attain_the_maximum_are_granted_the_residue() -> None:
+    for dtype, near in (("float16", 2.0**-11), ("float32", 2.0**-24)):
+        top = rounding.bounds(posed([1.0, 1 - near, 0.5, -1.0], dtype)).backward.maximum.top
+        np.testing.assert_array_equal(top[0, 0, 0], [1, 1, 0, 0])
