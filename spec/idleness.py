@@ -5,7 +5,8 @@ convention, and ours is zero: the empty sum of values. An idle query sends no
 gradient and gets none, its log-sum-exp is that of nothing, -inf, and its
 neighbours return what they would return without it, even if a whole tile is
 idle. The two other answers, NaN and the mean over forbidden values, are famous
-faults where they are not declared.
+faults where they are not declared. Where NaN is declared it spoils the gradients
+that pass through it, and those are not judged; that it spoils no others is a `should`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from spec import moves, proofs, rounding
 from spec.clause import clause, equal
-from spec.implementation import Capability, Implementation
+from spec.implementation import Capability, Implementation, not_offered
 from spec.notation import Problem
 from spec.problems import IDLE, Problems
 
@@ -129,3 +130,29 @@ def an_idle_query_has_the_log_sum_exp_of_nothing(
     lse = attention.lse(problem)
 
     equal(np.isneginf(lse).astype(float), problem.idle.astype(float), within=0)
+
+
+@clause(
+    "M24",
+    over=SOME_IDLE,
+    needs={Capability.GRADIENTS},
+    catches={"gives_idle_queries_nan_gradients"},
+    force="should",
+)
+def a_loss_without_idle_queries_has_gradients(attention: Implementation, problem: Problem) -> None:
+    """A loss that leaves idle queries out has its gradients, whatever these queries return.
+
+        dq, dk, dv are finite, and those of the definition    if dout_i = 0 for every idle i
+
+    Leaving them out is the usual remedy where they are NaN. It is none where a weight of NaN
+    was kept: times a cotangent of zero that is NaN, in the gradient of every value.
+    """
+    silent = problem.but(dout=np.where(problem.idle[..., None], 0, problem.dout))
+    settled = attention.unsettled is not not_offered
+
+    found = (attention.unsettled if settled else attention.backward)(silent)
+
+    want, within = rounding.reference(silent).gradients, rounding.of_gradients(silent)
+    equal(found.q, want.q, within=within.q)
+    equal(found.k, want.k, within=within.k)
+    equal(found.v, want.v, within=within.v)

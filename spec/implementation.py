@@ -168,6 +168,8 @@ class Implementation(Subject):
     bias_gradient: shaped like the mask     partial: Gradients of the inputs named
     training: o, computed while gradients are recorded; forward: as inference computes it
     call: the forward pass as its caller sees it
+    unsettled: backward with idle queries as they came, where `backward` is adapted to a
+        convention about them
     All return float64 numbers, or raise `Violation` (a result of the wrong
     shape or dtype) or `Refused`. The numbers of float64 results come as long
     double, so that what a clause computes from them adds no error of its own.
@@ -181,6 +183,7 @@ class Implementation(Subject):
     lse: Callable[[Problem], Array] = not_offered
     training: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
+    unsettled: Callable[[Problem], Gradients] = not_offered
     answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
 
@@ -194,6 +197,7 @@ class Implementation(Subject):
         "lse",
         "training",
         "call",
+        "unsettled",
     )
 
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS

@@ -39,8 +39,11 @@ GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 # What the mathematics leaves open: the choices, the default first.
+# Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
+# who is so by -inf in an additive mask follows `idle bias`.
 CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "idle": ("zero", "nan", "uniform"),
+    "idle bias": ("as idle", "zero", "nan", "uniform"),
     "causal": ("top-left", "bottom-right"),
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),

@@ -2,8 +2,7 @@
 
 The clauses know one choice of each convention only. `under` turns problems and
 results around, so that another choice, once declared, is held to the very same
-clauses. What it promises is verified on the way: an idle row that is not what
-was declared becomes NaN, which every clause rejects.
+clauses. What is promised of idle rows is verified on the way (`idle_rows`).
 
 The causal corner needs no adapter, since a problem has one.
 """
@@ -15,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spec import definition, rounding
+from spec.certification.idle_rows import choices, settled
 from spec.implementation import Implementation, not_offered
 from spec.notation import Array, Call, Gradients, Problem
 
-# Axes of a result after that of the queries.
-ROW_AXES = {"forward": 1, "training": 1, "weights": 1, "lse": 0}
+# Functions whose result has a row for each query.
+ROWS = ("forward", "training", "weights", "lse")
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
         adapted = _turned(adapted, Turn(forward=opposite_mask, backward=opposite_mask))
     if chosen["grouping"] == "interleaved":
         adapted = _turned(adapted, _interleaved())
-    if chosen["idle"] != "zero":  # outside of the others: who is idle is told from our problem
-        adapted = _turned(adapted, _idle(chosen["idle"]))
+    if choices(chosen) != ("zero", "zero"):
+        adapted = settled(adapted, chosen)  # outermost: told from our problem
     return adapted
 
 
@@ -71,7 +70,7 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
         found = implementation.call(turn.forward(p))
         return replace(found, out=turn.rows(found.out, p, "forward"))
 
-    functions = {name: rows(name) for name in ROW_AXES} | {
+    functions = {name: rows(name) for name in ROWS} | {
         "backward": backward,
         "partial": partial,
         "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.backward(p)), p),
@@ -128,44 +127,3 @@ def permuted_mask(mask: Array, order: Array) -> Array:
     if mask.ndim < 3 or mask.shape[-3] == 1:
         return mask
     return np.take(mask, order, axis=-3)
-
-
-def _idle(choice: str) -> Turn:
-    """Idle rows that are what was declared become zero, others NaN; they get no cotangent."""
-
-    def quiet(problem: Problem) -> Problem:
-        return problem.but(dout=np.where(problem.idle[..., None], 0.0, problem.dout))
-
-    def queries(dq: Array, problem: Problem) -> Array:
-        return np.where(problem.idle[..., None] & np.isnan(dq), 0.0, dq)
-
-    return Turn(
-        backward=quiet,
-        rows=lambda x, problem, name: _settled(x, problem, choice, name),
-        queries=queries,
-    )
-
-
-def _settled(result: Array, problem: Problem, choice: str, name: str) -> Array:
-    """The result with idle rows as the default has them, where they are as declared."""
-    if not problem.idle.any():
-        return result
-    default = -np.inf if name == "lse" else 0.0
-    idle = problem.idle.reshape(problem.idle.shape + (1,) * ROW_AXES[name])
-    kept = _as_declared(result, problem, choice, name)
-    return np.where(idle, np.where(kept, default, np.nan), result)
-
-
-def _as_declared(result: Array, problem: Problem, choice: str, name: str) -> Array:
-    """True where an idle row is what `choice` says; whatever it says of the log-sum-exp."""
-    if choice == "nan":
-        empty = (result == 0) & (problem.M == 0)  # where there is no key at all, zero will do
-        return np.isnan(result) | (result == -np.inf if name == "lse" else empty)
-    if name == "lse":
-        return np.ones(result.shape, dtype=bool)
-    uniform = problem.but(q=np.zeros_like(problem.q), mask=None, causal=False)
-    if name == "weights":
-        want, budget = definition.weights(uniform), rounding.of_weights(uniform)
-    else:
-        want, budget = definition.attention(uniform), rounding.of_output(uniform)
-    return np.abs(result - want) <= budget

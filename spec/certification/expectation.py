@@ -11,14 +11,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spec import definition, forbidden, gradients, rounding
+from spec import gradients, rounding
 from spec.certification.conventions import (
     head_order,
     opposite_mask,
     permuted_mask,
     reordered,
 )
-from spec.certification.recording import OUTPUTS, Asked
+from spec.certification.idle_rows import Declared, finite
+from spec.certification.recording import NAMES, Asked
 from spec.notation import Array, Problem
 
 Pair = tuple[Array, Array]
@@ -36,15 +37,14 @@ def departure(asked: Asked, chosen: Mapping[str, str]) -> str:
 def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
     """Each array of the answer by name, with its budget; NaN where it has to be NaN.
 
-    Of idle queries that follow a convention of their own, nothing but the output is known.
+    Left out is what a convention about idle queries leaves open, even in part.
     """
     problem = meant(asked.problem, chosen)
-    own = chosen["idle"] != "zero" and bool(problem.idle.any())
-    if own and (asked.function not in OUTPUTS or not problem.M):
-        return {}
-    found = by_definition(asked, problem)
-    if own:
-        found = {name: _idle(pair, problem, chosen["idle"]) for name, pair in found.items()}
+    declared = Declared(problem, chosen)
+    if declared.own.any():
+        found = _with_idle_rows(asked, declared)
+    else:
+        found = by_definition(asked, problem)
     if chosen["grouping"] == "interleaved":
         order = head_order(problem)
         found = {n: (_turned(n, x, order), _turned(n, y, order)) for n, (x, y) in found.items()}
@@ -57,9 +57,7 @@ def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
         problem = reordered(problem, np.argsort(head_order(problem)))
     if chosen["mask means"] == "forbid":
         problem = opposite_mask(problem)
-    if np.isfinite(problem.k).all() and np.isfinite(problem.v).all():
-        return problem
-    return forbidden.poisoned(problem, 0.0, 0.0)  # 0 times infinity is not zero
+    return finite(problem)
 
 
 def by_definition(asked: Asked, problem: Problem) -> dict[str, Pair]:
@@ -100,14 +98,19 @@ def _mask_gradient(problem: Problem) -> Pair:
     return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
 
 
-def _idle(pair: Pair, problem: Problem, choice: str) -> Pair:
-    """The output with idle queries as they choose: NaN, or the mean of all values."""
-    idle = problem.idle[..., None]
-    if choice == "nan":
-        return np.where(idle, np.nan, pair[0]), pair[1]
-    uniform = problem.but(q=np.zeros_like(problem.q), mask=None, causal=False)
-    mean, budget = definition.attention(uniform), rounding.of_output(uniform)
-    return np.where(idle, mean, pair[0]), np.where(idle, budget, pair[1])
+def _with_idle_rows(asked: Asked, declared: Declared) -> dict[str, Pair]:
+    """The same with idle queries as they choose: NaN, or the mean of all values."""
+    if asked.inputs:
+        names = {"mask": "bias"}
+        found = {f"d{x}": names.get(x, x) for x in asked.inputs}
+        known = {n: x for n, x in found.items() if not declared.unjudged(x).any()}
+        return {n: declared.gradient(x) for n, x in known.items()}
+    if asked.function == "lse" or not declared.problem.M or (declared.choice == "open").any():
+        return {}
+    name = "weights" if asked.function == "weights" else "forward"
+    want, within = declared.row(name)
+    want = np.where(declared.poisoned[..., None], np.nan, want)
+    return {NAMES[name]: (want, within)}
 
 
 def _turned(name: str, x: Array, order: Array) -> Array:

@@ -28,13 +28,14 @@ def recognised(
         return _right(guard(under(raw, choices)), problem, choices)
 
     chosen = {**raw.chosen, **declared}
-    found = {}
+    found: dict[str, str] = {}
     for name, problems in telling(dtype).items():
         for problem in problems:
-            if not kinds_of(problem) <= raw.answers or right(chosen, problem):
+            known = {**chosen, **found}  # who is told one may need no other
+            if not kinds_of(problem) <= raw.answers or right(known, problem):
                 continue
             for choice in CONVENTIONS[name]:
-                if choice != chosen[name] and right({**chosen, name: choice}, problem):
+                if choice != chosen[name] and right({**known, name: choice}, problem):
                     found[name] = choice
     return found
 
@@ -57,10 +58,8 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "mask means": (plain.but(mask=half),),
         "grouping": (core(dtype, H=6, G=2),),
         "causal": (core(dtype, N=3).but(causal=True),),
-        "idle": (
-            plain.but(mask=idle),
-            plain.but(mask=np.where(idle, lattice(4, 5), -np.inf)),
-        ),
+        "idle": (plain.but(mask=idle),),
+        "idle bias": (plain.but(mask=np.where(idle, lattice(4, 5), -np.inf)),),
     }
 
 
