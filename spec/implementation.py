@@ -103,6 +103,10 @@ class Refused(Exception):
     """An implementation would not answer; the message names the exception that it raised."""
 
 
+class NoGradient(Refused):
+    """The library has no gradient by an input: what was returned does not come from it."""
+
+
 def not_offered(*_: object, **__: object) -> NoReturn:
     """Stands for a function that an implementation does not have."""
     raise NotImplementedError("this clause used a capability that it did not declare in `needs`")

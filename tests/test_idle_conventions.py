@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from spec.specification import CLAUSES
 
-from spec import certify
+from spec import CLAUSES, certify
 from spec.backends import implementation
 from spec.certification.conventions import under
 from spec.certification.idle_rows import Declared
@@ -40,7 +40,7 @@ def test_it_is_recognised_and_certified_once_declared(
     target: Callable[..., Any], declared: dict[str, str]
 ) -> None:
     backend = "numpy" if target is targets.hand_filled else "torch"
-    undeclared = certify(target, **QUICK, backend=backend, clauses="A1,A2,A5,M9,M11")
+    undeclared = certify(target, **QUICK, backend=backend, clauses="A1")
     assert undeclared.exit_code == 1
     told = [
         line.partition(" like the convention ")[2].partition(":")[0] for line in undeclared.advice

@@ -16,6 +16,7 @@ import torch
 from spec.backends.library import Library
 from spec.backends.memory import Laid
 from spec.backends.signature import Unsuitable
+from spec.implementation import NoGradient
 from spec.notation import DTYPES, Array
 
 FORMATS = {name: getattr(torch, name) for name in DTYPES}
@@ -78,7 +79,20 @@ def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any
     """The gradient of <dout, function(arrays)> by each array, which keeps its strides."""
     with torch.enable_grad():
         leaves = [x.detach().requires_grad_() for x in arrays]
-        found = torch.autograd.grad(function(*leaves), leaves, dout, allow_unused=True)
+        return by_leaves(function(*leaves), leaves, dout)
+
+
+def by_leaves(out: Any, leaves: Sequence[Any], dout: Any) -> list[Any]:
+    """The gradient of <dout, out> by each leaf. Raises NoGradient: autograd has none by any.
+
+    By one leaf of several it is zeros where autograd has none: `out` does not depend on that
+    leaf for whoever trains, which is true or false, and judged. By none there is no gradient
+    at all, which is not the same as one of zeros.
+    """
+    none = [None] * len(leaves)
+    found = torch.autograd.grad(out, leaves, dout, allow_unused=True) if out.requires_grad else none
+    if all(x is None for x in found):
+        raise NoGradient("autograd has no gradient: what is returned does not depend on its inputs")
     pairs = zip(found, leaves, strict=True)
     return [torch.zeros_like(leaf) if x is None else x for x, leaf in pairs]
 

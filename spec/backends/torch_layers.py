@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from spec.backends.torch import FORMATS
+from spec.backends.torch import FORMATS, by_leaves
 
 Run = Callable[..., Any]  # of the inputs; the output
 
@@ -37,12 +37,14 @@ def mode(training: bool) -> AbstractContextManager[Any]:
 def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The gradients of <dout, run(arrays)> by the arrays and by the parameters."""
+    """The gradients of <dout, run(arrays)> by the arrays and by the parameters.
+
+    Raises NoGradient: autograd has none by any of them.
+    """
     with torch.enable_grad():
         leaves = [x.detach().requires_grad_() for x in arrays]
         wanted = [*leaves, *layer.parameters()]
-        found = torch.autograd.grad(run(*leaves), wanted, dout, allow_unused=True)
-    full = [torch.zeros_like(x) if d is None else d for d, x in zip(found, wanted, strict=True)]
+        full = by_leaves(run(*leaves), wanted, dout)
     return full[: len(leaves)], _as_a_state(layer, full[len(leaves) :])
 
 

@@ -189,7 +189,11 @@ class Examiner:
         lost = clause.needs - implementation.offers
         if differentiates(clause):
             lost |= (clause.needs & self.raw.answers) - implementation.differentiates
-        return unrun(clause, dtype, "refused", _listed(lost)) if lost else None
+        if not lost:
+            return None
+        refused = {refusal.what for refusal in self.probed.refusals if refusal.dtype == dtype}
+        absent = lost <= {*self.raw.offering} and not refused & {c.value for c in lost}
+        return unrun(clause, dtype, "not offered" if absent else "refused", _listed(lost))
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"

@@ -3,7 +3,8 @@
 An error is not a wrong answer. Each kind of problem is put once or twice in each
 dtype, forward and backward; a kind that is always refused is left out of what is
 drawn, and the certificate lists it with the message. A dtype whose core is
-refused is left out as a whole.
+refused is left out as a whole. A gradient that the library never has is no refusal:
+it is not offered.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from spec.certification.contracts import Contract, contract
 from spec.clause import Violation
-from spec.implementation import Capability, Refused, not_offered
+from spec.implementation import Capability, NoGradient, Refused, not_offered
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,11 @@ def probed(record: Any) -> Probed:
     by_dtype: dict[str, Any] = {}
     refusals: list[Refusal] = []
     for dtype in record.dtypes:
-        message = _refusal(found, record, found.first, found.core(dtype))
-        if message is None:
+        refusal = _refusal(found, record, found.first, found.core(dtype))
+        if refusal is None:
             by_dtype[dtype] = _narrowed(found, record, dtype, refusals)
         else:
-            refusals.append(Refusal(dtype, dtype, "forward", message))
+            refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
     return Probed(by_dtype, tuple(refusals), tuple(found.notes(by_dtype)))
 
 
@@ -93,15 +94,15 @@ def _narrowed(found: Contract, record: Any, dtype: str, refusals: list[Refusal])
         if kind not in answers:
             differentiates -= {kind}
             continue
-        message = _always(found, left, found.first, problems)
-        if message is not None:
-            refusals.append(Refusal(kind.value, dtype, "forward", message))
+        refusal = _always(found, left, found.first, problems)
+        if refusal is not None:
+            refusals.append(Refusal(kind.value, dtype, "forward", str(refusal)))
             answers -= {kind}
             differentiates -= {kind}
         elif backward and kind in differentiates:
-            message = _always(found, left, "backward", problems)
-            if message is not None:
-                refusals.append(Refusal(kind.value, dtype, "backward", message))
+            refusal = _always(found, left, "backward", problems)
+            if refusal is not None:
+                refusals.append(Refusal(kind.value, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
     return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
 
@@ -118,31 +119,33 @@ def _with_functions_that_answer(
         if not kinds <= record.answers:
             lost[name] = not_offered
             continue
-        message = _always(found, record, name, problems)
-        if message is not None:
-            lost[name] = not_offered
-            refusals.append(Refusal(capability.value, dtype, "backward", message))
+        refusal = _always(found, record, name, problems)
+        if refusal is None:
+            continue
+        lost[name] = not_offered
+        if not isinstance(refusal, NoGradient):
+            refusals.append(Refusal(capability.value, dtype, "backward", str(refusal)))
     return record.but(**lost)
 
 
-def _always(found: Contract, record: Any, name: str, problems: tuple[Any, ...]) -> str | None:
-    """The first message, if every one of the problems is refused."""
-    messages = []
+def _always(found: Contract, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
+    """The first refusal, if every one of the problems is refused."""
+    refusals = []
     for problem in problems:
-        message = _refusal(found, record, name, problem)
-        if message is None:
+        refusal = _refusal(found, record, name, problem)
+        if refusal is None:
             return None
-        messages.append(message)
-    return messages[0]
+        refusals.append(refusal)
+    return refusals[0]
 
 
-def _refusal(found: Contract, record: Any, name: str, problem: Any) -> str | None:
-    """The words of a refusal; None for an answer, even for a wrong one."""
+def _refusal(found: Contract, record: Any, name: str, problem: Any) -> Refused | None:
+    """The refusal; None for an answer, even for a wrong one."""
     try:
         with np.errstate(all="ignore"):
             found.put(record, name, problem)
     except Refused as refusal:
-        return str(refusal)
+        return refusal
     except Violation:
         return None
     return None
