@@ -190,7 +190,9 @@ def test_every_mistake_says_what_it_is() -> None:
 
 
 def test_every_convention_is_somebodys_mistake() -> None:
-    others = {(name, x) for name, choices in CONVENTIONS.items() for x in choices[1:]}
+    own = {name: choices for name, choices in CONVENTIONS.items() if name != "idle bias"}
+    assert CONVENTIONS["idle bias"][1:] == CONVENTIONS["idle"]
+    others = {(name, x) for name, choices in own.items() for x in choices[1:]}
     assert {m.convention for m in MISTAKES.values() if m.convention} == others
 
 

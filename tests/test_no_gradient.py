@@ -1,4 +1,4 @@
-"""A gradient that autograd has not is not offered; one that it has not by one input alone is zero."""
+"""A gradient that autograd has not is not offered; by one input of several it is zeros."""
 
 from __future__ import annotations
 
