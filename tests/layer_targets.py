@@ -170,3 +170,19 @@ class ShortMasks(MultiHead):
         if attn_mask is not None and attn_mask.shape[-1] > 5:
             raise ValueError("more than five keys")
         return super().__call__(query, key, value, attn_mask=attn_mask, **options)
+
+
+class FilledWhenIdle(OwnWhenIdle):
+    """Fills where a truth value forbids, and adds what is to be added: a mean, and NaN."""
+
+    def __call__(self, query, key, value, key_padding_mask=None, need_weights=True, **options):
+        mask = options.get("attn_mask")
+        added = mask is not None and mask.dtype != bool
+        self.instead = self.nothing if added else self.mean
+        return super().__call__(query, key, value, key_padding_mask, need_weights, **options)
+
+    def nothing(self, *_):
+        return np.nan, np.nan
+
+    def mean(self, query, key, value):
+        return UniformWhenIdle.instead(self, query, key, value)

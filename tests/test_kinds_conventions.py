@@ -41,6 +41,24 @@ def test_a_convention_is_recognised_and_verified(build: type, name: str, choice:
     assert wrong.exit_code == 1
 
 
+def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None:
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    both = {"idle": "uniform", "idle bias": "nan"}
+    without = certify(layers.FilledWhenIdle, **options, clauses="L1,L31,L47")  # type: ignore[arg-type]
+    assert without.exit_code == 1
+    assert [line.partition(":")[0] for line in without.advice] == [
+        f"looks like the convention {name}={choice}" for name, choice in both.items()
+    ]
+    declared = certify(layers.FilledWhenIdle, **options, conventions=both)  # type: ignore[arg-type]
+    assert declared.passed, str(declared)
+    one = {"idle": "uniform"}
+    wrong = certify(layers.FilledWhenIdle, **options, clauses="L47", conventions=one)  # type: ignore[arg-type]
+    (verdict,) = (v for v in wrong.verdicts if v.clause == "L47")
+    assert verdict.outcome == "violated"
+    assert "got nan, want" in verdict.message
+    assert "want nan" not in verdict.message
+
+
 def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
     """They are told of causality by the problem, and of the masks as it has them."""
     truth = CONTRACTS["layer"].truth()

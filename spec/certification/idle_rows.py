@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from spec import definition, gradients, moves, rounding
 from spec.clause import Place, Violation, equal
@@ -31,6 +32,7 @@ from spec.notation import Array, Call, Gradients, Problem
 Pair = tuple[Array, Array]  # what is wanted, and within what
 Ask = Callable[[Problem], Mapping[str, Array]]  # gradients by the names of the inputs
 
+OWN = ("nan", "uniform", "open")  # what is not the default
 DEFAULTS = {"forward": 0.0, "training": 0.0, "weights": 0.0, "lse": -np.inf}
 
 
@@ -40,19 +42,23 @@ def choices(chosen: Mapping[str, str]) -> tuple[str, str]:
     return idle, idle if bias == "as idle" else bias
 
 
-class Declared:
-    """What is declared of the idle rows of a problem.
+def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> Array:
+    """What is chosen for each idle row: "zero", "nan", "uniform" or "open"; "" for other rows.
 
-    choice: of each query "zero", "nan", "uniform" or "open", and "" where it is not idle.
+    minus, truth: where -inf hides a key from the row, and where a truth value does.
     """
+    by_truth, by_bias = choices(chosen)
+    choice = np.where(idle, np.where(minus, by_bias, by_truth), "")
+    mixed = idle & minus & truth if by_truth != by_bias else False
+    return np.where(mixed, "open", choice)
+
+
+class Declared:
+    """What is declared of the idle rows of a problem; choice: as `said` has it."""
 
     def __init__(self, problem: Problem, chosen: Mapping[str, str]) -> None:
         self.problem = problem
-        idle, bias = choices(chosen)
-        minus, truth = hiding(problem)
-        choice = np.where(problem.idle, np.where(minus, bias, idle), "")
-        if idle != bias:
-            choice[problem.idle & minus & truth] = "open"
+        choice = said(problem.idle, *hiding(problem), chosen)
         if not problem.M or finite(problem) is not problem:
             choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
         self.choice = choice
@@ -60,7 +66,7 @@ class Declared:
     @cached_property
     def own(self) -> Array:
         """Rows that are not what they are by default.   (B, H, N)"""
-        return np.isin(self.choice, ("nan", "uniform", "open"))
+        return np.isin(self.choice, OWN)
 
     @cached_property
     def uniform(self) -> Array:
@@ -167,25 +173,29 @@ def _row(result: Array, declared: Declared, name: str) -> Array:
     """A result with idle rows as the default has them. Raises Violation: not as declared."""
     if not declared.own.any():
         return result
-    axes = (1,) * (result.ndim - declared.own.ndim)
-    own, poisoned, mean = (
-        x.reshape(x.shape + axes)
-        for x in (declared.own, np.equal(declared.choice, "nan"), declared.uniform)
-    )
-    good = np.isnan(result)
+    choice = declared.choice.reshape(declared.choice.shape + (1,) * (result.ndim - 3))
     if name == "lse":  # of a mean it may be anything
-        good |= result == -np.inf
+        choice = np.where(np.isneginf(result) | (choice == "uniform"), "open", choice)
     elif not declared.problem.M:
-        good |= result == 0  # of no keys at all, zero will do
-    wrong = np.argwhere(poisoned & ~good)
+        choice = np.where(result == 0, "open", choice)  # of no keys at all, zero will do
+    return by_default(result, choice, DEFAULTS[name], lambda: declared.row(name))
+
+
+def by_default(result: Array, choice: Array, default: ArrayLike, mean: Callable[[], Pair]) -> Array:
+    """A result with `default` in idle rows, once they are what was chosen.
+
+    choice: as `said` has it, broadcastable to the result. mean: what a row that is a mean
+    should be. Raises Violation: what was returned, and what was declared.
+    """
+    wrong = np.argwhere((choice == "nan") & ~np.isnan(result))
     if len(wrong):
         index = tuple(int(x) for x in wrong[0])
         got = float(result[index])
         raise Violation(f"at {index}: got {got:.9g}, want nan", Place(index, got, np.nan, 0.0))
-    if name != "lse" and mean.any():
-        want, within = declared.row(name)
-        equal(np.where(mean, result, want), want, within=within)
-    return np.where(own, DEFAULTS[name], result)
+    if (choice == "uniform").any():
+        want, within = mean()
+        equal(np.where(choice == "uniform", result, want), want, within=within)
+    return np.where(np.isin(choice, OWN), default, result)
 
 
 def _differentiated(ask: Ask, declared: Declared) -> dict[str, Array]:

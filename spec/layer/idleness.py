@@ -88,3 +88,25 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     b = problem.parameters.b_o
     assert b is not None
     equal(np.where(idle, y, 0), np.where(idle, np.broadcast_to(b, y.shape), 0), within=0)
+
+
+@clause(
+    "L47",
+    over=LayerProblems(hiding=("idle by bias",), training=True),
+    catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
+    effort=2,
+)
+def minus_infinity_leaves_a_query_idle(layer: Layer, problem: LayerProblem) -> None:
+    """A query to which an additive mask says -inf of every key returns the output bias as well.
+
+        y_i = b_o    if b_ij = -inf for every j, in every head
+
+    Many programs fill where a truth value forbids, and add what is to be added: then the one is
+    a mean, and the other NaN.
+    """
+    y = layer.forward(problem)
+
+    idle = moves.idle(problem)[..., None]
+    b = problem.parameters.b_o
+    want = np.broadcast_to(0.0 if b is None else b, y.shape)
+    equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)

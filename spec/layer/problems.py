@@ -37,10 +37,11 @@ HIDING: Mapping[str, frozenset[Capability]] = {
     "causal and padding": frozenset({Capability.CAUSAL, Capability.PADDING}),
     "idle by padding": frozenset({Capability.PADDING}),
     "idle by mask": frozenset({Capability.MASK}),
+    "idle by bias": frozenset({Capability.BIAS}),
 }
-IDLE = tuple(kind for kind in HIDING if kind.startswith("idle"))
-LIVE = tuple(kind for kind in HIDING if kind not in IDLE)
-EVERY = tuple(HIDING)
+IDLE = ("idle by padding", "idle by mask")  # by truth values
+LIVE = tuple(kind for kind in HIDING if not kind.startswith("idle"))
+EVERY = (*LIVE, *IDLE)
 FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
@@ -219,5 +220,7 @@ def _hidden(
         shape = (B * H, N, M) if "heads" in kind else (N, M)
         bias = rounded(chance.standard_normal(shape) * chance.choice([1.0, 8.0]), dtype)
         bias[..., 1:][chance.random(bias[..., 1:].shape) < 0.3] = -np.inf
+        if "idle" in kind:
+            bias[chance.random(bias.shape[:-1]) < 0.5] = -np.inf
         found["mask"] = bias
     return found

@@ -88,6 +88,7 @@ class Layer(Subject):
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "idle": CONVENTIONS["idle"],
+        "idle bias": CONVENTIONS["idle bias"],
         "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
     }
 

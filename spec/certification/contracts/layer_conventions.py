@@ -14,13 +14,14 @@ import numpy as np
 from spec.backends.layers import WrappedLayer
 from spec.certification.contracts.contract import Guarded, anew
 from spec.certification.contracts.layer_probes import core
+from spec.certification.idle_rows import Pair, by_default, choices, said
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
-from spec.notation import Array, Call
+from spec.notation import CONVENTIONS, Array, Call
 
 
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
@@ -29,8 +30,8 @@ def under(record: Layer, declared: Mapping[str, str]) -> Layer:
     adapted = record.but(conventions=chosen)
     if chosen["mask means"] == "attend":
         adapted = _attending(adapted)
-    if chosen["idle"] != "zero":
-        adapted = _settled(adapted, chosen["idle"])
+    if choices(chosen) != ("zero", "zero"):
+        adapted = _settled(adapted, chosen)
     return adapted
 
 
@@ -66,23 +67,33 @@ def opposite(problem: LayerProblem) -> LayerProblem:
     return problem.but(mask=mask, padding=padding)
 
 
-def _settled(record: Layer, choice: str) -> Layer:
-    """Rows of idle queries that are as declared become what they are by default; others NaN."""
+def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
+    """Rows of idle queries that are as declared become what they are by default."""
 
     def output(y: Array, problem: LayerProblem) -> Array:
-        idle = moves.idle(problem)[..., None]
         b = problem.parameters.b_o
         default = np.broadcast_to(0.0 if b is None else b, y.shape)
-        return np.where(idle, np.where(_as_declared(y, problem, choice), default, np.nan), y)
+
+        def mean() -> Pair:
+            known = Budgets(_seeing_all_alike(problem))
+            return known.y, known.of_output
+
+        return by_default(y, declared(problem, chosen)[..., None], default, mean)
 
     def forward(problem: LayerProblem) -> Array:
         return output(record.forward(problem), problem)
 
     def weights(problem: LayerProblem) -> Array:
-        a = record.weights(problem)
-        idle = moves.idle(problem)
-        mine = idle[:, None, :, None] if problem.asks == "heads" else idle[..., None]
-        return np.where(mine, np.where(_weights_as_declared(a, problem, choice), 0.0, np.nan), a)
+        choice, of_heads = declared(problem, chosen), problem.asks == "heads"
+
+        def mean() -> Pair:
+            known = Budgets(_seeing_all_alike(problem))
+            if of_heads:
+                return known.weights, known.of_weights
+            return known.weights.mean(axis=1), known.of_mean_weights
+
+        mine = choice[:, None, :, None] if of_heads else choice[..., None]
+        return by_default(record.weights(problem), mine, 0.0, mean)
 
     def sequence(problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
         answers = record.sequence(problems)
@@ -96,22 +107,23 @@ def _settled(record: Layer, choice: str) -> Layer:
     return record.but(**{n: f for n, f in turned.items() if getattr(record, n) is not not_offered})
 
 
-def _as_declared(y: Array, problem: LayerProblem, choice: str) -> Array:
-    """True where an output is what `choice` says of an idle query."""
-    if choice == "nan":
-        return np.isnan(y)
-    known = Budgets(_seeing_all_alike(problem))
-    return np.asarray(np.abs(y - known.y) <= known.of_output)
-
-
-def _weights_as_declared(a: Array, problem: LayerProblem, choice: str) -> Array:
-    """The same of its weights."""
-    if choice == "nan":
-        return np.isnan(a)
-    known = Budgets(_seeing_all_alike(problem))
-    if problem.asks == "heads":
-        return np.asarray(np.abs(a - known.weights) <= known.of_weights)
-    return np.asarray(np.abs(a - known.weights.mean(axis=1)) <= known.of_mean_weights)
+def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
+    """What is declared of each query, as `idle_rows.said` has it.   (B, N)"""
+    shape = (problem.B, problem.H, problem.N, problem.M)
+    minus, truth = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    bare = moves.one_mask(problem.but(padding=None)).mask
+    assert bare is not None
+    whole = bare.reshape(shape)
+    if whole.dtype == bool:
+        truth |= whole
+    else:
+        minus |= np.isneginf(whole)
+    if problem.padding is not None:
+        truth |= problem.padding[:, None, None, :]
+    if problem.causal:
+        truth |= np.triu(np.ones(shape[2:], dtype=bool), 1)
+    by_bias, by_truth = (np.asarray(x.any(axis=(1, 3))) for x in (minus, truth))
+    return said(moves.idle(problem), by_bias, by_truth, chosen)
 
 
 def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
@@ -134,17 +146,19 @@ def recognised(
     telling = {
         "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
         "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
+        "idle bias": (core(dtype).but(mask=np.where(idle, -np.inf, 0.0)), CONVENTIONS["idle"]),
     }
 
     def right(choices: Mapping[str, str], problem: LayerProblem) -> bool:
         return _right(guard(under(raw.but(conventions={}), choices)), problem)
 
-    found = {}
+    found: dict[str, str] = {}
     for name, (problem, others) in telling.items():
-        if not raw.kinds_of(problem) <= raw.answers or right(chosen, problem):
+        known = {**chosen, **found}  # who is told one may need no other
+        if not raw.kinds_of(problem) <= raw.answers or right(known, problem):
             continue
         for choice in others:
-            if choice != chosen[name] and right({**chosen, name: choice}, problem):
+            if choice != chosen[name] and right({**known, name: choice}, problem):
                 found[name] = choice
     return found
 
