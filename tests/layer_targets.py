@@ -175,11 +175,20 @@ class ShortMasks(MultiHead):
 class FilledWhenIdle(OwnWhenIdle):
     """Fills where a truth value forbids, and adds what is to be added: a mean, and NaN."""
 
-    def __call__(self, query, key, value, key_padding_mask=None, need_weights=True, **options):
-        mask = options.get("attn_mask")
-        added = mask is not None and mask.dtype != bool
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+    ):
+        added = attn_mask is not None and attn_mask.dtype != bool
         self.instead = self.nothing if added else self.mean
-        return super().__call__(query, key, value, key_padding_mask, need_weights, **options)
+        masks = (key_padding_mask, need_weights, attn_mask, average_attn_weights)
+        return super().__call__(query, key, value, *masks)
 
     def nothing(self, *_):
         return np.nan, np.nan

@@ -49,7 +49,8 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
     assert [line.partition(":")[0] for line in without.advice] == [
         f"looks like the convention {name}={choice}" for name, choice in both.items()
     ]
-    declared = certify(layers.FilledWhenIdle, **options, conventions=both)  # type: ignore[arg-type]
+    idle = "L1,L31,L32,L45,L47"
+    declared = certify(layers.FilledWhenIdle, **options, clauses=idle, conventions=both)  # type: ignore[arg-type]
     assert declared.passed, str(declared)
     one = {"idle": "uniform"}
     wrong = certify(layers.FilledWhenIdle, **options, clauses="L47", conventions=one)  # type: ignore[arg-type]
