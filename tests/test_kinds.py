@@ -87,7 +87,11 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         ("NoHeads", (), "takes"),
         ("Attends", ("--layout", "blhd"), "--layout blhd is for attention functions"),
         ("Attends", ("--clause", "K2"), "clause 'K2' is about attention"),
-        ("Attends", ("--convention", "grouping=interleaved"), "choose from idle, idle bias, mask means"),
+        (
+            "Attends",
+            ("--convention", "grouping=interleaved"),
+            "choose from idle, idle bias, mask means",
+        ),
         ("Attends", ("--convention", "mask means=maybe"), "choose from forbid, attend"),
         ("TURNS", ("--about", "layer"), "is a record about rotary"),
         ("TURNS", ("--convention", "idle=nan"), "unknown convention 'idle': choose from pairing"),

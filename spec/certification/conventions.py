@@ -26,15 +26,12 @@ ROWS = ("forward", "training", "weights", "lse")
 class Turn:
     """How problems are put, and what is made of the results.
 
-    forward, backward: a problem as the implementation is to see it, for either pass.
-    rows: a result (B, H, N, ...) of the function of that name, as it is to be seen.
-    queries, mask: the same for dq and for the gradient of the mask.
+    forth: a problem as the implementation is to see it.
+    rows: a result (B, H, N, ...), or dq, as it is to be seen. mask: the same for its gradient.
     """
 
-    forward: Callable[[Problem], Problem] = lambda problem: problem
-    backward: Callable[[Problem], Problem] = lambda problem: problem
-    rows: Callable[[Array, Problem, str], Array] = lambda x, *_: x
-    queries: Callable[[Array, Problem], Array] = lambda x, _: x
+    forth: Callable[[Problem], Problem]
+    rows: Callable[[Array, Problem], Array] = lambda x, _: x
     mask: Callable[[Array, Problem], Array] = lambda x, _: x
 
 
@@ -43,7 +40,7 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     chosen = {**implementation.chosen, **declared}
     adapted = implementation.but(conventions=chosen)
     if chosen["mask means"] == "forbid":
-        adapted = _turned(adapted, Turn(forward=opposite_mask, backward=opposite_mask))
+        adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":
         adapted = _turned(adapted, _interleaved())
     if choices(chosen) != ("zero", "zero"):
@@ -56,24 +53,24 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
 
     def rows(name: str) -> Callable[[Problem], Array]:
         function = getattr(implementation, name)
-        return lambda p: turn.rows(function(turn.forward(p)), p, name)
+        return lambda p: turn.rows(function(turn.forth(p)), p)
 
     def backward(p: Problem) -> Gradients:
-        found = implementation.backward(turn.backward(p))
-        return Gradients(turn.queries(found.q, p), found.k, found.v, found.bias)
+        found = implementation.backward(turn.forth(p))
+        return Gradients(turn.rows(found.q, p), found.k, found.v, found.bias)
 
     def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        found = implementation.partial(turn.backward(p), names)
-        return {name: turn.queries(x, p) if name == "q" else x for name, x in found.items()}
+        found = implementation.partial(turn.forth(p), names)
+        return {name: turn.rows(x, p) if name == "q" else x for name, x in found.items()}
 
     def call(p: Problem) -> Call:
-        found = implementation.call(turn.forward(p))
-        return replace(found, out=turn.rows(found.out, p, "forward"))
+        found = implementation.call(turn.forth(p))
+        return replace(found, out=turn.rows(found.out, p))
 
     functions = {name: rows(name) for name in ROWS} | {
         "backward": backward,
         "partial": partial,
-        "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.backward(p)), p),
+        "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.forth(p)), p),
         "call": call,
     }
     offered = {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}
@@ -99,13 +96,7 @@ def _interleaved() -> Turn:
     def mask_back(x: Array, problem: Problem) -> Array:
         return permuted_mask(x, np.argsort(head_order(problem)))
 
-    return Turn(
-        forward=forth,
-        backward=forth,
-        rows=lambda x, problem, _: back(x, problem),
-        queries=back,
-        mask=mask_back,
-    )
+    return Turn(forth, back, mask_back)
 
 
 def head_order(problem: Problem) -> Array:
