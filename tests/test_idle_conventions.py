@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spec.specification import CLAUSES
 
 from spec import CLAUSES, certify
 from spec.backends import implementation
