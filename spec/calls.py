@@ -27,7 +27,7 @@ def leaves_its_inputs_alone(call: Call) -> None:
     holds(not call.reused, "a second call returned the memory of the first")
 
 
-def as_a_view(problem: Problem, answers: frozenset[Capability]) -> Problem:
+def as_a_view(problem: Problem, answers: frozenset[str]) -> Problem:
     """The same numbers, lying in memory in a way that the seed settles."""
     views = (*VIEWS, "strided") if Capability.STRIDES in answers else VIEWS
     return problem.but(memory=views[problem.seed % len(views)])

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from spec.implementation import Capability, Subject
+from spec.implementation import Subject
 from spec.notation import Array
 
 Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
@@ -32,7 +32,7 @@ class Domain(Protocol):
     @property
     def about(self) -> str: ...
     @property
-    def needs(self) -> frozenset[Capability]: ...
+    def needs(self) -> frozenset[str]: ...
     def within(self, scope: Any) -> st.SearchStrategy[Any]:
         """The strategy for the problems of this domain that lie in `scope`."""
 
@@ -167,7 +167,7 @@ class Clause:
     number: str
     check: Check
     over: Domain
-    needs: frozenset[Capability]
+    needs: frozenset[str]
     catches: frozenset[str]
     proof: Evidence | None = None
     force: Force = "must"
@@ -226,7 +226,7 @@ def clause(
     number: str,
     *,
     over: Domain,
-    needs: Iterable[Capability] = (),
+    needs: Iterable[str] = (),
     catches: Iterable[str],
     proof: Evidence | None = None,
     force: Force = "must",

@@ -13,90 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from enum import Enum
 from typing import Any, ClassVar, NoReturn, Self
 
 from spec.notation import CONVENTIONS, Array, Call, Gradients, Problem
+from spec.options import KINDS, Capability, kinds_of
 
-
-class Capability(Enum):
-    """What a clause may ask of an implementation beyond the forward pass on the core."""
-
-    GRADIENTS = "has gradients of q, k and v"
-    BIAS_GRADIENT = "has a gradient of the additive mask"
-    PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
-    WEIGHTS = "returns the weights"
-    LSE = "returns the log-sum-exp"
-    TRAINING = "can be run as training runs it"
-    CALL = "can be watched as a caller sees it"
-
-    MASK = "takes a boolean mask"
-    BIAS = "takes an additive mask"
-    CAUSAL = "takes causal"
-    MASK_AND_CAUSAL = "takes a mask and causal together"
-    SCALE = "takes a scale"
-    GROUPS = "takes fewer key heads than query heads"
-    WIDTHS = "takes values of another width than keys"
-    EMPTY = "takes sizes of zero"
-    STRIDES = "takes arrays whose rows have gaps"
-
-    STATE = "gives its parameters back"
-    STEP = "takes a step of gradient descent"
-    PADDING = "takes a key padding mask"
-    HEAD_MASK = "takes a mask for every head"
-    UNBIASED = "can be built without biases"
-    UNBATCHED = "takes a problem without a batch axis"
-    EVALUATION = "knows training from evaluation"
-
-    ROLLBACK = "takes tokens back"
-    FORK = "can be branched"
-    PERSISTENT = "leaves earlier states as they were"
-    RAGGED = "takes sequences of different lengths"
-
-    OFFSET = "takes a first position"
-    POSITIONS = "takes any positions"
-    ROWS_OF_POSITIONS = "takes positions for every batch element"
-    LONG = "takes positions beyond the first few hundred"
-    ODD_WIDTHS = "takes an odd width"
-    PARTIAL_ROTATION = "turns the first columns only"
-    BASE = "takes a base of the frequencies"
-    PLACES = "readies queries, keys and values"
-    SLOPES = "takes slopes"
-    SHOWN = "shows its slopes"
-    SYMMETRIC = "looks to both sides"
-
-
-# The kinds of problem of an attention function.
-KINDS = frozenset(
-    {
-        Capability.MASK,
-        Capability.BIAS,
-        Capability.CAUSAL,
-        Capability.MASK_AND_CAUSAL,
-        Capability.SCALE,
-        Capability.GROUPS,
-        Capability.WIDTHS,
-        Capability.EMPTY,
-        Capability.STRIDES,
-    }
-)
-
-
-def kinds_of(problem: Problem) -> frozenset[Capability]:
-    """The kinds of problem that `problem` is; empty for the core."""
-    mask = problem.mask
-    tests = {
-        Capability.MASK: mask is not None and mask.dtype == bool,
-        Capability.BIAS: mask is not None and mask.dtype != bool,
-        Capability.CAUSAL: problem.causal,
-        Capability.MASK_AND_CAUSAL: mask is not None and problem.causal,
-        Capability.SCALE: problem.scale is not None,
-        Capability.GROUPS: problem.G != problem.H,
-        Capability.WIDTHS: problem.E != problem.D,
-        Capability.STRIDES: problem.memory == "strided",
-        Capability.EMPTY: 0 in (problem.B, problem.H, problem.N, problem.M, problem.D, problem.E),
-    }
-    return frozenset(kind for kind, holds in tests.items() if holds)
+__all__ = [
+    "KINDS",
+    "Capability",
+    "Implementation",
+    "NoGradient",
+    "Refused",
+    "Subject",
+    "kinds_of",
+    "not_offered",
+]
 
 
 class Refused(Exception):
@@ -127,27 +58,27 @@ class Subject:
 
     name: str
     _: KW_ONLY
-    answers: frozenset[Capability] = frozenset()
-    differentiates: frozenset[Capability] = frozenset()
+    answers: frozenset[str] = frozenset()
+    differentiates: frozenset[str] = frozenset()
     dtypes: tuple[str, ...] = ("float64", "float32")
     conventions: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
 
     about: ClassVar[str]
     functions: ClassVar[tuple[str, ...]]
-    offering: ClassVar[Mapping[Capability, str]] = {}
+    offering: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def but(self, **changes: Any) -> Self:
         """The same subject, except for `changes`."""
         return replace(self, **changes)
 
-    def kinds_of(self, problem: Any) -> frozenset[Capability]:  # noqa: ARG002
+    def kinds_of(self, problem: Any) -> frozenset[str]:  # noqa: ARG002
         """The kinds of problem that `problem` is; empty for the core, and here for every one."""
         return frozenset()
 
     @property
-    def offers(self) -> frozenset[Capability]:
+    def offers(self) -> frozenset[str]:
         """All that a clause may ask of it."""
         functions = {c: getattr(self, name) for c, name in self.offering.items()}
         return self.answers | {c for c, f in functions.items() if f is not not_offered}
@@ -188,8 +119,8 @@ class Implementation(Subject):
     training: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
     unsettled: Callable[[Problem], Gradients] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "attention"
     functions: ClassVar[tuple[str, ...]] = (
@@ -205,7 +136,7 @@ class Implementation(Subject):
     )
 
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.BIAS_GRADIENT: "bias_gradient",
         Capability.PARTIAL_GRADIENTS: "partial",
@@ -215,6 +146,6 @@ class Implementation(Subject):
         Capability.CALL: "call",
     }
 
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)

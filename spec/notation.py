@@ -127,6 +127,11 @@ class Problem(Posed):
     E = Length("v", 3)
 
     @property
+    def grouped(self) -> bool:
+        """Whether several query heads share a key head."""
+        return self.G != self.H
+
+    @property
     def sigma(self) -> float:
         """The scale that applies: the one asked for, else 1 / sqrt(D)."""
         return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)

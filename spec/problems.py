@@ -22,6 +22,7 @@ from spec import entries
 from spec import masks as kinds
 from spec.implementation import KINDS, Capability
 from spec.notation import Array, Corner, Grade, Memory, Problem
+from spec.options import CAUSAL, MASK, together
 from spec.sizes import Limits, Reach, Sizes, pick, sizes
 
 PLAIN = ("none",)
@@ -43,7 +44,7 @@ class Scope:
     """
 
     dtype: str = "float64"
-    answers: frozenset[Capability] = KINDS
+    answers: frozenset[str] = KINDS
     corner: Corner = "top-left"
     rounding: Grade = "strict"
     reach: Reach = "standard"
@@ -77,7 +78,7 @@ class Problems:
     about: ClassVar[str] = "attention"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         masked = "none" not in self.masks
         boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
@@ -85,7 +86,7 @@ class Problems:
             Capability.MASK: masked and boolean,
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
-            Capability.MASK_AND_CAUSAL: masked and self.causal,
+            together(MASK, CAUSAL): masked and self.causal,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
         }
@@ -133,7 +134,7 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     )
 
 
-def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[Capability]) -> tuple[str, bool]:
+def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
     """The kind of mask and whether it is causal, of what the domain and the scope share."""
     allowed = [
         kind
@@ -147,14 +148,14 @@ def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[Capability]) -> 
     causal = domain.causal
     if causal is None:
         causal = Capability.CAUSAL in answers and pick(draw, (False, True))
-    if causal and Capability.MASK_AND_CAUSAL not in answers:
+    if causal and together(MASK, CAUSAL) not in answers:
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
     return pick(draw, allowed), causal
 
 
 def _scale(
-    draw: st.DrawFn, domain: Problems, answers: frozenset[Capability], causal: bool
+    draw: st.DrawFn, domain: Problems, answers: frozenset[str], causal: bool
 ) -> float | None:
     """The scale to ask for; one that is not positive, and causal, is for the clause about it."""
     if Capability.SCALE not in answers or domain.scales == ("default",):

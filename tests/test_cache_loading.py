@@ -11,7 +11,7 @@ from implementations.cached import Growing
 from spec import CLAUSES
 from spec.backends import Unsuitable
 from spec.cache.loading import cache
-from spec.implementation import Capability
+from spec.cache.record import Capability
 from spec.notation import Array
 
 

@@ -28,9 +28,9 @@ from spec.cache.reading import (
     read,
     reading,
 )
+from spec.cache.record import Capability
 from spec.certification.running import broken as broken_by
 from spec.clause import equal
-from spec.implementation import Capability
 from spec.problems import Scope
 from spec.rounding import rounded
 

@@ -38,7 +38,7 @@ def test_a_convention_that_is_declared_and_not_kept_is_refused():
 def test_what_is_refused_is_listed_and_left_out():
     certificate = certify(targets.refuses_widths, **QUICK, clauses="A,V")
     assert certificate.passed, str(certificate)
-    assert any(r.what == Capability.WIDTHS.value for r in certificate.refusals)
+    assert any(r.what == Capability.WIDTHS for r in certificate.refusals)
     assert "ValueError: widths differ" in str(certificate)
 
 

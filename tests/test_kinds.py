@@ -18,8 +18,8 @@ from spec.certification.probing import probed
 from spec.certification.reduction import reduced
 from spec.certification.running import broken, scope_for
 from spec.clause import Violation
-from spec.implementation import Capability
 from spec.layer.mistakes import MISTAKES
+from spec.layer.record import Capability
 from tests import layer_targets as layers
 from tests.judging import found
 from tests.shell import run

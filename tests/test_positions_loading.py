@@ -12,9 +12,10 @@ import implementations.rotary
 import implementations.sinusoidal
 from spec.backends import Unsuitable
 from spec.clause import Violation
-from spec.implementation import Capability, Refused
+from spec.implementation import Refused
 from spec.notation import Array
 from spec.positions.alibi.loading import linear_bias
+from spec.positions.record import Capability
 from spec.positions.rotary.loading import rotation
 from spec.positions.rotary.notation import Problem as Queries
 from spec.positions.sinusoidal.loading import encoding

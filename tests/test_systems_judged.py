@@ -22,7 +22,9 @@ from spec.feed_forward.loading import feed_forward as network
 from spec.implementation import Capability, Subject
 from spec.layer.mistakes import MISTAKES as OF_LAYERS
 from spec.layer.record import KINDS
+from spec.layer.record import Capability as OfLayer
 from spec.mistakes import MISTAKES
+from spec.positions import record as positions
 from spec.positions.sinusoidal.loading import encoding
 from tests.judging import QUICK, bound, found
 
@@ -30,25 +32,25 @@ SEEDS = range(20)
 PLACE = "implementations.systems"
 
 # What is refused: several query heads for a key head; arrays without entries; a bias on scores.
-UNANSWERED: Mapping[str, set[Capability]] = {
+UNANSWERED: Mapping[str, set[str]] = {
     "list_of_heads:attend": {Capability.GROUPS, Capability.EMPTY},
     "einsum_layer:attend": {Capability.GROUPS, Capability.EMPTY},
     "single_head:attend": {Capability.GROUPS, Capability.EMPTY},
     "scaled_dot_product:attend": {Capability.GROUPS},
     "valid_lengths:attend": {Capability.GROUPS, Capability.EMPTY, Capability.BIAS},
-    "torch_names:ListOfHeadsLayer": {Capability.UNBATCHED},
-    "einsum_layer:EinsumLayer": {Capability.UNBATCHED},
-    "torch_names:PaddedLayer": {Capability.UNBATCHED},
-    "positions:SinusoidalPositions": {Capability.LONG},
+    "torch_names:ListOfHeadsLayer": {OfLayer.UNBATCHED},
+    "einsum_layer:EinsumLayer": {OfLayer.UNBATCHED},
+    "torch_names:PaddedLayer": {OfLayer.UNBATCHED},
+    "positions:SinusoidalPositions": {positions.Capability.LONG},
 }
 # What a layer does not have beside that. Clauses that need it are not put.
-MASKS = {Capability.MASK, Capability.BIAS, Capability.HEAD_MASK, Capability.CAUSAL}
-LACKS: Mapping[str, set[Capability]] = {
-    "torch_names:ListOfHeadsLayer": {Capability.WEIGHTS, Capability.PADDING},
-    "einsum_layer:EinsumLayer": {Capability.PADDING},
-    "naive_layer:NaiveLayer": {Capability.PADDING},
-    "efficient_layer:EfficientLayer": {Capability.PADDING},
-    "torch_names:PaddedLayer": {Capability.WEIGHTS, Capability.GRADIENTS, Capability.STEP},
+MASKS = {OfLayer.MASK, OfLayer.BIAS, OfLayer.HEAD_MASK, OfLayer.CAUSAL}
+LACKS: Mapping[str, set[str]] = {
+    "torch_names:ListOfHeadsLayer": {OfLayer.WEIGHTS, OfLayer.PADDING},
+    "einsum_layer:EinsumLayer": {OfLayer.PADDING},
+    "naive_layer:NaiveLayer": {OfLayer.PADDING},
+    "efficient_layer:EfficientLayer": {OfLayer.PADDING},
+    "torch_names:PaddedLayer": {OfLayer.WEIGHTS, OfLayer.GRADIENTS, OfLayer.STEP},
 }
 # What a right system breaks that only should hold: a hidden NaN meets a weight of zero.
 BROKEN: Mapping[str, set[str]] = {"valid_lengths:attend": {"M8"}}
@@ -185,9 +187,9 @@ def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
     "name", [pytest.param(n, marks=marks(RIGHT[n])) for n in LACKS], ids=list(LACKS)
 )
 def test_what_a_layer_does_not_have_is_known(name: str) -> None:
-    functions = {Capability.GRADIENTS, Capability.STEP, Capability.STATE, Capability.CALL}
-    every = KINDS | functions | {Capability.WEIGHTS, Capability.EVALUATION}
-    absent = MASKS | {Capability.WIDTHS} | LACKS[name] | UNANSWERED.get(name, set())
+    functions = {OfLayer.GRADIENTS, OfLayer.STEP, OfLayer.STATE, OfLayer.CALL}
+    every = KINDS | functions | {OfLayer.WEIGHTS, OfLayer.EVALUATION}
+    absent = MASKS | {OfLayer.WIDTHS} | LACKS[name] | UNANSWERED.get(name, set())
     assert record(name, RIGHT[name]).offers == every - absent
 
 

@@ -25,8 +25,8 @@ from spec.backends.layer_options import flags, masks
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, refusing, words
 from spec.clause import Violation
-from spec.implementation import Capability
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.record import Capability
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 
@@ -58,7 +58,7 @@ class WrappedLayer:
         return _parameters(written or inspect.getattr_static(self.build, "__call__", None))
 
     @property
-    def kinds(self) -> frozenset[Capability]:
+    def kinds(self) -> frozenset[str]:
         """The kinds of problem that there are parameters for."""
         wanted = {
             Capability.MASK: "attn_mask" in self.takes,

@@ -14,20 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spec.implementation import KINDS, Capability
 from spec.notation import Problem
+from spec.options import OPTIONS, PARAMETERS
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "dout": ("dout", "grad", "grad_output", "do"),
     "q": ("query", "q"),
     "k": ("key", "k"),
     "v": ("value", "v"),
-    "mask": ("attn_mask", "mask"),
-    "causal": ("is_causal", "causal"),
-    "scale": ("scale",),
-    "groups": ("enable_gqa",),
 }
-NEUTRAL: Mapping[str, Any] = {"mask": None, "causal": False, "scale": None, "groups": False}
 
 
 class Unsuitable(Exception):
@@ -48,29 +43,18 @@ class Signature:
     required: frozenset[str] = frozenset()
 
     @property
-    def kinds(self) -> frozenset[Capability]:
+    def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
-        missing: set[Capability] = set()
-        if "mask" not in self.options:
-            missing |= {Capability.MASK, Capability.BIAS, Capability.MASK_AND_CAUSAL}
-        if "causal" not in self.options:
-            missing |= {Capability.CAUSAL, Capability.MASK_AND_CAUSAL}
-        if "scale" not in self.options:
-            missing.add(Capability.SCALE)
-        return KINDS - missing
+        taken = {p for p in PARAMETERS if p.told or p.name in self.options}
+        return frozenset(o.capability for o in OPTIONS if taken.issuperset(o.parameters))
 
-    def keywords(self, problem: Problem, mask: Any) -> dict[str, Any]:
-        """The options that `problem` asks for, `mask` as the function is to see it."""
-        asked: dict[str, Any] = {name: NEUTRAL[name] for name in self.required}
-        if problem.mask is not None:
-            asked["mask"] = mask
-        if problem.causal:
-            asked["causal"] = True
-        if problem.scale is not None:
-            asked["scale"] = problem.scale
-        if problem.G != problem.H and "groups" in self.options:
-            asked["groups"] = True
-        return {self.options[name]: value for name, value in asked.items()}
+    def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that `problem` asks for; `arrays` by name as the function is to see them."""
+        found = {p.name: p.neutral for p in PARAMETERS if p.name in self.required}
+        for p in PARAMETERS:
+            if p.asked(problem) and not (p.told and p.name not in self.options):
+                found[p.name] = arrays[p.name] if p.axes else p.value(problem)
+        return {self.options[name]: value for name, value in found.items()}
 
     def arranged(self, arrays: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arrays as positional and as named arguments."""
@@ -88,14 +72,14 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     options: dict[str, str] = {}
     required: set[str] = set()
-    for ours in NEUTRAL:
-        for spelling in SPELLINGS[ours]:
+    for ours in PARAMETERS:
+        for spelling in ours.spellings:
             if spelling in parameters and spelling not in taken:
-                options.setdefault(ours, spelling)
+                options.setdefault(ours.name, spelling)
                 if _is_required(parameters[spelling]):
-                    required.add(ours)
+                    required.add(ours.name)
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        options = {ours: SPELLINGS[ours][0] for ours in NEUTRAL} | options
+        options = {ours.name: ours.spellings[0] for ours in PARAMETERS} | options
     for other, parameter in parameters.items():
         if _is_required(parameter) and other not in taken and other not in options.values():
             raise Unsuitable(f"{name} requires a parameter {other!r}, which no problem has")

@@ -15,6 +15,7 @@ from spec.backends.results import check, numbers, refusing, watched, words
 from spec.backends.signature import Signature
 from spec.clause import Violation
 from spec.notation import Array, Call, Gradients, Problem
+from spec.options import ARRAYS
 
 INPUTS = ("q", "k", "v")
 
@@ -41,18 +42,22 @@ class Wrapped:
         """The output (B, H, N, E), computed while gradients are recorded."""
         assert self.library.recorded is not None
         with self.library.quiet(problem.dtype):
-            arrays, mask = self._arrays(problem), self._mask(problem)
+            arrays, options = self._arrays(problem), self._options(problem)
+
+            def run(*inputs: Any) -> Any:
+                return self._call(problem, [*inputs], options)
+
             with refusing():
-                result = self.library.recorded(lambda *x: self._call(problem, [*x], mask), arrays)
+                result = self.library.recorded(run, arrays)
             return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
         with self.library.quiet(problem.dtype):
-            names = [n for n in (*INPUTS, "mask") if getattr(problem, n) is not None]
+            names = (*INPUTS, *self._asked(problem))
             placed = {name: self._put(problem, name) for name in names}
-            views = [placed[name][1] for name in INPUTS]
-            mask = placed["mask"][1] if "mask" in placed else None
+            views = {name: view for name, (_, view) in placed.items()}
+            inputs = [views.pop(name) for name in INPUTS]
 
             def read(result: Any) -> Array:
                 shape = self._native(_shape(problem, "dout"))
@@ -60,7 +65,7 @@ class Wrapped:
                 return self._turned(self.library.get(result))
 
             buffers = {name: placed[name][0] for name in names}
-            return watched(self.library, buffers, lambda: self._call(problem, views, mask), read)
+            return watched(self.library, buffers, lambda: self._call(problem, inputs, views), read)
 
     def gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv by the library's own differentiation."""
@@ -70,11 +75,11 @@ class Wrapped:
         """The gradients of some of q, k and v, the others being constants."""
         with self.library.quiet(problem.dtype):
             arrays = dict(zip(INPUTS, self._arrays(problem), strict=True))
-            mask = self._mask(problem)
+            options = self._options(problem)
 
             def function(*chosen: Any) -> Any:
                 given = {**arrays, **dict(zip(names, chosen, strict=True))}
-                return self._checked(problem, [given[name] for name in INPUTS], mask)
+                return self._checked(problem, [given[name] for name in INPUTS], options)
 
             found = self._differentiate(problem, function, [arrays[name] for name in names])
             return {
@@ -85,12 +90,12 @@ class Wrapped:
     def mask_gradient(self, problem: Problem) -> Array:
         """The gradient of an additive mask, shaped like the mask."""
         with self.library.quiet(problem.dtype):
-            arrays = self._arrays(problem)
+            arrays, options = self._arrays(problem), self._options(problem)
 
             def function(mask: Any) -> Any:
-                return self._checked(problem, arrays, mask)
+                return self._checked(problem, arrays, {**options, "mask": mask})
 
-            (found,) = self._differentiate(problem, function, [self._mask(problem)])
+            (found,) = self._differentiate(problem, function, [options["mask"]])
             wanted = _shape(problem, "mask")
             return self._read(found, wanted, problem.dtype, "dmask", turned=False)
 
@@ -139,27 +144,31 @@ class Wrapped:
     def _arrays(self, problem: Problem) -> list[Any]:
         return [self._put(problem, name)[1] for name in INPUTS]
 
-    def _mask(self, problem: Problem) -> Any:
-        return None if problem.mask is None else self._put(problem, "mask")[1]
+    def _asked(self, problem: Problem) -> list[str]:
+        """The options of the problem that are arrays."""
+        return [parameter.name for parameter in ARRAYS if parameter.asked(problem)]
+
+    def _options(self, problem: Problem) -> dict[str, Any]:
+        return {name: self._put(problem, name)[1] for name in self._asked(problem)}
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
         x = getattr(problem, name)
-        if name != "mask":
+        if name in (*INPUTS, "dout"):
             x = self._turned(x)
         return self.library.put(laid_out(x, problem.memory), problem.dtype)
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
-        return self._call(problem, arrays, self._mask(problem))
+        return self._call(problem, arrays, self._options(problem))
 
-    def _call(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
+    def _call(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         ordered, named = self.signature.arranged(arrays)
-        options = self.signature.keywords(problem, mask)
+        asked = self.signature.keywords(problem, options)
         with refusing():
-            return self.function(*ordered, **named, **options)
+            return self.function(*ordered, **named, **asked)
 
-    def _checked(self, problem: Problem, arrays: list[Any], mask: Any) -> Any:
-        result = self._call(problem, arrays, mask)
+    def _checked(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
+        result = self._call(problem, arrays, options)
         wanted = self._native(_shape(problem, "dout"))
         check(self.library, result, wanted, problem.dtype, "the output", placed=False)
         return result

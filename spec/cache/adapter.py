@@ -20,6 +20,7 @@ from typing import Literal
 
 import numpy as np
 
+from spec.cache import record
 from spec.cache.notation import Chunk, Problem, Text
 from spec.cache.reading import alone
 from spec.cache.record import KINDS, Cache, State
@@ -54,7 +55,7 @@ def cache_of(attention: Implementation, way: Way | None = None) -> Cache:
         rollback=_rollback,
         fork=lambda state: state,
         persistent=True,
-        answers=attention.answers & KINDS | {Capability.RAGGED},
+        answers=attention.answers & KINDS | {record.Capability.RAGGED},
         dtypes=attention.dtypes,
     )
 

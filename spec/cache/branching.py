@@ -18,9 +18,8 @@ from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import at_once, going_on_otherwise, one_by_one, put, read
-from spec.cache.record import Cache
+from spec.cache.record import Cache, Capability
 from spec.clause import clause, equal, same_bits
-from spec.implementation import Capability
 from spec.notation import Array
 
 BRANCHES = {Capability.FORK}

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from spec import entries
 from spec.cache.notation import Problem
-from spec.implementation import Capability
+from spec.cache.record import Capability
 from spec.notation import Array
 from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS
 from spec.sizes import Limits, Shapes, Sizes, pick, sizes
@@ -45,7 +45,7 @@ class Texts:
     about: ClassVar[str] = "cache"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
         return frozenset(need for need, is_asked in asked.items() if is_asked)

@@ -18,10 +18,9 @@ from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import at_once, one_by_one, read
-from spec.cache.record import Cache
+from spec.cache.record import Cache, Capability
 from spec.clause import clause, equal, same_bits
 from spec.entries import LARGEST_ENTRY, LARGEST_SCORE
-from spec.implementation import Capability
 from spec.notation import Array
 from spec.rounding import rounded
 

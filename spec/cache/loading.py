@@ -33,9 +33,9 @@ from spec.backends.results import check, numbers, refusing
 from spec.backends.signature import name_of
 from spec.cache.notation import Chunk, Problem
 from spec.cache.parameters import constructor, takes_counts
-from spec.cache.record import KINDS, Cache, State
+from spec.cache.record import KINDS, Cache, Capability, State
 from spec.clause import Violation
-from spec.implementation import Capability, Refused, not_offered
+from spec.implementation import Refused, not_offered
 from spec.notation import Array, Call
 
 INPUTS = ("query", "key", "value")

@@ -14,9 +14,8 @@ from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem, Text
 from spec.cache.reading import arriving, read, reading, watched
-from spec.cache.record import Cache
+from spec.cache.record import Cache, Capability
 from spec.clause import clause, equal, holds, same_bits
-from spec.implementation import Capability
 
 
 def turned(problem: Problem) -> Text:

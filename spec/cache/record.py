@@ -9,11 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar
 
+from spec import options
 from spec.cache.notation import Chunk, Problem
-from spec.implementation import Capability, Subject, not_offered
+from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call
+
+
+class Capability(StrEnum):
+    """What a clause may ask of a cache beyond reading on."""
+
+    CALL = options.Capability.CALL
+    GROUPS = options.Capability.GROUPS
+    WIDTHS = options.Capability.WIDTHS
+
+    ROLLBACK = "takes tokens back"
+    FORK = "can be branched"
+    PERSISTENT = "leaves earlier states as they were"
+    RAGGED = "takes sequences of different lengths"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +43,7 @@ class State:
     given: Any = None
 
 
-def kinds_of(problem: Problem | State) -> frozenset[Capability]:
+def kinds_of(problem: Problem | State) -> frozenset[str]:
     """The kinds of problem that `problem`, or that of a state, is; empty for the core."""
     if isinstance(problem, State):
         return kinds_of(problem.problem)
@@ -65,21 +80,21 @@ class Cache(Subject):
     fork: Callable[[State], State] = not_offered
     watched: Callable[[State, Chunk], tuple[Call, State]] = not_offered
     persistent: bool = False
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "cache"
     functions: ClassVar[tuple[str, ...]] = ("begin", "extend", "rollback", "fork", "watched")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.ROLLBACK: "rollback",
         Capability.FORK: "fork",
         Capability.CALL: "watched",
     }
 
-    def kinds_of(self, problem: Problem | State) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem | State) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)
 
     @property
-    def offers(self) -> frozenset[Capability]:
+    def offers(self) -> frozenset[str]:
         """All that a clause may ask of it."""
         return super().offers | ({Capability.PERSISTENT} if self.persistent else set())

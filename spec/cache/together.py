@@ -18,9 +18,8 @@ from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem, Text
 from spec.cache.reading import alone, reading
-from spec.cache.record import Cache
+from spec.cache.record import Cache, Capability
 from spec.clause import clause, equal, same_bits
-from spec.implementation import Capability
 
 
 @clause(

@@ -21,7 +21,7 @@ def whole(clause: Clause) -> str:
         f"about     {contract(clause.about).noun}",
         f"force     {clause.force}",
         f"evidence  {clause.evidence}",
-        f"needs     {', '.join(sorted(need.value for need in clause.needs)) or 'nothing'}",
+        f"needs     {', '.join(sorted(clause.needs)) or 'nothing'}",
         *_filled("catches   ", ", ".join(sorted(clause.catches)) or "nothing by name"),
         f"source    {clause.check.__module__}",
     ]

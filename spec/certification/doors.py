@@ -32,6 +32,7 @@ from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict, unrun
 from spec.clause import equal
 from spec.notation import Array, Corner, Grade, Problem
+from spec.options import said
 
 
 def certify(
@@ -198,31 +199,32 @@ def assert_attention(
     q: Any,
     k: Any,
     v: Any,
-    mask: Any = None,
-    is_causal: bool = False,
-    scale: float | None = None,
     *,
     rounded: Grade | None = None,
     corner: Corner = "top-left",
+    **options: Any,
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
 
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
+    options: those of `spec.options`, in any spelling (mask, is_causal, scale, ...). Raises
+    TypeError for others, and for what is no array.
     """
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
+    asked: dict[str, Any] = {
+        p.name: _numbers(x)[1] if p.axes and x is not None else x for p, x in said(options)
+    }
     problem = Problem(
         queries,
         keys,
         values,
         dout=np.zeros((*queries.shape[:3], values.shape[3])),
-        mask=None if mask is None else _numbers(mask)[1],
-        causal=is_causal,
-        scale=scale,
         dtype=dtype,
         rounding=rounded or ("eager" if dtype in HALF else "strict"),
         corner=corner,
+        **asked,
     )
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
 

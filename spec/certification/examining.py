@@ -32,7 +32,7 @@ from spec.certification.verdicts import Counterexample, Verdict, unrun
 from spec.certification.versions import versions
 from spec.certification.witness import Witness
 from spec.clause import Clause
-from spec.implementation import Capability, Subject
+from spec.implementation import Subject
 from spec.notation import Grade
 
 
@@ -52,7 +52,7 @@ class Examiner:
     probed: Probed
     clauses: Mapping[str, Clause]
     patience: float
-    offers: frozenset[Capability]
+    offers: frozenset[str]
     witness: Witness
     deviations: Deviations
     guard: Guarded = unguarded
@@ -192,7 +192,7 @@ class Examiner:
         if not lost:
             return None
         refused = {refusal.what for refusal in self.probed.refusals if refusal.dtype == dtype}
-        absent = lost <= {*self.raw.offering} and not refused & {c.value for c in lost}
+        absent = lost <= {*self.raw.offering} and not refused & lost
         return unrun(clause, dtype, "not offered" if absent else "refused", _listed(lost))
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
@@ -232,5 +232,5 @@ def explained(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     return replace(verdict, counterexample=example, likewise=examiner.likewise(verdict, example))
 
 
-def _listed(capabilities: frozenset[Any]) -> str:
-    return "; ".join(sorted(capability.value for capability in capabilities))
+def _listed(capabilities: frozenset[str]) -> str:
+    return "; ".join(sorted(capabilities))

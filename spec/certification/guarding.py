@@ -16,8 +16,9 @@ from spec.certification.contracts import contract
 from spec.certification.probing import Refusal
 from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict
-from spec.implementation import Capability, Refused, not_offered
+from spec.implementation import Refused, not_offered
 from spec.notation import Problem
+from spec.options import PAIRS, together
 
 IDLE = "that hides all keys from a query"
 ASKED = {  # how a probe of a function is told, that of the forward pass being the rule
@@ -47,8 +48,8 @@ class Probe:
         """
         posed = asked[0] if isinstance(asked, tuple) else asked
         posed = getattr(posed, "problem", posed)
-        kinds = record.kinds_of(posed) - {Capability.MASK_AND_CAUSAL}  # told by its two parts
-        words = sorted(kind.value.removeprefix("takes ") for kind in kinds)
+        kinds = record.kinds_of(posed) - {together(*pair) for pair in PAIRS}  # told by two parts
+        words = sorted(kind.removeprefix("takes ") for kind in kinds)
         if isinstance(posed, Problem) and posed.mask is not None and posed.idle.any():
             words.append(IDLE)
         first = function == contract(record.about).first

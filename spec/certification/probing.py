@@ -96,13 +96,13 @@ def _narrowed(found: Contract, record: Any, dtype: str, refusals: list[Refusal])
             continue
         refusal = _always(found, left, found.first, problems)
         if refusal is not None:
-            refusals.append(Refusal(kind.value, dtype, "forward", str(refusal)))
+            refusals.append(Refusal(kind, dtype, "forward", str(refusal)))
             answers -= {kind}
             differentiates -= {kind}
         elif backward and kind in differentiates:
             refusal = _always(found, left, "backward", problems)
             if refusal is not None:
-                refusals.append(Refusal(kind.value, dtype, "backward", str(refusal)))
+                refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
     return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
 
@@ -124,7 +124,7 @@ def _with_functions_that_answer(
             continue
         lost[name] = not_offered
         if not isinstance(refusal, NoGradient):
-            refusals.append(Refusal(capability.value, dtype, "backward", str(refusal)))
+            refusals.append(Refusal(capability, dtype, "backward", str(refusal)))
     return record.but(**lost)
 
 

@@ -15,6 +15,7 @@ from spec.certification.running import broken
 from spec.clause import Clause, Violation
 from spec.implementation import Implementation, Refused, not_offered
 from spec.notation import Array, Gradients, Problem
+from spec.options import ARRAYS
 
 OUTPUTS = ("forward", "training", "call")  # functions that answer with the output
 NAMES = {**dict.fromkeys(OUTPUTS, "o"), "weights": "a", "lse": "lse", "bias_gradient": "dmask"}
@@ -36,7 +37,8 @@ class Asked:
     def size(self) -> int:
         """How many numbers there are to read."""
         p = self.problem
-        return p.q.size + p.k.size + p.v.size + (0 if p.mask is None else p.mask.size)
+        options = (option.value(p) for option in ARRAYS if option.asked(p))
+        return sum(x.size for x in (p.q, p.k, p.v, *options))
 
     @property
     def arrays(self) -> Mapping[str, Array]:

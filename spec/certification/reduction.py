@@ -16,14 +16,14 @@ from spec.certification.contracts import contract
 from spec.certification.contracts.simplifying import Move
 from spec.certification.running import broken
 from spec.clause import Clause
-from spec.implementation import Capability, Subject
+from spec.implementation import Subject
 
 
 def reduced(
     clause: Clause,
     subject: Subject,
     problem: Any,
-    answers: frozenset[Capability],
+    answers: frozenset[str],
     seconds: float,
 ) -> tuple[Any, bool]:
     """A smaller problem that breaks the clause, and whether no move makes it smaller still."""

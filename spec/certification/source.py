@@ -20,6 +20,7 @@ from spec.certification.posing import literal
 from spec.certification.recording import Asked
 from spec.implementation import Implementation
 from spec.notation import Array, Problem
+from spec.options import ARRAYS
 
 IMPORTS = {
     "numpy": [],
@@ -89,9 +90,7 @@ class Source:
 
     def arrays(self, asked: Asked) -> dict[str, str]:
         """The arrays of a call, by the names that they have in a script."""
-        names = ["q", "k", "v"]
-        if asked.problem.mask is not None:
-            names.append("mask")
+        names = ["q", "k", "v", *(option.name for option in ARRAYS if option.asked(asked.problem))]
         if asked.inputs:
             names.append("dout")
         return {name: self._array(asked.problem, name) for name in names}
@@ -200,6 +199,6 @@ def imported(origin: str, libraries: Sequence[str]) -> list[str]:
 
 def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
     ordered, named = call.signature.arranged(arrays)
-    options = call.signature.keywords(problem, "mask")
-    words = {name: x if x == "mask" else repr(x) for name, x in options.items()}
+    options = call.signature.keywords(problem, {option.name: option.name for option in ARRAYS})
+    words = {name: x if isinstance(x, str) else repr(x) for name, x in options.items()}
     return ", ".join([*ordered, *(f"{n}={x}" for n, x in {**named, **words}.items())])

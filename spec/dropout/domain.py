@@ -22,6 +22,7 @@ from spec.dropout.notation import Problem
 from spec.entries import BYTES, LATTICE
 from spec.implementation import Capability
 from spec.notation import Array
+from spec.options import CAUSAL, MASK, together
 from spec.rounding.formats import rounded
 from spec.sizes import SMALL, pick
 
@@ -70,7 +71,7 @@ class Problems:
     crowd: bool = False
     rates: tuple[float, ...] = RATES
     about: ClassVar[str] = "dropout"
-    needs: ClassVar[frozenset[Capability]] = frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     def within(self, scope: Any) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
@@ -136,12 +137,12 @@ def _arrays(draw: st.DrawFn, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
 
 
 def _hidden(
-    draw: st.DrawFn, answers: frozenset[Capability], seed: int, N: int, M: int
+    draw: st.DrawFn, answers: frozenset[str], seed: int, N: int, M: int
 ) -> tuple[Array | None, bool]:
     """A mask, or None, and whether the problem is causal; every query sees the first key."""
     masked = Capability.MASK in answers and pick(draw, (False, False, True))
     causal = Capability.CAUSAL in answers and pick(draw, (False, False, True))
-    if causal and Capability.MASK_AND_CAUSAL not in answers:
+    if causal and together(MASK, CAUSAL) not in answers:
         masked = False
     allowed = np.random.default_rng([seed, 2]).random((N, M)) < 0.7
     return (allowed | (np.arange(M) == 0) if masked else None), causal

@@ -45,7 +45,7 @@ def dropout(
     backend: str | None = None,
     device: str = "cpu",
     dtypes: tuple[str, ...] | None = None,
-    refuses: frozenset[Capability] = frozenset(),
+    refuses: frozenset[str] = frozenset(),
     origin: str = "",
 ) -> Dropout:
     """The record of a function with a rate, or of a class that is built from one.
@@ -155,7 +155,7 @@ class Made:
         return self.library.differentiate is not None or given
 
     @property
-    def answers(self) -> frozenset[Capability]:
+    def answers(self) -> frozenset[str]:
         """The kinds of problem that can be put to a call at all."""
         return self._wrapped(self.example, "", {}).signature.kinds - {Capability.GROUPS}
 

@@ -110,17 +110,17 @@ class Dropout(Subject):
     backward: Callable[[Problem], Gradients] = not_offered
     weights: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], notation.Call] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "dropout"
     functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights", "call")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.WEIGHTS: "weights",
         Capability.CALL: "call",
     }
 
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return implementation.kinds_of(problem.attention)

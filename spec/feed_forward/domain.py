@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from spec.entries import BYTES, LATTICE
 from spec.feed_forward.notation import Problem
-from spec.implementation import Capability
 from spec.notation import Array
 from spec.rounding.formats import FORMATS, rounded
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, pick
@@ -79,7 +78,7 @@ class Problems:
     families: tuple[str, ...] = ALL
     least: tuple[int, int, int] = (1, 1, 1)
     about: ClassVar[str] = "feed-forward"
-    needs: ClassVar[frozenset[Capability]] = frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     def within(self, scope: Any) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""

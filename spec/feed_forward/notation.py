@@ -73,7 +73,7 @@ class FeedForward(Subject):
 
     about: ClassVar[str] = "feed-forward"
     functions: ClassVar[tuple[str, ...]] = ("forward", "backward", "call")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }

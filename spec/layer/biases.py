@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from spec.clause import clause, equal
-from spec.implementation import Capability
 from spec.layer import proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import LayerProblems
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 from spec.rounding.linear import through
 

@@ -7,10 +7,9 @@ answer, and nothing that it was given is changed by it. What is loaded comes bac
 from __future__ import annotations
 
 from spec.clause import clause, equal, holds, same_bits
-from spec.implementation import Capability
 from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.problems import LayerProblems
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
 

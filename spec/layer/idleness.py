@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from spec.clause import clause, equal
-from spec.implementation import Capability
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import IDLE, LayerProblems
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 
 
 @clause(

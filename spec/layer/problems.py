@@ -15,16 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.implementation import Capability
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
-from spec.layer.record import KINDS
+from spec.layer.record import KINDS, Capability
 from spec.notation import Array
 from spec.problems import Scope
 from spec.rounding.formats import rounded
 from spec.sizes import pick
 
 # What hides keys, and what an implementation has to take for it.
-HIDING: Mapping[str, frozenset[Capability]] = {
+HIDING: Mapping[str, frozenset[str]] = {
     "none": frozenset(),
     "padding": frozenset({Capability.PADDING}),
     "causal": frozenset({Capability.CAUSAL}),
@@ -72,7 +71,7 @@ class LayerProblems:
     about: ClassVar[str] = "layer"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         shared = frozenset.intersection(*(HIDING[kind] for kind in self.hiding))
         hidden = "none" not in self.hiding  # so that there is something to draw
@@ -117,7 +116,7 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
     )
 
 
-def _kinds(domain: LayerProblems, answers: frozenset[Capability]) -> list[str]:
+def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:
     """What may hide keys; nothing does in every third problem, where that is allowed."""
     kinds = [kind for kind in domain.hiding if HIDING[kind] <= answers]
     return kinds + ["none"] * (len(kinds) // 2) if "none" in kinds else kinds

@@ -9,11 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar
 
-from spec.implementation import Capability, Subject, not_offered
+from spec import options
+from spec.implementation import Subject, not_offered
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.notation import CONVENTIONS, Array, Call
+
+
+class Capability(StrEnum):
+    """What a clause may ask of a layer beyond its output on the core."""
+
+    GRADIENTS = options.Capability.GRADIENTS
+    WEIGHTS = options.Capability.WEIGHTS
+    CALL = options.Capability.CALL
+    MASK = options.Capability.MASK
+    BIAS = options.Capability.BIAS
+    CAUSAL = options.Capability.CAUSAL
+    WIDTHS = options.Capability.WIDTHS
+
+    STATE = "gives its parameters back"
+    STEP = "takes a step of gradient descent"
+    PADDING = "takes a key padding mask"
+    HEAD_MASK = "takes a mask for every head"
+    UNBIASED = "can be built without biases"
+    UNBATCHED = "takes a problem without a batch axis"
+    EVALUATION = "knows training from evaluation"
+
 
 KINDS = frozenset(
     {
@@ -29,7 +52,7 @@ KINDS = frozenset(
 )
 
 
-def kinds_of(problem: LayerProblem) -> frozenset[Capability]:
+def kinds_of(problem: LayerProblem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
     mask = problem.mask
     tests = {
@@ -65,8 +88,8 @@ class Layer(Subject):
     state: Callable[[LayerProblem], Parameters] = not_offered
     sequence: Callable[[tuple[LayerProblem, ...]], tuple[Array, ...]] = not_offered
     call: Callable[[LayerProblem], Call] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "layer"
     functions: ClassVar[tuple[str, ...]] = (
@@ -78,7 +101,7 @@ class Layer(Subject):
         "sequence",
         "call",
     )
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.WEIGHTS: "weights",
         Capability.STEP: "step",
@@ -92,7 +115,7 @@ class Layer(Subject):
         "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
     }
 
-    def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[Capability]:
+    def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[str]:
         """The kinds of problem that `problem` is, or that several are; empty for the core."""
         several = problem if isinstance(problem, tuple) else (problem,)
         return frozenset().union(*map(kinds_of, several))

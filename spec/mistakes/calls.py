@@ -28,7 +28,7 @@ def scales_queries_in_place(
     sigma = default_scale(steps.Sizes.of(query, key, value))
     if query.flags.writeable:
         query *= query.dtype.type(sigma if options.scale is None else options.scale)
-        options = options._replace(scale=1.0)
+        options = options.but(scale=1.0)
     return attend(query, key, value, options)
 
 

@@ -89,5 +89,5 @@ def takes_the_heads_in_reverse(
     """Works through the heads from the last to the first, and puts them back in order."""
     mask = options.attn_mask
     if mask is not None and mask.ndim > 2:
-        options = options._replace(attn_mask=mask[..., ::-1, :, :])
+        options = options.but(attn_mask=mask[..., ::-1, :, :])
     return attend(query[:, ::-1], key[:, ::-1], value[:, ::-1], options)[:, ::-1]

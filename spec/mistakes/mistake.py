@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import Parameter, Signature
 from typing import Any, Literal, Protocol, cast
 
 from spec.backends import implementation
@@ -22,6 +23,7 @@ from spec.mistake import Mistake, described
 from spec.mistakes import pipeline
 from spec.mistakes.pipeline import RIGHT, Options, Steps
 from spec.notation import Array
+from spec.options import PARAMETERS
 
 Kind = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
@@ -51,16 +53,8 @@ class Attention(Protocol):
     __name__: str
     mistake: AttentionMistake
 
-    def __call__(
-        self,
-        query: Array,
-        key: Array,
-        value: Array,
-        attn_mask: Array | None = None,
-        is_causal: bool = False,
-        scale: float | None = None,
-        enable_gqa: bool = False,
-    ) -> Array: ...
+    def __call__(self, query: Array, key: Array, value: Array, *args: Any, **options: Any) -> Array:
+        """The output, with the options that `spec.options` has."""
 
 
 @dataclass(frozen=True)
@@ -121,39 +115,36 @@ def around(
     return decorate
 
 
-def native(run: Callable[[Array, Array, Array, Options], Array]) -> Attention:
+ARRAYS = ("query", "key", "value")
+
+
+def native(run: Callable[..., Any], arrays: tuple[str, ...] = ARRAYS) -> Any:
     """`run` in the spelling of torch's `scaled_dot_product_attention`."""
+    signature = spelled(arrays)
 
-    def attend(
-        query: Array,
-        key: Array,
-        value: Array,
-        attn_mask: Array | None = None,
-        is_causal: bool = False,
-        scale: float | None = None,
-        enable_gqa: bool = False,
-    ) -> Array:
-        return run(query, key, value, Options(attn_mask, is_causal, scale, enable_gqa))
+    def attend(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named).arguments
+        return run(*(bound.pop(name) for name in arrays), Options(**bound))
 
-    return cast(Attention, attend)
+    attend.__signature__ = signature  # type: ignore[attr-defined]
+    return attend
 
 
-def differentiated(run: Callable[[Array, Array, Array, Array, Options], Any]) -> Any:
+def differentiated(run: Callable[..., Any]) -> Any:
     """`run` in the same spelling, after the cotangent `dout`."""
+    return native(run, ("dout", *ARRAYS))
 
-    def backward(
-        dout: Array,
-        query: Array,
-        key: Array,
-        value: Array,
-        attn_mask: Array | None = None,
-        is_causal: bool = False,
-        scale: float | None = None,
-        enable_gqa: bool = False,
-    ) -> Any:
-        return run(dout, query, key, value, Options(attn_mask, is_causal, scale, enable_gqa))
 
-    return backward
+def spelled(arrays: tuple[str, ...]) -> Signature:
+    """The arrays by place or by name, and then every option in its widely used spelling."""
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    options = ((option.spellings[0], option.neutral) for option in PARAMETERS)
+    return Signature(
+        [
+            *(Parameter(name, either) for name in arrays),
+            *(Parameter(name, either, default=neutral) for name, neutral in options),
+        ]
+    )
 
 
 def _described(function: Attention, source: Callable[..., Any], **facts: Any) -> Attention:

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from spec.mistakes import steps as right
 from spec.mistakes.steps import Pass, Sizes
 from spec.notation import Array
+from spec.options import PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,18 @@ class Steps:
 RIGHT = Steps()
 
 
-class Options(NamedTuple):
-    """What a caller may ask for beside the arrays."""
+class Options(SimpleNamespace):
+    """What a caller asks for beside the arrays, by the widely used spellings of `spec.options`."""
 
-    attn_mask: Array | None = None
-    is_causal: bool = False
-    scale: float | None = None
-    enable_gqa: bool = False
+    def __init__(self, **asked: Any) -> None:
+        neutral = {option.spellings[0]: option.neutral for option in PARAMETERS}
+        if not asked.keys() <= neutral.keys():
+            raise TypeError(f"there are the options {', '.join(neutral)}, not {', '.join(asked)}")
+        super().__init__(**{**neutral, **asked})
+
+    def but(self, **changes: Any) -> Options:
+        """The same options, except for `changes`."""
+        return Options(**{**vars(self), **changes})
 
 
 Attend = Callable[[Array, Array, Array, Options], Array]

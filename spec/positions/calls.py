@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from spec.calls import leaves_its_inputs_alone
 from spec.clause import clause
-from spec.implementation import Capability
 from spec.positions.alibi import notation as alibi
 from spec.positions.alibi.domain import Biases
+from spec.positions.record import Capability
 from spec.positions.rotary import notation as rotary
 from spec.positions.rotary.domain import Turns
 from spec.positions.sinusoidal import notation as sinusoidal

@@ -25,7 +25,7 @@ from spec.mistakes import MISTAKES
 from spec.notation import Problem
 
 
-def trials(dtype: str) -> Mapping[str, tuple[Capability, Problems]]:
+def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
     plain = (core(dtype),)
     return {

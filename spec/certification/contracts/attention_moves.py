@@ -9,23 +9,26 @@ import numpy as np
 
 from spec.certification.contracts.simplifying import FAR, Move, kept, simpler
 from spec.notation import Array, Problem
+from spec.options import ARRAYS, PARAMETERS
+
+AXES = {"q": "B H N D", "k": "B G M D", "v": "B G M E", "dout": "B H N E"}
+AXES |= {parameter.name: parameter.axes for parameter in ARRAYS}
 
 
-def taken(problem: Problem, names: str, axis: int, index: Array, mask_axis: int = 0) -> Problem:
-    """Only the elements `index` along an axis of some arrays, and along one (< 0) of the mask."""
+def taken(problem: Problem, letter: str, index: Array) -> Problem:
+    """Only the elements `index` along an axis, in all arrays that have it written out."""
     changes: dict[str, Any] = {}
-    for name in names.split():
-        changes[name] = getattr(problem, name).take(index, axis=axis)
-    mask = problem.mask
-    if mask is not None and 0 < -mask_axis <= mask.ndim and mask.shape[mask_axis] > 1:
-        changes["mask"] = mask.take(index, axis=mask_axis)
+    for name, axes in AXES.items():
+        x, axis = getattr(problem, name), axes.replace(" ", "").find(letter) - len(axes.split())
+        if x is not None and letter in axes and x.ndim >= -axis and x.shape[axis] > 1:
+            changes[name] = x.take(index, axis=axis)
     return problem.but(**changes)
 
 
 def batches(problem: Problem) -> Iterator[Problem]:
     """Fewer batch elements."""
     for index in kept(problem.B):
-        yield taken(problem, "q k v dout", 0, index, -4)
+        yield taken(problem, "B", index)
 
 
 def heads(problem: Problem) -> Iterator[Problem]:
@@ -35,44 +38,38 @@ def heads(problem: Problem) -> Iterator[Problem]:
     group = problem.H // problem.G
     for index in kept(problem.G):
         readers = (index[:, None] * group + np.arange(group)).reshape(-1)
-        yield taken(taken(problem, "k v", 1, index), "q dout", 1, readers, -3)
+        yield taken(taken(problem, "G", index), "H", readers)
     for index in kept(group):
         readers = (np.arange(problem.G)[:, None] * group + index).reshape(-1)
-        yield taken(problem, "q dout", 1, readers, -3)
+        yield taken(problem, "H", readers)
 
 
 def lengths(problem: Problem) -> Iterator[Problem]:
     """Fewer queries and keys: together where they are as many, and each on its own."""
     if problem.N == problem.M:
         for index in kept(problem.N):
-            yield taken(taken(problem, "q dout", 2, index, -2), "k v", 2, index, -1)
+            yield taken(taken(problem, "N", index), "M", index)
     for index in kept(problem.N):
-        yield taken(problem, "q dout", 2, index, -2)
+        yield taken(problem, "N", index)
     for index in kept(problem.M):
-        yield taken(problem, "k v", 2, index, -1)
+        yield taken(problem, "M", index)
 
 
 def widths(problem: Problem) -> Iterator[Problem]:
     """Fewer columns: of keys and values together where they are as wide, and each on its own."""
     if problem.D == problem.E:
         for index in kept(problem.D):
-            yield taken(taken(problem, "q k", 3, index), "v dout", 3, index)
+            yield taken(taken(problem, "D", index), "E", index)
     for index in kept(problem.D):
-        yield taken(problem, "q k", 3, index)
+        yield taken(problem, "D", index)
     for index in kept(problem.E):
-        yield taken(problem, "v dout", 3, index)
+        yield taken(problem, "E", index)
 
 
 def options(problem: Problem) -> Iterator[Problem]:
     """An option less, or a plainer one."""
-    if problem.mask is not None:
-        yield problem.but(mask=None)
-    if problem.causal:
-        yield problem.but(causal=False)
-    if problem.scale is not None:
-        yield problem.but(scale=None)
-        if problem.scale != 1.0:
-            yield problem.but(scale=1.0)
+    for parameter in PARAMETERS:
+        yield from parameter.less(problem)
     if problem.memory != "contiguous":
         yield problem.but(memory="contiguous")
     if problem.seed:

@@ -16,7 +16,6 @@ import numpy as np
 from spec.certification.contracts.simplifying import RECORDS, Move
 from spec.certification.running import broken
 from spec.clause import Clause, Violation
-from spec.implementation import Capability
 from spec.mistake import Mistake
 
 MOST = 3  # names worth reading
@@ -25,7 +24,7 @@ SECONDS = 2.0  # a catalogue is not worth waiting for
 Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
 Recognised = Callable[[Any, str, Mapping[str, str], Guarded], Mapping[str, str]]
 Problems = tuple[Any, ...]
-Kinds = Mapping[Capability, Problems]
+Kinds = Mapping[str, Problems]
 
 
 def nothing(*_: Any) -> Mapping[Any, Any]:
@@ -79,7 +78,7 @@ class Contract:
     load: Callable[..., Any]
     first: str = "forward"
     kinds: Callable[[str], Kinds] = nothing
-    trials: Callable[[str], Mapping[str, tuple[Capability, Problems]]] = nothing
+    trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     moves: tuple[Move, ...] = RECORDS
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged

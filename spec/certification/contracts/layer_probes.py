@@ -8,9 +8,9 @@ import numpy as np
 
 from spec.certification.contracts.contract import Problems
 from spec.certification.probes import lattice
-from spec.implementation import Capability
 from spec.layer import moves
 from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.record import Capability
 
 
 def core(dtype: str, K: int = 6, V: int = 6, biased: bool = True) -> LayerProblem:
@@ -35,7 +35,7 @@ def core(dtype: str, K: int = 6, V: int = 6, biased: bool = True) -> LayerProble
     )
 
 
-def kinds(dtype: str) -> Mapping[Capability, Problems]:
+def kinds(dtype: str) -> Mapping[str, Problems]:
     """For each kind of problem, some that are of that kind and, where it can be, of no other."""
     plain = core(dtype)
     hidden = ~np.tri(4, 5, k=1, dtype=bool)
@@ -57,7 +57,7 @@ def kinds(dtype: str) -> Mapping[Capability, Problems]:
     }
 
 
-def trials(dtype: str) -> Mapping[str, tuple[Capability, Problems]]:
+def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
     plain = core(dtype)
     asking = (plain.but(asks="mean"), plain.but(asks="heads"))

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.implementation import Capability
 from spec.positions.alibi.notation import Problem
+from spec.positions.record import Capability
 from spec.problems import SEEDS, Scope
 from spec.sizes import EDGES, SMALL, pick
 
@@ -43,7 +43,7 @@ class Biases:
     about: ClassVar[str] = "alibi"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         asked = {
             Capability.OFFSET: self.cached,

@@ -17,10 +17,11 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.results import watched
 from spec.backends.signature import name_of
-from spec.implementation import Capability, Refused, not_offered
+from spec.implementation import Refused, not_offered
 from spec.notation import Array, Call
 from spec.positions.alibi.notation import KINDS, SIDES, LinearBias, Problem
 from spec.positions.calling import Caller, Made, made, options_of
+from spec.positions.record import Capability
 
 OPTIONS = ("first", "slopes", "dtype")
 

@@ -19,8 +19,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, Subject, not_offered
+from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
+from spec.positions.record import Capability
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -60,7 +61,7 @@ class Problem(Posed):
         return self.distance >= 0
 
 
-def kinds_of(problem: Problem) -> frozenset[Capability]:
+def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
     tests = {
         Capability.OFFSET: problem.first != 0,
@@ -82,23 +83,23 @@ class LinearBias(Subject):
     bias: Callable[[Problem], Array]
     slopes: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "alibi"
     functions: ClassVar[tuple[str, ...]] = ("bias", "slopes", "call")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.SHOWN: "slopes",
         Capability.CALL: "call",
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
 
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)
 
     @property
-    def offers(self) -> frozenset[Capability]:
+    def offers(self) -> frozenset[str]:
         """All that a clause may ask of it."""
         both = self.chosen["sides"] == "both"
         return super().offers | ({Capability.SYMMETRIC} if both else set())

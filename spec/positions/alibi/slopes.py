@@ -16,11 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from spec.clause import at_least, at_most, clause, equal, same_bits
-from spec.implementation import Capability
 from spec.positions.alibi import definition, rounding
 from spec.positions.alibi.definition import from_own_position, largest_power_of_two
 from spec.positions.alibi.domain import Biases
 from spec.positions.alibi.notation import LinearBias, Problem
+from spec.positions.record import Capability
 
 
 @clause(

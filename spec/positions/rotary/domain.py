@@ -15,9 +15,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.implementation import Capability
 from spec.notation import Array
 from spec.positions.angles import BASE
+from spec.positions.record import Capability
 from spec.positions.rotary.notation import LONG, Problem
 from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
 from spec.sizes import EDGES, SMALL, pick
@@ -53,7 +53,7 @@ class Turns:
     about: ClassVar[str] = "rotary"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         asked = {
             Capability.OFFSET: self.offset or self.where == "far",

@@ -19,10 +19,11 @@ from spec.backends import LAYOUTS, Unsuitable
 from spec.backends.results import watched
 from spec.backends.signature import name_of
 from spec.clause import Violation
-from spec.implementation import Capability, not_offered
+from spec.implementation import not_offered
 from spec.notation import Array, Call
 from spec.positions.calling import Made, made, options_of
 from spec.positions.pairing import inverse, known, order
+from spec.positions.record import Capability
 from spec.positions.rotary.notation import KINDS, Problem, Rotation, kinds_of
 
 ANSWERS = {

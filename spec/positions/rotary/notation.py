@@ -17,10 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, Subject, not_offered
+from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
 from spec.positions.pairing import PAIRINGS
+from spec.positions.record import Capability
 
 KINDS = frozenset(
     {
@@ -87,7 +88,7 @@ class Problem(Posed):
         return self.D if self.turned is None else self.turned
 
 
-def kinds_of(problem: Problem) -> frozenset[Capability]:
+def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
     p = problem.positions
     first = p[:, :1]
@@ -118,18 +119,18 @@ class Rotation(Subject):
     backward: Callable[[Problem], Array] = not_offered
     place: Callable[[Problem], tuple[Array, Array, Array]] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "rotary"
     functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place", "call")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.PLACES: "place",
         Capability.CALL: "call",
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
 
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)

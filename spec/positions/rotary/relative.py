@@ -16,10 +16,10 @@ import numpy as np
 
 from spec import definition as attention
 from spec.clause import clause, equal, same_bits
-from spec.implementation import Capability
 from spec.notation import Array
 from spec.notation import Problem as Attention
 from spec.positions import proofs
+from spec.positions.record import Capability
 from spec.positions.rotary import definition, rounding
 from spec.positions.rotary.domain import Turns
 from spec.positions.rotary.notation import Problem, Rotation

@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from spec.clause import clause, equal, holds, same_bits
-from spec.implementation import Capability, Refused
+from spec.implementation import Refused
 from spec.positions import proofs
+from spec.positions.record import Capability
 from spec.positions.rotary import definition, rounding
 from spec.positions.rotary.domain import Turns
 from spec.positions.rotary.notation import Problem, Rotation

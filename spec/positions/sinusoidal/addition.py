@@ -14,7 +14,7 @@ import numpy as np
 
 from spec import definition as attention
 from spec.clause import clause, equal, same_bits
-from spec.implementation import Capability
+from spec.positions.record import Capability
 from spec.positions.sinusoidal import definition, rounding
 from spec.positions.sinusoidal.domain import Tokens
 from spec.positions.sinusoidal.notation import Encoding, Problem

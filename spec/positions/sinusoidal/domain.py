@@ -13,8 +13,8 @@ from typing import ClassVar
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.implementation import Capability
 from spec.notation import Array
+from spec.positions.record import Capability
 from spec.positions.sinusoidal.notation import LONG, Problem
 from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
 from spec.sizes import EDGES, SMALL, pick
@@ -44,7 +44,7 @@ class Tokens:
     about: ClassVar[str] = "sinusoidal"
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         return frozenset({Capability.OFFSET} if self.offset else ())
 

@@ -18,10 +18,11 @@ import numpy as np
 
 from spec.backends.results import watched
 from spec.backends.signature import name_of
-from spec.implementation import Capability, not_offered
+from spec.implementation import not_offered
 from spec.notation import Array, Call
 from spec.positions.calling import Made, made, options_of
 from spec.positions.pairing import inverse, known, order
+from spec.positions.record import Capability
 from spec.positions.sinusoidal.notation import KINDS, Encoding, Problem
 
 

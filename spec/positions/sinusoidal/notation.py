@@ -17,9 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Capability, Subject, not_offered
+from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
+from spec.positions.record import Capability
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -55,7 +56,7 @@ class Problem(Posed):
         return self.first + np.arange(self.N)
 
 
-def kinds_of(problem: Problem) -> frozenset[Capability]:
+def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
     tests = {
         Capability.OFFSET: problem.first != 0,
@@ -79,17 +80,17 @@ class Encoding(Subject):
     add: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[Capability] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[Capability] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "sinusoidal"
     functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward", "call")
-    offering: ClassVar[Mapping[Capability, str]] = {
+    offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
 
-    def kinds_of(self, problem: Problem) -> frozenset[Capability]:
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
         return kinds_of(problem)

@@ -1,0 +1,26 @@
+"""What a clause may ask of ways to show positions, beyond the core of each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from spec import options
+
+
+class Capability(StrEnum):
+    """What a clause may ask of an encoding, of a rotation, or of a bias."""
+
+    GRADIENTS = options.Capability.GRADIENTS
+    CALL = options.Capability.CALL
+
+    OFFSET = "takes a first position"
+    POSITIONS = "takes any positions"
+    ROWS_OF_POSITIONS = "takes positions for every batch element"
+    LONG = "takes positions beyond the first few hundred"
+    ODD_WIDTHS = "takes an odd width"
+    PARTIAL_ROTATION = "turns the first columns only"
+    BASE = "takes a base of the frequencies"
+    PLACES = "readies queries, keys and values"
+    SLOPES = "takes slopes"
+    SHOWN = "shows its slopes"
+    SYMMETRIC = "looks to both sides"
