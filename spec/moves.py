@@ -1,9 +1,9 @@
 """Ways to move a problem: what a law changes, with everything that has to change along.
 
-Each returns a new problem. Selecting along an axis selects in the mask too,
-where the mask has that axis written out. A causal problem knows its keys and
-queries by their place, so a move that changes places first writes its mask out
-(`written_out`), and then the mask and not the flag says what is forbidden.
+Each returns a new problem. Selecting along an axis selects in the mask too, and in
+every option that is an array, where it has that axis written out. A causal problem
+knows its keys and queries by their place, so a move that changes places first writes
+its mask out (`written_out`), and then the mask and not the flag says what is forbidden.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from spec import definition
 from spec.notation import Array, Problem
+from spec.options import along
 
 Index = Array | slice | list[int]
 
@@ -30,7 +31,7 @@ def of_keys(problem: Problem, index: Index) -> Problem:
     return problem.but(
         k=problem.k[:, :, index],
         v=problem.v[:, :, index],
-        mask=_mask_along(problem, -1, problem.M, index),
+        **_options(problem, "M", index),
     )
 
 
@@ -39,7 +40,7 @@ def of_queries(problem: Problem, index: Index) -> Problem:
     return problem.but(
         q=problem.q[:, :, index],
         dout=problem.dout[:, :, index],
-        mask=_mask_along(problem, -2, problem.N, index),
+        **_options(problem, "N", index),
     )
 
 
@@ -50,20 +51,23 @@ def of_batch(problem: Problem, index: Index) -> Problem:
         k=problem.k[index],
         v=problem.v[index],
         dout=problem.dout[index],
-        mask=_mask_along(problem, -4, problem.B, index),
+        **_options(problem, "B", index),
+    )
+
+
+def of_heads(problem: Problem, index: Index) -> Problem:
+    """The query heads `index`, in that order, with their cotangents and slices of the mask."""
+    return problem.but(
+        q=problem.q[:, index],
+        dout=problem.dout[:, index],
+        **_options(problem, "H", index),
     )
 
 
 def of_groups(problem: Problem, index: Index) -> Problem:
     """The key heads `index`, in that order, each with all the query heads that read it."""
     heads = np.arange(problem.H).reshape(problem.G, -1)[index].reshape(-1)
-    return problem.but(
-        q=problem.q[:, heads],
-        k=problem.k[:, index],
-        v=problem.v[:, index],
-        dout=problem.dout[:, heads],
-        mask=_mask_along(problem, -3, problem.H, heads),
-    )
+    return of_heads(problem, heads).but(k=problem.k[:, index], v=problem.v[:, index])
 
 
 def of_one_key_head_each(problem: Problem) -> Problem:
@@ -103,8 +107,11 @@ def unshared(problem: Problem) -> Problem:
     return problem.but(memory="contiguous") if problem.memory == "expanded" else problem
 
 
-def _mask_along(problem: Problem, axis: int, length: int, index: Index) -> Array | None:
-    mask = problem.mask
-    if mask is None or mask.ndim < -axis or (mask.shape[axis] == 1 != length):
-        return mask
-    return mask[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
+def _options(problem: Problem, letter: str, index: Index) -> dict[str, Array]:
+    """The options that are arrays with such an axis written out, of the places `index` there."""
+    found = {}
+    for name, axis in along(letter).items():
+        x = getattr(problem, name)
+        if x is not None and x.ndim >= -axis and not x.shape[axis] == 1 != getattr(problem, letter):
+            found[name] = x[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
+    return found

@@ -149,6 +149,12 @@ SINGLE = (
 )
 
 
+def along(letter: str) -> dict[str, int]:
+    """The options that are arrays with the axis of that letter, and which one from the right."""
+    axes = {option.name: option.axes.split()[::-1] for option in ARRAYS}
+    return {name: -1 - words.index(letter) for name, words in axes.items() if letter in words}
+
+
 def together(one: Parameter, other: Parameter) -> str:
     """The capability of taking both at once."""
     return f"takes {one.noun} and {other.noun} together"

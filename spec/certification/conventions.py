@@ -16,6 +16,7 @@ import numpy as np
 
 from spec.certification.idle_rows import choices, settled
 from spec.implementation import Implementation, not_offered
+from spec.moves import of_heads
 from spec.notation import Array, Call, Gradients, Problem
 
 # Functions whose result has a row for each query.
@@ -88,7 +89,7 @@ def _interleaved() -> Turn:
     """Query heads are put in the implementation's order, and results back in ours."""
 
     def forth(problem: Problem) -> Problem:
-        return reordered(problem, head_order(problem))
+        return of_heads(problem, head_order(problem))
 
     def back(x: Array, problem: Problem) -> Array:
         return x[:, np.argsort(head_order(problem))]
@@ -105,12 +106,6 @@ def head_order(problem: Problem) -> Array:
     Place i G + g is read with key head g; head g (H / G) + i should be.
     """
     return np.arange(problem.H).reshape(problem.G, -1).T.reshape(-1)
-
-
-def reordered(problem: Problem, order: Array) -> Problem:
-    """The query heads `order`, in that order, with their cotangents and slices of the mask."""
-    mask = None if problem.mask is None else permuted_mask(problem.mask, order)
-    return problem.but(q=problem.q[:, order], dout=problem.dout[:, order], mask=mask)
 
 
 def permuted_mask(mask: Array, order: Array) -> Array:

@@ -16,10 +16,10 @@ from spec.certification.conventions import (
     head_order,
     opposite_mask,
     permuted_mask,
-    reordered,
 )
 from spec.certification.idle_rows import Declared, finite
 from spec.certification.recording import NAMES, Asked
+from spec.moves import of_heads
 from spec.notation import Array, Problem
 
 Pair = tuple[Array, Array]
@@ -54,7 +54,7 @@ def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
 def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
     """The problem as the definition would put it, with numbers only where they are read."""
     if chosen["grouping"] == "interleaved":
-        problem = reordered(problem, np.argsort(head_order(problem)))
+        problem = of_heads(problem, np.argsort(head_order(problem)))
     if chosen["mask means"] == "forbid":
         problem = opposite_mask(problem)
     return finite(problem)

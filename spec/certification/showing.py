@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from spec.certification.source import Source
 from spec.clause import Violation
 from spec.implementation import Refused
 from spec.notation import Array, Call, Problem
+from spec.options import PARAMETERS
 
 Way = Callable[[Source, Mapping[str, str], Record], list[str]]
 
@@ -215,14 +217,19 @@ def alike(one: Problem, other: Problem) -> Array:
 
     The queries of their head are the same, and so are the keys that they see.
     """
-    given = [(*map(np.shape, (p.q, p.k, p.v)), p.causal, p.sigma, p.memory) for p in (one, other)]
-    if given[0] != given[1]:
+    if _settings(one) != _settings(other):
         return np.zeros(one.q.shape[:3], dtype=bool)
     queries = (one.q == other.q).all(axis=(-2, -1))[..., None]
     masks = ((one.allowed == other.allowed) & (one.bias == other.bias)).all(axis=-1)
     changed = (one.k != other.k).any(axis=-1) | (one.v != other.v).any(axis=-1)
     seen = one.allowed & definition.shared(changed, one.H)[:, :, None]
     return queries & masks & ~seen.any(axis=-1)
+
+
+def _settings(p: Problem) -> tuple[Any, ...]:
+    """What is the same for all rows; that a scale is asked for which would apply is no matter."""
+    said = [option.value(p.but(scale=p.sigma)) for option in PARAMETERS if not option.axes]
+    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory)
 
 
 def _same(one: Asked, other: Asked, rows: Array) -> bool:

@@ -9,18 +9,18 @@ import numpy as np
 
 from spec.certification.contracts.simplifying import FAR, Move, kept, simpler
 from spec.notation import Array, Problem
-from spec.options import ARRAYS, PARAMETERS
+from spec.options import ARRAYS, PARAMETERS, along
 
-AXES = {"q": "B H N D", "k": "B G M D", "v": "B G M E", "dout": "B H N E"}
-AXES |= {parameter.name: parameter.axes for parameter in ARRAYS}
+INPUTS = {"q": "B H N D", "k": "B G M D", "v": "B G M E", "dout": "B H N E"}
 
 
 def taken(problem: Problem, letter: str, index: Array) -> Problem:
     """Only the elements `index` along an axis, in all arrays that have it written out."""
+    axes = {name: x.split().index(letter) - 4 for name, x in INPUTS.items() if letter in x}
     changes: dict[str, Any] = {}
-    for name, axes in AXES.items():
-        x, axis = getattr(problem, name), axes.replace(" ", "").find(letter) - len(axes.split())
-        if x is not None and letter in axes and x.ndim >= -axis and x.shape[axis] > 1:
+    for name, axis in {**axes, **along(letter)}.items():
+        x = getattr(problem, name)
+        if x is not None and x.ndim >= -axis and x.shape[axis] > 1:
             changes[name] = x.take(index, axis=axis)
     return problem.but(**changes)
 
@@ -77,23 +77,28 @@ def options(problem: Problem) -> Iterator[Problem]:
 
 
 def masks(problem: Problem) -> Iterator[Problem]:
-    """A mask of fewer axes, one that forbids less, one with plainer numbers."""
-    mask = problem.mask
-    if mask is None:
-        return
-    if mask.ndim > 2:
-        yield problem.but(mask=mask[0])
-    for axis in range(mask.ndim - 2):
-        if mask.shape[axis] > 1:
-            yield problem.but(mask=mask.take([0], axis=axis))
-    plain = True if mask.dtype == bool else 0.0
-    if mask.size <= FAR:
-        for place in np.argwhere(mask != plain):
-            changed = mask.copy()
+    """A mask of fewer axes, one that forbids less, one with plainer numbers; so for all options."""
+    for option in ARRAYS:
+        x = option.value(problem)
+        if x is not None:
+            yield from (problem.but(**{option.name: other}) for other in _plainer(x))
+
+
+def _plainer(x: Array) -> Iterator[Array]:
+    """Of an array that is an option."""
+    if x.ndim > 2:
+        yield x[0]
+    for axis in range(x.ndim - 2):
+        if x.shape[axis] > 1:
+            yield x.take([0], axis=axis)
+    plain = True if x.dtype == bool else 0.0
+    if x.size <= FAR:
+        for place in np.argwhere(x != plain):
+            changed = x.copy()
             changed[tuple(place)] = plain
-            yield problem.but(mask=changed)
-    if mask.dtype != bool:
-        yield from (problem.but(mask=other) for other in simpler(mask))
+            yield changed
+    if x.dtype.kind == "f":
+        yield from simpler(x)
 
 
 def numbers(problem: Problem) -> Iterator[Problem]:
