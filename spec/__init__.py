@@ -34,9 +34,10 @@ Around attention, each a small specification of its own, in a package of its own
     F feed_forward    the half of a block that is not attention
     D dropout         weights left out by chance
 
-`rounding` derives how far a correct implementation may stray, `problems` says
-where the clauses quantify, `proofs` what is proved, and `mistakes` holds the
-plausible wrong implementations that they must reject.
+`options` has a row for each option that a problem may ask for, `rounding` derives how
+far a correct implementation may stray, `problems` says where the clauses quantify,
+`proofs` what is proved, and `mistakes` holds the plausible wrong implementations that
+they must reject.
 
     from spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))

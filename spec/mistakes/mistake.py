@@ -53,7 +53,9 @@ class Attention(Protocol):
     __name__: str
     mistake: AttentionMistake
 
-    def __call__(self, query: Array, key: Array, value: Array, *args: Any, **options: Any) -> Array:
+    def __call__(
+        self, query: Array, key: Array, value: Array, *options: Any, **named: Any
+    ) -> Array:
         """The output, with the options that `spec.options` has."""
 
 
@@ -115,10 +117,10 @@ def around(
     return decorate
 
 
-ARRAYS = ("query", "key", "value")
+INPUTS = ("query", "key", "value")
 
 
-def native(run: Callable[..., Any], arrays: tuple[str, ...] = ARRAYS) -> Any:
+def native(run: Callable[..., Any], arrays: tuple[str, ...] = INPUTS) -> Any:
     """`run` in the spelling of torch's `scaled_dot_product_attention`."""
     signature = spelled(arrays)
 
@@ -132,7 +134,7 @@ def native(run: Callable[..., Any], arrays: tuple[str, ...] = ARRAYS) -> Any:
 
 def differentiated(run: Callable[..., Any]) -> Any:
     """`run` in the same spelling, after the cotangent `dout`."""
-    return native(run, ("dout", *ARRAYS))
+    return native(run, ("dout", *INPUTS))
 
 
 def spelled(arrays: tuple[str, ...]) -> Signature:
