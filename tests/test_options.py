@@ -95,7 +95,7 @@ def test_mistakes_have_the_signature_that_the_rows_say():
     assert named.tobytes() == right(*arrays, problem.mask, False, 0.5).tobytes()
     with pytest.raises(TypeError, match="dropout_p"):
         right(*arrays, dropout_p=0.5)
-    with pytest.raises(TypeError, match="attn_mask, is_causal, scale, enable_gqa, not mask"):
+    with pytest.raises(TypeError, match="not mask"):
         Options(mask=problem.mask)
 
 
