@@ -62,14 +62,16 @@ class Steps:
 RIGHT = Steps()
 
 
+NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
+
+
 class Options(SimpleNamespace):
     """What a caller asks for beside the arrays, by the widely used spellings of `spec.options`."""
 
     def __init__(self, **asked: Any) -> None:
-        neutral = {option.spellings[0]: option.neutral for option in PARAMETERS}
-        if not asked.keys() <= neutral.keys():
-            raise TypeError(f"there are the options {', '.join(neutral)}, not {', '.join(asked)}")
-        super().__init__(**{**neutral, **asked})
+        if not asked.keys() <= NEUTRAL.keys():
+            raise TypeError(f"there are the options {', '.join(NEUTRAL)}, not {', '.join(asked)}")
+        super().__init__(**{**NEUTRAL, **asked})
 
     def but(self, **changes: Any) -> Options:
         """The same options, except for `changes`."""

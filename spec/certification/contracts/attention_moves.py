@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,17 @@ from spec.options import ARRAYS, PARAMETERS, along
 INPUTS = {"q": "B H N D", "k": "B G M D", "v": "B G M E", "dout": "B H N E"}
 
 
+@cache
+def having(letter: str) -> Mapping[str, int]:
+    """The arrays that may have the axis of that letter, and which one from the right."""
+    axes = {name: x.split().index(letter) - 4 for name, x in INPUTS.items() if letter in x}
+    return axes | along(letter)
+
+
 def taken(problem: Problem, letter: str, index: Array) -> Problem:
     """Only the elements `index` along an axis, in all arrays that have it written out."""
-    axes = {name: x.split().index(letter) - 4 for name, x in INPUTS.items() if letter in x}
     changes: dict[str, Any] = {}
-    for name, axis in {**axes, **along(letter)}.items():
+    for name, axis in having(letter).items():
         x = getattr(problem, name)
         if x is not None and x.ndim >= -axis and x.shape[axis] > 1:
             changes[name] = x.take(index, axis=axis)
