@@ -47,6 +47,8 @@ from spec.problems import EVERY, Problems
         "rounds_the_scale_to_bfloat16",
         "stores_partial_sums_in_bfloat16",
         "switches_beyond_eight_queries",
+        "hides_the_future_unasked",
+        "reads_as_many_keys_as_queries",
     },
     effort=4,
 )

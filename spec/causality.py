@@ -100,7 +100,7 @@ def the_future_has_no_weight(attention: Implementation, problem: Problem) -> Non
 @clause(
     "C5",
     over=CAUSAL,
-    needs={Capability.MASK},
+    needs={Capability.MASK, Capability.FUTURE},
     catches={
         "lets_the_last_query_see_the_last_key",
         "hides_the_present",
@@ -125,7 +125,7 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
 @clause(
     "C7",
     over=SQUARE,
-    needs={Capability.MASK},
+    needs={Capability.MASK, Capability.FUTURE},
     catches={"bounds_packed_rows", "transposes_square_masks", "hides_the_present"},
 )
 def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:

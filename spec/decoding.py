@@ -46,6 +46,7 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
 @clause(
     "C6",
     over=SQUARE,
+    needs={Capability.FUTURE},
     catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"},
     proof=proofs.the_last_query_sees_all_keys,
 )
@@ -67,6 +68,7 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
 @clause(
     "C12",
     over=SQUARE,
+    needs={Capability.FUTURE},
     catches={
         "bounds_packed_rows",
         "hides_the_present",
@@ -94,7 +96,7 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
 @clause(
     "C13",
     over=SQUARE_OF_TWO,
-    needs={Capability.MASK},
+    needs={Capability.MASK, Capability.FUTURE},
     catches={"hides_the_present", "bounds_packed_rows", "hides_the_past"},
 )
 def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:

@@ -57,6 +57,7 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
 @clause(
     "M10",
     over=Problems(masks=IDLE, least=(2, 2, 1, 1)),
+    needs={Capability.FUTURE},
     catches={
         "uses_the_mask_of_the_first_batch",
         "uses_the_mask_of_the_first_head",

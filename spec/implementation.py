@@ -54,6 +54,8 @@ class Subject:
 
     Each kind of subject says what it is about, names its functions, which of them offer a
     capability by being there, and the choices that conventions leave it, the default first.
+    otherwise: what belongs to the core of nearly all, and what does instead for one that never
+    answers it: of what is always causal, the causal problems.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Subject:
     functions: ClassVar[tuple[str, ...]]
     offering: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    otherwise: ClassVar[Mapping[str, str | None]] = {}
 
     def but(self, **changes: Any) -> Self:
         """The same subject, except for `changes`."""
@@ -76,6 +79,11 @@ class Subject:
     def kinds_of(self, problem: Any) -> frozenset[str]:  # noqa: ARG002
         """The kinds of problem that `problem` is; empty for the core, and here for every one."""
         return frozenset()
+
+    def counted(self, kinds: frozenset[str]) -> frozenset[str]:
+        """Kinds of problem as they count for this subject, whose core may be another one."""
+        pairs = self.otherwise.items()
+        return kinds - {usual if usual in self.answers else other for usual, other in pairs}
 
     @property
     def offers(self) -> frozenset[str]:
@@ -136,6 +144,10 @@ class Implementation(Subject):
     )
 
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
+    otherwise: ClassVar[Mapping[str, str | None]] = {
+        Capability.FUTURE: Capability.CAUSAL,
+        Capability.LENGTHS: None,
+    }
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.BIAS_GRADIENT: "bias_gradient",
@@ -148,4 +160,4 @@ class Implementation(Subject):
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)
+        return self.counted(kinds_of(problem))

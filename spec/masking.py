@@ -95,6 +95,7 @@ def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem:
 @clause(
     "M5",
     over=Problems(masks=(*BOOLEAN, *ADDITIVE), causal=True),
+    needs={Capability.FUTURE},
     catches={
         "lets_causality_replace_the_mask",
         "lets_the_mask_replace_causality",

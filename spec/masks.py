@@ -127,6 +127,7 @@ ADDITIVE: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
     "additive large": additive_large,
 }
 LEAVE_QUERIES_IDLE = ("idle", "additive idle")
+OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
 
 
 def mask(

@@ -47,6 +47,8 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "causal": ("top-left", "bottom-right"),
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),
+    "causality": ("asked", "always"),
+    "lengths": ("any", "equal"),
 }
 
 

@@ -45,6 +45,9 @@ class Capability(StrEnum):
     WIDTHS = "takes values of another width than keys"
     EMPTY = "takes sizes of zero"
     STRIDES = "takes arrays whose rows have gaps"
+    LENGTHS = "takes queries and keys of different lengths"
+    FORMS = "takes masks of other shapes than (B, 1, 1, M)"
+    FUTURE = "can see the future"
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,8 @@ class Option:
     """A kind of problem that may be refused.
 
     capability: in words. holds: whether a problem is of this kind. small: what is other than
-    usual, sizes or attributes, in small problems that are of this kind and of no other (the
-    usual ones have B = 2, H = G = 3, N = 4, M = 5, D = E = 2). parameters: what asks for it.
+    usual, sizes or attributes, in small problems of this kind, and of no other where that can be
+    (the usual ones have B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: what asks for it.
     """
 
     capability: str
@@ -111,31 +114,38 @@ ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PAIRS = ((MASK, CAUSAL),)  # those that were found to be refused together
 
 SIZES = frozenset("BHGNMDE")
-SEEN = np.tri(4, 5, k=1, dtype=bool)
-ADDED = (np.arange(20.0).reshape(4, 5) - 9) / 8  # every format has eighths
+PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
+SEEN = np.tri(4, k=1, dtype=bool)
+ADDED = (np.arange(16.0).reshape(4, 4) - 7) / 8  # every format has eighths
 HIDING = np.where(SEEN, ADDED, -np.inf)
 
 
-def written_out(mask: Array) -> Array:
+def written_out(mask: Array, heads: int = 3) -> Array:
     """A mask (N, M) for every batch element and head of a small problem."""
-    return np.broadcast_to(mask, (2, 3, 4, 5)).copy()
+    return np.broadcast_to(mask, (2, heads, 4, 4)).copy()
+
+
+# Masks as small problems have them: of keys alone, (B, 1, 1, M), and others.
+OF_KEYS = ({"mask": PADDED}, {"mask": np.where(PADDED, ADDED[0], -np.inf)})
+BOOLEAN = ({"mask": written_out(SEEN)}, {"mask": SEEN}, {"mask": written_out(SEEN, heads=1)})
+ADDITIVE = ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED})
 
 
 SINGLE = (
     Option(
         Capability.MASK,
         lambda p: p.mask is not None and p.mask.dtype == bool,
-        ({"mask": written_out(SEEN)}, {"mask": SEEN}),
+        (OF_KEYS[0], *BOOLEAN[:2]),
         (MASK,),
     ),
     Option(
         Capability.BIAS,
         lambda p: p.mask is not None and p.mask.dtype != bool,
-        ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED}),
+        (OF_KEYS[1], *ADDITIVE),
         (MASK,),
     ),
     Option(
-        Capability.CAUSAL, CAUSAL.asked, ({"N": 5, "causal": True}, {"causal": True}), (CAUSAL,)
+        Capability.CAUSAL, CAUSAL.asked, ({"causal": True}, {"M": 5, "causal": True}), (CAUSAL,)
     ),
     Option(Capability.SCALE, SCALE.asked, ({"scale": 0.5},), (SCALE,)),
     Option(Capability.GROUPS, GROUPED.asked, ({"H": 6, "G": 2},), (GROUPED,)),
@@ -146,6 +156,14 @@ SINGLE = (
         ({"N": 0}, {"M": 0}, {"B": 0}, {"D": 0}, {"D": 0, "N": 0}),
     ),
     Option(Capability.STRIDES, lambda p: p.memory == "strided", ({"memory": "strided"},)),
+    Option(Capability.LENGTHS, lambda p: p.N != p.M, ({"M": 5},)),
+    Option(
+        Capability.FORMS,
+        lambda p: p.mask is not None and p.mask.shape != (p.B, 1, 1, p.M),
+        (*BOOLEAN, *ADDITIVE),
+        (MASK,),
+    ),
+    Option(Capability.FUTURE, lambda p: not p.causal, ()),
 )
 
 
@@ -162,7 +180,8 @@ def together(one: Parameter, other: Parameter) -> str:
 
 def _pair(one: Parameter, other: Parameter) -> Option:
     """The option of saying both, tried on small problems that say one and are of one size."""
-    tried = [[x for o in SINGLE if p in o.parameters for x in o.small] for p in (one, other)]
+    asking = ([o for o in SINGLE if p in o.parameters] for p in (one, other))
+    tried = [{id(x): x for o in options for x in o.small}.values() for options in asking]
     small = ({**x, **y} for x in tried[0] for y in tried[1] if not SIZES & {*x, *y})
     return Option(
         together(one, other),

@@ -40,7 +40,8 @@ DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 class Scope:
     """What may be asked of an implementation: the part of a domain that is drawn from.
 
-    answers: the kinds of problem it answers. corner: what causal means to it.
+    answers: the kinds of problem it answers. corner: what causal means to it. turn: how a layer
+    turns its queries and keys.
     """
 
     dtype: str = "float64"
@@ -48,6 +49,7 @@ class Scope:
     corner: Corner = "top-left"
     rounding: Grade = "strict"
     reach: Reach = "standard"
+    turn: str = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,7 @@ class Problems:
             Capability.MASK: masked and boolean,
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
+            Capability.FUTURE: self.causal is False,
             together(MASK, CAUSAL): masked and self.causal,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
@@ -116,7 +119,7 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
     if memory == "expanded":
         k, v = _alike(k), _alike(v)
-    form = pick(draw, tuple(kinds.FORMS)) if kind != "none" else "N M"
+    form = pick(draw, _forms(scope.answers)) if kind != "none" else "N M"
     seed = draw(SEEDS)
     return Problem(
         q,
@@ -143,15 +146,24 @@ def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[s
         or (kind in kinds.BOOLEAN and Capability.MASK in answers)
         or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
     ]
+    if Capability.FORMS not in answers:
+        allowed = [kind for kind in allowed if kind not in kinds.OF_ROWS]
     if "none" in allowed:
         allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
     causal = domain.causal
-    if causal is None:
+    if Capability.FUTURE not in answers:
+        causal = True
+    elif causal is None:
         causal = Capability.CAUSAL in answers and pick(draw, (False, True))
     if causal and together(MASK, CAUSAL) not in answers:
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
     return pick(draw, allowed), causal
+
+
+def _forms(answers: frozenset[str]) -> tuple[str, ...]:
+    """The broadcast forms of a mask that are answered."""
+    return tuple(kinds.FORMS) if Capability.FORMS in answers else ("B 1 1 M",)
 
 
 def _scale(
@@ -173,7 +185,7 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
     return Limits(
         scope.reach,
         domain.least,
-        domain.square,
+        domain.square or Capability.LENGTHS not in answers,
         domain.modest,
         domain.tiled,
         domain.grouped if Capability.GROUPS in answers else False,

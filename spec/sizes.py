@@ -123,7 +123,9 @@ def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
     if not limits.empty:
         return drawn
-    without = (replace(drawn, **{axis: 0}) for axis in ("BNME" if limits.free_width else "BNM"))
+    axes = ("B", "NM") if limits.square else ("B", "N", "M")
+    axes = (*axes, "E") if limits.free_width else axes
+    without = (replace(drawn, **dict.fromkeys(together, 0)) for together in axes)
     return pick(draw, (*(drawn,) * 12, *without))
 
 

@@ -149,7 +149,7 @@ def ratios_of_weights_are_differences_of_scores(
 @clause(
     "S5",
     over=Problems(masks=PLAIN),
-    needs={Capability.BIAS},
+    needs={Capability.BIAS, Capability.FUTURE},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
     proof=proofs.scores_have_no_origin,
 )

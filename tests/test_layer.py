@@ -92,7 +92,10 @@ def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> Non
 
 def test_parameters_travel_under_the_names_of_torch() -> None:
     for problem in drawn(LayerProblems(hiding=EVERY), Scope("float64", answers=KINDS), 40):
-        there, back = problem.parameters, parameters_of(state_of(problem.parameters))
+        there, back = (
+            problem.parameters,
+            parameters_of(state_of(problem.parameters), like=problem.parameters),
+        )
         assert there.named().keys() == back.named().keys()
         assert all(np.array_equal(x, back.named()[n]) for n, x in there.named().items())
 

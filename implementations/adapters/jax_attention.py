@@ -57,7 +57,11 @@ def _masked(attn_mask: Array | None) -> dict[str, Any]:
     return {"mask" if attn_mask.dtype == jnp.bool_ else "bias": attn_mask}
 
 
+# A fill where truth values hide, and a bias of -inf that is added as it is.
+CONVENTIONS = {"idle": "uniform", "idle bias": "nan"}
 attend.lse = lse  # type: ignore[attr-defined]
+attend.conventions = CONVENTIONS  # type: ignore[attr-defined]
 compiled: Any = jax.jit(attend, static_argnames=STATIC)
 compiled.__name__ = "compiled"
+compiled.conventions = CONVENTIONS
 compiled.lse = jax.jit(lse, static_argnames=STATIC)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spec.backends.described import Description
 from spec.backends.inference import NAMES, inferred
 from spec.backends.layers import WrappedLayer
 from spec.backends.library import Library
@@ -88,6 +89,13 @@ def implementation(
 def layer(
     build: Callable[..., Any],
     *,
+    names: Mapping[str, str] | None = None,
+    make: Callable[..., Any] | None = None,
+    inputs: int = 3,
+    causal: str = "asked",
+    positions: str = "none",
+    masks: Mapping[str, str] | None = None,
+    given: Mapping[str, Callable[..., Any]] | None = None,
     name: str | None = None,
     backend: str | None = None,
     device: str = "cpu",
@@ -97,16 +105,36 @@ def layer(
 ) -> Layer:
     """The record of a class that is built and called like `torch.nn.MultiheadAttention`.
 
-    Raises Unsuitable: an unknown backend or dtype, or one that has no layers.
+    Or otherwise: names, of its parameters, each with those of ours that stand in it, as
+    {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
+    projection. make(A, H, bias): the layer; of G too, if heads may share keys. inputs: 3, or 1
+    for one text. causal: "always", or "asked". positions: "rotary halves", or "rotary
+    interleaved", if it turns inside. masks, given: what a call is told (see `described`).
+    Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
+    that has no layers.
     """
+    told = Description.of(names, make, inputs, masks, given)
+    own = {}
+    for word, convention, value in (
+        ("causal", "causality", causal),
+        ("positions", "positions", positions),
+    ):
+        usual, *others = Layer.choices[convention]
+        if value not in (usual, *others):
+            raise Unsuitable(f"{word} is {value!r}, want {usual} or {' or '.join(others)}")
+        if value != usual:
+            own[convention] = value
     written_in = backend or inferred(build)[0]
     if written_in in NAMES and written_in not in LAYERED:
         raise Unsuitable(f"layers of {written_in} are not judged: choose {' or '.join(LAYERED)}")
     arrays = library(written_in, device)
-    wrapped = WrappedLayer(build, arrays)
+    if not told.complete and arrays.name != "torch":
+        raise Unsuitable("names: W_o has no place, and only layers of torch are completed")
+    wrapped = WrappedLayer(build, arrays, told=told)
+    title = name or name_of(build)
     differentiated = arrays.differentiate is not None or hasattr(build, "backward")
     return Layer(
-        name=name or name_of(build),
+        name=title if told.complete else f"{title}, with an output projection",
         forward=wrapped.forward,
         weights=wrapped.weights if "need_weights" in wrapped.takes else not_offered,
         backward=wrapped.backward if differentiated else not_offered,
@@ -117,7 +145,7 @@ def layer(
         answers=wrapped.kinds,
         differentiates=wrapped.kinds,
         dtypes=known(dtypes or ("float64", "float32"), arrays),
-        conventions=conventions or getattr(build, "conventions", {}),
+        conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,
     )
 

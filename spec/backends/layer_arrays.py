@@ -2,13 +2,13 @@
 
 Inputs that the problem says are one array are put once, so a layer is given the same object
 for all of them. Where the problem has no batch axis, neither have the arrays that are put; the
-numbers that are read always have one. Parameters go by torch's names on both ways.
+numbers that are read always have one. Parameters go by the layer's names on both ways.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends.library import Library
@@ -16,7 +16,7 @@ from spec.backends.memory import laid_out
 from spec.backends.results import check, numbers
 from spec.clause import Violation
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.state import parameters_of, state_of
+from spec.layer.state import TORCH, Names, parameters_of, state_of
 from spec.notation import Array
 
 
@@ -26,6 +26,7 @@ class LayerArrays:
 
     library: Library
     problem: LayerProblem
+    names: Names = field(default_factory=lambda: TORCH)
 
     # There
 
@@ -69,13 +70,15 @@ class LayerArrays:
         return self._checked(result, shape, "what is returned as weights")
 
     def read_parameters(self, named: Mapping[str, Any], what: str = "") -> Parameters:
-        """Parameters, or what is shaped like them, from under torch's names."""
-        want = {name: x.shape for name, x in state_of(self.problem.parameters).items()}
+        """Parameters, or what is shaped like them, from under their names in the layer."""
+        there = state_of(self.problem.parameters, self.names)
+        want = {name: x.shape for name, x in there.items()}
         for name, shape in want.items():
             if name not in named:
                 raise Violation(f"there is no {what}{name}")
             check(self.library, named[name], shape, self.problem.dtype, what + name)
-        return parameters_of({name: numbers(self.library, named[name]) for name in want})
+        found = {name: numbers(self.library, named[name]) for name in want}
+        return parameters_of(found, self.names, self.problem.parameters)
 
     def _checked(self, result: Any, shape: tuple[int, ...], what: str) -> Array:
         batched = self.problem.batched

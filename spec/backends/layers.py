@@ -5,7 +5,8 @@
     out, weights = layer(query, key, value, key_padding_mask=..., need_weights=...,
                          attn_mask=..., average_attn_weights=..., is_causal=...)
 
-What the constructor or the call has no parameter for is a capability that is not offered.
+or otherwise, as a description says (`described`). What the constructor or the call has no
+parameter for is a capability that is not offered.
 Gradients are torch's own, or those of `backward` (see `numpy_layers`). Every problem gets an
 object of its own. Evaluation runs without autograd, which is where torch takes its fast path.
 """
@@ -15,29 +16,36 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from spec.backends.described import Description
 from spec.backends.layer_arrays import LayerArrays
-from spec.backends.layer_options import flags, masks
+from spec.backends.layer_options import flags, forms, kinds, masks
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, refusing, words
 from spec.clause import Violation
+from spec.implementation import Refused
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.layer.record import Capability
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 
 
 @dataclass(frozen=True)
 class WrappedLayer:
-    """A class of layers, the library whose arrays it takes, and what True says in its masks."""
+    """A class of layers, the library whose arrays it takes, and what True says in its masks.
+
+    told: what has to be known of it beside that, where it is not as torch's.
+    """
 
     build: Callable[..., Any]
     library: Library
     true_attends: bool = False
+    told: Description = field(default_factory=Description)
 
     # What it takes
 
@@ -60,17 +68,7 @@ class WrappedLayer:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that there are parameters for."""
-        wanted = {
-            Capability.MASK: "attn_mask" in self.takes,
-            Capability.BIAS: "attn_mask" in self.takes,
-            Capability.HEAD_MASK: "attn_mask" in self.takes,
-            Capability.CAUSAL: bool({"attn_mask", "is_causal"} & self.takes),
-            Capability.PADDING: "key_padding_mask" in self.takes,
-            Capability.WIDTHS: {"kdim", "vdim"} <= self.options,
-            Capability.UNBIASED: "bias" in self.options,
-            Capability.UNBATCHED: True,
-        }
-        return frozenset(kind for kind, there in wanted.items() if there)
+        return kinds(self.options, self.takes, self.told)
 
     # What it is asked
 
@@ -151,19 +149,15 @@ class WrappedLayer:
 
     def _loaded(self, problem: LayerProblem) -> Any:
         """A new layer with the parameters of the problem."""
-        options: dict[str, Any] = {"batch_first": True} if "batch_first" in self.options else {}
-        if not problem.biased:
-            options["bias"] = False
-        if problem.own_widths:
-            options |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}
         with refusing():
             layer = self.of_layers.made(
-                lambda: self.build(problem.A, problem.H, **options),
-                problem.dtype,
-                self.library.device,
+                lambda: self._made(problem), problem.dtype, self.library.device
             )
-            want = state_of(problem.parameters)
+            want = state_of(problem.parameters, self.told.in_full)
             there = {name: tuple(x.shape) for name, x in self.of_layers.state(layer).items()}
+            if not self.told.of_torch:  # a bias that is there all the same does nothing
+                left = [n for n in self.told.in_full if n in there and n not in want]
+                want |= {name: np.zeros(there[name]) for name in left}
             wrong = mismatch(there, {name: x.shape for name, x in want.items()})
             if wrong:
                 raise WrongArray(wrong)
@@ -172,6 +166,21 @@ class WrappedLayer:
             if hasattr(layer, "train"):
                 layer.train(problem.training)
         return layer
+
+    def _made(self, problem: LayerProblem) -> Any:
+        """A layer as it is made, with an output projection added if it has none."""
+        if self.told.make:
+            layer = self.told.made(problem)
+        else:
+            options: dict[str, Any] = {"batch_first": True} if "batch_first" in self.options else {}
+            if not problem.biased and "bias" in self.options:
+                options["bias"] = False
+            if problem.own_widths:
+                options |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}
+            layer = self.build(problem.A, problem.H, **options)
+        if self.told.complete:
+            return layer
+        return self.of_layers.completed(layer, problem.A, problem.biased)
 
     def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any]]:
         """A layer, and its output as a function of the inputs that are not one array."""
@@ -193,11 +202,15 @@ class WrappedLayer:
         differentiated: bool = False,
     ) -> tuple[Any, Any]:
         """The output and the weights, as the layer returns them."""
-        options = self._options(problem, placed or {})
+        options = self.told.told(problem, arrays[0]) | self._options(problem, placed or {})
+        if problem.arrays > self.told.inputs:
+            raise Refused("it takes one input")
         with refusing(), self.of_layers.mode(differentiated or problem.training):
-            result = layer(*arrays, **options)
+            result = layer(*arrays[: self.told.inputs], **options)
         if not isinstance(result, tuple):
             return result, None
+        if not self.told.of_torch and result:
+            return result[0], None
         if len(result) != 2:
             raise Violation(f"the layer returned {words(result)}, want (output, weights)")
         return result[0], result[1]
@@ -205,15 +218,18 @@ class WrappedLayer:
     def _options(self, problem: LayerProblem, placed: Mapping[str, Any]) -> dict[str, Any]:
         """What the call is told beside its inputs, as far as it has to be."""
         found, arrays = flags(problem, self.takes), self._arrays(problem)
+        found |= dict.fromkeys(self.told.masks)
         for word, (name, x) in self._masks(problem).items():
             found[word] = placed[name] if name in placed else arrays.of(x, name)
         return found
 
     def _masks(self, problem: LayerProblem) -> dict[str, tuple[str, Array]]:
+        if self.told.masks:
+            return forms(problem, self.told.masks)
         return masks(problem, self.takes, true_attends=self.true_attends)
 
     def _arrays(self, problem: LayerProblem) -> LayerArrays:
-        return LayerArrays(self.library, problem)
+        return LayerArrays(self.library, problem, self.told.in_full)
 
 
 def _parameters(function: Any) -> frozenset[str]:

@@ -19,14 +19,39 @@ def made(build: Callable[[], Any], dtype: str, device: str) -> Any:
         return build().to(device, FORMATS[dtype])
 
 
+class Completed(torch.nn.Module):
+    """A layer whose output is projected once more, as it has no output projection itself."""
+
+    def __init__(self, inner: Any, width: int, bias: bool) -> None:
+        super().__init__()
+        self.inner, self.output = inner, torch.nn.Linear(width, width, bias=bias)
+
+    def forward(self, *inputs: Any, **options: Any) -> Any:
+        """The projected output alone."""
+        found = self.inner(*inputs, **options)
+        return self.output(found[0] if isinstance(found, tuple) else found)
+
+
+def completed(layer: Any, width: int, bias: bool) -> Any:
+    """The layer with an output projection."""
+    return Completed(layer, width, bias)
+
+
 def load(layer: Any, state: Mapping[str, Any]) -> None:
-    """Give the layer these parameters."""
-    layer.load_state_dict(dict(state))
+    """Give the layer these parameters; what else it has of its own stays as it was made."""
+    layer.load_state_dict({**_buffers(layer), **state})
 
 
 def state(layer: Any) -> dict[str, Any]:
     """The parameters of the layer, under their names."""
-    return {name: x.detach() for name, x in layer.state_dict().items()}
+    left_out = _buffers(layer)
+    return {n: x.detach() for n, x in layer.state_dict().items() if n not in left_out}
+
+
+def _buffers(layer: Any) -> dict[str, Any]:
+    """What a layer saves that nobody learns, such as a triangle."""
+    buffers, saved = dict(layer.named_buffers()), layer.state_dict()
+    return {name: x for name, x in saved.items() if name in buffers}
 
 
 def mode(training: bool) -> AbstractContextManager[Any]:

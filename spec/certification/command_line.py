@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    names = ("about", "backend", "layout", "device", "profile", "seed")
+    names = ("about", "backend", "layout", "description", "device", "profile", "seed")
     request = requested(
         options.target,
         {name: getattr(options, name) for name in (*names, *HOW)}
@@ -144,6 +144,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     add("--about", choices=tuple(PROBLEMS), help="default: attention, or layer for a class")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
+    add("--description", metavar="FILE", help="of a layer not built, named or called as torch's")
     add("--device", default="cpu", help="cpu or cuda (default: cpu)")
     add("--dtype", action="append", metavar="D[,D]", help="default: all that the backend has")
     add("--profile", choices=tuple(PROFILES), default="standard")

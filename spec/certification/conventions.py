@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spec import moves
+from spec.certification.always import always
 from spec.certification.idle_rows import choices, settled
-from spec.implementation import Implementation, not_offered
+from spec.implementation import Capability, Implementation, not_offered
 from spec.moves import of_heads
 from spec.notation import Array, Call, Gradients, Problem
 
@@ -39,7 +41,7 @@ class Turn:
 def under(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
     """The implementation as one that chooses the default, its own choices being checked."""
     chosen = {**implementation.chosen, **declared}
-    adapted = implementation.but(conventions=chosen)
+    adapted = always(implementation.but(conventions=chosen), chosen)
     if chosen["mask means"] == "forbid":
         adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":
@@ -47,6 +49,16 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     if choices(chosen) != ("zero", "zero"):
         adapted = settled(adapted, chosen)  # outermost: told from our problem
     return adapted
+
+
+def fitted(implementation: Implementation, problem: Problem) -> Problem:
+    """A problem as one of the core of `implementation`, if it is always causal, or square."""
+    if Capability.FUTURE not in implementation.answers:
+        problem = problem.but(causal=True)
+    if Capability.LENGTHS in implementation.answers:
+        return problem
+    both = slice(min(problem.N, problem.M))
+    return moves.of_queries(moves.of_keys(problem, both), both)
 
 
 def _turned(implementation: Implementation, turn: Turn) -> Implementation:

@@ -220,7 +220,8 @@ class Examiner:
     def _advice(self) -> tuple[str, ...]:
         """What conventions the implementation seems to follow, told from its most exact dtype."""
         dtype = next(iter(self.probed.by_dtype))
-        narrowed = self.raw.but(answers=self.probed.by_dtype[dtype].answers)
+        lost = self.offers - self.probed.by_dtype[dtype].answers
+        narrowed = self.raw.but(answers=self.raw.answers - lost)
         known = contract(self.raw.about)
         found = known.recognised(narrowed, dtype, self.request.conventions, self.guard)
         return tuple(advice(name, choice) for name, choice in found.items())

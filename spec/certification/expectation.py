@@ -53,6 +53,8 @@ def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
 
 def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
     """The problem as the definition would put it, with numbers only where they are read."""
+    if chosen["causality"] == "always":
+        problem = problem.but(causal=True)
     if chosen["grouping"] == "interleaved":
         problem = of_heads(problem, np.argsort(head_order(problem)))
     if chosen["mask means"] == "forbid":

@@ -14,11 +14,13 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from spec.backends import Unsuitable, inferred
+from spec.backends.described import read
 from spec.backends.results import WrongArray
 from spec.certification.contracts import Contract, contract
 from spec.certification.contracts.contract import Guarded, unguarded
@@ -38,6 +40,8 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     or a result on a first small problem that is none of its kind.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
+    if request.description and isinstance(target, str) and is_record(found):
+        raise Unsuitable(f"--description {request.description}: {target} is a record already")
     origin = origin_of(target)
     if is_record(found):
         if request.about not in (None, found.about):
@@ -48,9 +52,11 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     if not callable(found):
         kind = type(found).__name__
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
-    known = contract(request.about or _told(found))
+    known = contract(request.about or ("layer" if request.description else _told(found)))
     if request.layout != "bhld" and known.about != "attention":
         raise Unsuitable(f"--layout {request.layout} is for attention functions, not {known.noun}")
+    if request.description and known.about != "layer":
+        raise Unsuitable(f"--description {request.description} is for layers, not {known.noun}")
     return _confirmed(found, known, request, origin, guard)
 
 
@@ -117,7 +123,7 @@ def _confirmed(
 ) -> Subject:
     """The target on the first of its likely backends that gets an answer out of it."""
     candidates = (request.backend,) if request.backend else inferred(found)
-    options = {
+    options: dict[str, Any] = {
         "layout": request.layout,
         "device": request.device,
         "dtypes": request.dtypes,
@@ -125,6 +131,8 @@ def _confirmed(
     }
     if known.about != "attention":
         del options["layout"]
+    if request.description:
+        options |= read(request.description, found)
     complaints: list[str] = []
     for backend in candidates:
         try:
@@ -145,6 +153,8 @@ def _complaint(record: Any, known: Contract) -> str | None:
     for dtype in sorted(record.dtypes, key=DTYPES.index):
         try:
             known.put(record, known.first, known.core(dtype))
+            with suppress(Refused):
+                known.put(record, known.first, known.beyond(dtype))
         except WrongArray as violation:
             return f"{record.name} is no {known.noun.partition(' ')[2]}: {violation}"
         except Violation:

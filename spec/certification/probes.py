@@ -1,7 +1,7 @@
 """Small problems with which an attention function is tried out before anything is judged.
 
-Sizes differ between axes, numbers are eighths, which every dtype has exactly, and each
-problem is of one kind and of no other.
+Sizes differ between axes, but for as many queries as keys; numbers are eighths, which every
+dtype has exactly, and each problem is of one kind and of no other, where it can be.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ def core(dtype: str, **changes: Any) -> Problem:
     )
 
 
+def square(dtype: str, **changes: Any) -> Problem:
+    """The same with as many queries as keys, as whoever takes no others is asked."""
+    return core(dtype, **{"M": 4} | changes)
+
+
 def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
-    """For each kind of problem, some that are of that kind and of no other."""
-    return {o.capability: tuple(core(dtype, **x) for x in o.small) for o in OPTIONS}
+    """For each kind of problem, some that are of that kind; masks in the plainest form first."""
+    return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}

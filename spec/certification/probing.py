@@ -115,7 +115,8 @@ def _with_functions_that_answer(
     for name, (capability, problems) in found.trials(dtype).items():
         if getattr(record, name) is not_offered:
             continue
-        kinds = frozenset.intersection(*(record.kinds_of(problem) for problem in problems))
+        put = (found.fitted(record, problem) for problem in problems)
+        kinds = frozenset.intersection(*map(record.kinds_of, put))
         if not kinds <= record.answers:
             lost[name] = not_offered
             continue

@@ -12,8 +12,8 @@ import numpy as np
 
 from spec import rounding
 from spec.certification.contracts.contract import Guarded
-from spec.certification.conventions import under
-from spec.certification.probes import core, lattice
+from spec.certification.conventions import fitted, under
+from spec.certification.probes import core, lattice, square
 from spec.clause import Violation
 from spec.implementation import Implementation, Refused, kinds_of
 from spec.notation import CONVENTIONS, Problem
@@ -25,14 +25,16 @@ def recognised(
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
 
     def right(choices: Mapping[str, str], problem: Problem) -> bool:
-        return _right(guard(under(raw, choices)), problem, choices)
+        record = guard(under(raw, choices))
+        return _right(record, fitted(record, problem), choices)
 
     chosen = {**raw.chosen, **declared}
+    mine = under(raw, chosen)
     found: dict[str, str] = {}
     for name, problems in telling(dtype).items():
         for problem in problems:
             known = {**chosen, **found}  # who is told one may need no other
-            if not kinds_of(problem) <= raw.answers or right(known, problem):
+            if not kinds_of(fitted(mine, problem)) <= mine.answers or right(known, problem):
                 continue
             for choice in CONVENTIONS[name]:
                 if choice != chosen[name] and right({**known, name: choice}, problem):
@@ -49,17 +51,19 @@ def advice(name: str, choice: str) -> str:
 
 def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     """For each convention, problems on which its choices differ, and no others'."""
-    plain = core(dtype)
-    half = np.tri(4, 5, k=2, dtype=bool)
+    plain = square(dtype)
+    half = np.tri(4, k=2, dtype=bool)
     half[:, 0], half[0, 1] = False, True  # no row and no opposite of a row is empty
-    idle = np.tri(4, 5, k=1, dtype=bool)
+    idle = np.tri(4, k=1, dtype=bool)
     idle[2] = False
     return {
         "mask means": (plain.but(mask=half),),
-        "grouping": (core(dtype, H=6, G=2),),
+        "grouping": (square(dtype, H=6, G=2),),
         "causal": (core(dtype, N=3).but(causal=True),),
         "idle": (plain.but(mask=idle),),
-        "idle bias": (plain.but(mask=np.where(idle, lattice(4, 5), -np.inf)),),
+        "idle bias": (plain.but(mask=np.where(idle, lattice(4, 4), -np.inf)),),
+        "causality": (plain,),
+        "lengths": (core(dtype),),
     }
 
 

@@ -51,6 +51,7 @@ def _asked(request: Request) -> list[str]:
         "about": None,
         "backend": None,
         "layout": "bhld",
+        "description": None,
         "device": "cpu",
         "conventions": {},
         "specification": "spec:CLAUSES",

@@ -110,6 +110,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
         corner=subject.chosen.get("causal", Scope.corner),  # type: ignore[arg-type]
         rounding=rounding,
         reach=reach,
+        turn=subject.chosen.get("positions", Scope.turn),
     )
 
 

@@ -42,7 +42,8 @@ PROFILES: Mapping[str, Profile] = {
 class Request:
     """Everything that settles a certification; the same request gives the same verdicts.
 
-    target: as a person names it. about: the kind of subject that it is, where that cannot be
+    target: as a person names it. description: the file that says how a layer is built, named and
+    called, if not as torch's. about: the kind of subject that it is, where that cannot be
     told from it. specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. The other fields are the options of the command line.
@@ -52,6 +53,7 @@ class Request:
     about: str | None = None
     backend: str | None = None
     layout: str = "bhld"
+    description: str | None = None
     device: str = "cpu"
     dtypes: tuple[str, ...] | None = None
     profile: str = "standard"
@@ -92,6 +94,8 @@ class Request:
             words.append(f"--about {self.about}")
         if self.backend:
             words.append(f"--backend {self.backend}")
+        if self.description:
+            words.append(f"--description {self.description}")
         if self.layout != "bhld":
             words.append(f"--layout {self.layout}")
         if self.device != "cpu":

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec import implementation, notation
-from spec.implementation import KINDS, Capability, Subject, not_offered
+from spec.implementation import KINDS, Capability, Implementation, Subject, not_offered
 from spec.notation import Array, Gradients, Length, Posed
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
@@ -121,6 +121,8 @@ class Dropout(Subject):
         Capability.CALL: "call",
     }
 
+    otherwise: ClassVar[Mapping[str, str | None]] = Implementation.otherwise
+
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return implementation.kinds_of(problem.attention)
+        return self.counted(implementation.kinds_of(problem.attention))

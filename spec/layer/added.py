@@ -43,7 +43,7 @@ def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProble
 @clause(
     "L46",
     over=LayerProblems(hiding=("none",)),
-    needs={Capability.BIAS, Capability.MASK},
+    needs={Capability.BIAS, Capability.MASK, Capability.FUTURE},
     catches={"takes_low_biases_of_a_layer_for_a_mask", "adds_a_mask_in_half_precision"},
 )
 def a_low_bias_of_a_layer_hides_nothing_by_itself(layer: Layer, problem: LayerProblem) -> None:

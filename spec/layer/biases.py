@@ -9,6 +9,8 @@ db_v = W_o^T db_o.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.clause import clause, equal
@@ -25,6 +27,7 @@ BIASED = LayerProblems(biases=True)
 @clause(
     "L13",
     over=BIASED,
+    needs={Capability.STILL},
     catches={"loads_keys_before_queries", "adds_the_key_bias_to_values"},
     proof=proofs.the_key_bias_does_nothing,
     effort=2,
@@ -48,7 +51,7 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
 @clause(
     "L14",
     over=BIASED,
-    needs={Capability.GRADIENTS},
+    needs={Capability.GRADIENTS, Capability.STILL},
     catches={
         "gives_the_key_bias_the_gradient_of_the_query_bias",
         "multiplies_by_the_diagonal_as_a_matrix",
@@ -72,7 +75,7 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L15",
-    over=BIASED,
+    over=replace(BIASED, grouped=False),
     catches={"forgets_the_value_bias", "leaves_out_the_output_projection"},
     proof=proofs.the_value_bias_passes_through,
 )
@@ -118,7 +121,7 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
 
 @clause(
     "L17",
-    over=BIASED,
+    over=replace(BIASED, grouped=False),
     needs={Capability.GRADIENTS},
     catches={"forgets_the_output_projection_in_gradients"},
     proof=proofs.the_value_bias_learns_through_the_output_weights,

@@ -24,6 +24,7 @@ import numpy as np
 
 from spec import definition
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.turning import turn
 from spec.notation import Array, Problem
 
 
@@ -74,15 +75,16 @@ def allowed(problem: LayerProblem) -> Array | None:
 
 
 def projections(problem: LayerProblem) -> tuple[Array, Array, Array]:
-    """q (B, H, N, D), k and v (B, H, M, D) of all heads."""
+    """q (B, H, N, D), k and v (B, G, M, D) of all heads, turned if there are positions."""
     p = problem.parameters
     projected = (
         linear(problem.query, p.W_q, p.b_q),
         linear(problem.key, p.W_k, p.b_k),
         linear(problem.value, p.W_v, p.b_v),
     )
-    q, k, v = (split(x, problem.H) for x in projected)
-    return q, k, v
+    heads = (problem.H, problem.key_heads, problem.key_heads)
+    q, k, v = map(split, projected, heads)
+    return turn(problem, q), turn(problem, k), v
 
 
 def inside(problem: LayerProblem) -> Problem:
@@ -117,7 +119,8 @@ def gradients(problem: LayerProblem) -> LayerGradients:
     """The derivatives of <dout, y> by inputs and parameters."""
     p, inner = problem.parameters, inside(problem)
     of = definition.gradients(inner)
-    dQ, dK, dV = merge(of.q), merge(of.k), merge(of.v)
+    of_q, of_k = (turn(problem, x, sign=-1) for x in (of.q, of.k))
+    dQ, dK, dV = merge(of_q), merge(of_k), merge(of.v)
     context = merge(definition.attention(inner))
     by_parameters = Parameters(
         W_q=outer(dQ, problem.query),

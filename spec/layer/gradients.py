@@ -35,8 +35,8 @@ def with_bias(p: Parameters, place: str) -> Array:
 
 @clause(
     "L18",
-    over=LayerProblems(),
-    needs=GRADIENTS,
+    over=LayerProblems(grouped=False),
+    needs={*GRADIENTS, Capability.STILL},
     catches={
         "transposes_square_weight_gradients",
         "sends_values_to_the_keys_in_gradients",
@@ -69,7 +69,7 @@ def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> No
 
 @clause(
     "L19",
-    over=LayerProblems(),
+    over=LayerProblems(grouped=False),
     needs=GRADIENTS,
     catches={
         "transposes_square_weight_gradients",
@@ -127,7 +127,7 @@ def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem)
 @clause(
     "L21",
     over=LayerProblems(arrays=(1,)),
-    needs=GRADIENTS,
+    needs={*GRADIENTS, Capability.APART},
     catches={"forgets_a_way_of_self_attention"},
     proof=proofs.a_token_learns_along_three_ways,
 )

@@ -9,13 +9,15 @@ if its keys are turned back, and its values if W_o turns them back. None of this
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.clause import clause, equal, same_bits
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import LayerProblems
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 from spec.notation import Array
 
@@ -72,7 +74,7 @@ def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L9",
-    over=OF_TWO,
+    over=replace(OF_TWO, grouped=False),
     catches={"merges_without_transposing", "gives_heads_every_hth_column"},
     proof=proofs.heads_do_not_meet,
 )
@@ -97,7 +99,9 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L10",
-    over=LayerProblems(hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1)),
+    over=LayerProblems(
+        hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1), grouped=False
+    ),
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -123,7 +127,8 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L11",
-    over=LayerProblems(),
+    over=LayerProblems(grouped=False),
+    needs={Capability.STILL},
     catches={
         "loads_keys_before_queries",
         "projects_values_as_keys",
@@ -151,7 +156,7 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
 
 @clause(
     "L12",
-    over=LayerProblems(),
+    over=LayerProblems(grouped=False),
     catches={
         "merges_without_transposing",
         "leaves_out_the_output_projection",

@@ -24,6 +24,7 @@ OF_HEADS = LayerProblems(hiding=("mask of heads", "bias of heads"), least=(2, 2,
 @clause(
     "L23",
     over=PADDED,
+    needs={Capability.APART},
     catches={
         "reads_padding_as_what_may_attend",
         "uses_the_padding_of_the_first_batch",
@@ -51,6 +52,7 @@ def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
 @clause(
     "L24",
     over=PADDED,
+    needs={Capability.APART},
     catches={"reads_padding_as_what_may_attend", "hides_padding_with_minus_a_thousand"},
     proof=proofs.the_content_of_padding_does_not_matter,
     effort=2,
@@ -156,7 +158,7 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
 @clause(
     "L29",
     over=LayerProblems(hiding=("causal", "causal and padding")),
-    needs={Capability.MASK},
+    needs={Capability.MASK, Capability.FUTURE},
     catches={"drops_the_mask_beside_padding", "transposes_the_mask_of_a_square_layer"},
     proof=proofs.the_future_is_a_mask,
     effort=2,
@@ -205,6 +207,7 @@ def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
 @clause(
     "L33",
     over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2), families=("lattice", "normal")),
+    needs={Capability.APART},
     catches={"forgets_tokens_of_zeros"},
 )
 def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:

@@ -4,6 +4,7 @@ Axes, beside those of attention
     A width of a query, an output and all heads together (torch: embed_dim)
     K width of a key (kdim)    V width of a value (vdim)
     D = A / H, the width of one head
+    G key heads, H unless keys and values have fewer rows: W_k (GD, K), W_v (GD, V), b_k b_v (GD)
 
 Arrays
     query, y, dout (B, N, A)    key (B, M, K)    value (B, M, V)
@@ -23,6 +24,7 @@ from spec.notation import Array, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 Arrays = Literal[1, 2, 3]
+Turn = Literal["none", "rotary halves", "rotary interleaved"]
 
 INPUTS = ("query", "key", "value")
 # By how many arrays there are, the one that stands for each input.
@@ -73,7 +75,8 @@ class LayerProblem(Posed):
     causal: forbids the future as well. arrays: how many query, key and value are, 3; or 2,
     where key and value are one, as a decoder reads an encoder; or 1 in self-attention.
     batched: the arrays are handed over with their batch axis. training: the mode.
-    asks: which weights are asked for. The rest is as `spec.notation.Posed` has it.
+    asks: which weights are asked for. turn: whether queries and keys are turned by their
+    places, as rotary positions do. The rest is as `spec.notation.Posed` has it.
     """
 
     query: Array
@@ -90,6 +93,7 @@ class LayerProblem(Posed):
     batched: bool = True
     training: bool = True
     asks: Asks = "nothing"
+    turn: Turn = "none"
 
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""
@@ -118,6 +122,11 @@ class LayerProblem(Posed):
     @property
     def D(self) -> int:
         return self.A // self.H
+
+    @property
+    def key_heads(self) -> int:
+        """G, of which each is read by H / G heads in a row."""
+        return len(self.parameters.W_k) // self.D
 
     @property
     def biased(self) -> bool:

@@ -9,7 +9,7 @@ so some rows are zero. Every query sees the first key unless a kind of mask says
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,7 @@ LIVE = tuple(kind for kind in HIDING if not kind.startswith("idle"))
 EVERY = (*LIVE, *IDLE)
 FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
+SHARING = (1, 2, 3)  # heads to a key head
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -54,8 +55,8 @@ class LayerProblems:
     hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
     square: at least as many queries as keys and no more. biases: there, not there, or
     (None) either. own_widths: keys and values of widths of their own. unbatched: without
-    a batch axis. asks, training: as in the problem; None is either mode. least: the smallest
-    B, H, N, M. families: of entries.
+    a batch axis. grouped: (None) perhaps fewer key heads than heads. asks, training: as in the
+    problem; None is either mode. least: the smallest B, H, N, M. families: of entries.
     """
 
     hiding: tuple[str, ...] = LIVE
@@ -64,6 +65,7 @@ class LayerProblems:
     biases: bool | None = None
     own_widths: bool | None = None
     unbatched: bool | None = False
+    grouped: bool | None = None
     asks: tuple[Asks, ...] = ("nothing",)
     training: bool | None = True
     least: tuple[int, int, int, int] = (1, 1, 1, 1)
@@ -77,6 +79,8 @@ class LayerProblems:
         hidden = "none" not in self.hiding  # so that there is something to draw
         needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()
         asked = {
+            Capability.APART: 1 not in self.arrays,
+            Capability.BIASED: self.biases,
             Capability.WIDTHS: self.own_widths,
             Capability.UNBIASED: self.biases is False,
             Capability.UNBATCHED: self.unbatched,
@@ -91,6 +95,8 @@ class LayerProblems:
 @st.composite
 def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProblem:
     answers = scope.answers & KINDS
+    if Capability.APART not in answers:
+        domain = replace(domain, arrays=(1,))
     kind = pick(draw, _kinds(domain, answers))
     unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
     sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
@@ -98,18 +104,23 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
     own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
     square = sizes["N"] == sizes["M"] and not own  # as self-attention has to be
     count = pick(draw, [x for x in domain.arrays if x > 1 or square])
-    biased = not _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
+    unbiased = _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
+    biased = Capability.BIASED in answers and not unbiased
     family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
+    grouped = domain.grouped is None and Capability.GROUPS in answers
+    sharing = pick(draw, SHARING) if grouped else 1
+    sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
     arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
     return LayerProblem(
         **arrays,
-        parameters=_parameters(chance, family, arrays, sizes["A"], biased, scope.dtype),
+        parameters=_parameters(chance, family, arrays, sizes, biased, scope.dtype),
         heads=sizes["H"],
-        **_hidden(chance, kind, sizes, scope.dtype),
+        **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
         arrays=count,
         batched=not unbatched,
         training=pick(draw, (True, False)) if domain.training is None else domain.training,
         asks=pick(draw, domain.asks),
+        turn=scope.turn,  # type: ignore[arg-type]
         dtype=scope.dtype,
         rounding=scope.rounding,
         seed=draw(SEEDS),
@@ -139,6 +150,7 @@ def _sizes(
     """The lengths of the axes; a long axis comes now and then, and alone."""
     least_b, least_h, least_n, least_m = domain.least
     H, D = max(least_h, pick(draw, HEADS)), pick(draw, HEAD_WIDTHS)
+    D += D % 2 if scope.turn != "none" else 0  # what is turned comes in pairs
     long = scope.reach != "small" and pick(draw, (False, False, False, True))
     N = max(least_n, pick(draw, SHORT))
     M = max(least_m, pick(draw, LONG if long else SHORT))
@@ -173,20 +185,22 @@ def _parameters(
     chance: np.random.Generator,
     family: str,
     arrays: Mapping[str, Array],
-    A: int,
+    sizes: Mapping[str, int],
     biased: bool,
     dtype: str,
 ) -> Parameters:
     """Weights that keep the size of what they project, or that make scores large."""
+    A, of_keys = sizes["A"], sizes["G"] * sizes["A"] // sizes["H"]
+    rows = {"q": A, "k": of_keys, "v": of_keys, "o": A}
     widths = {"W_q": A, "W_k": arrays["key"].shape[2], "W_v": arrays["value"].shape[2], "W_o": A}
     found = {}
     for name, width in widths.items():
         gain = 2.0 ** -np.round(np.log2(width) / 2)
         if family == "sharp" and name == "W_q":
             gain *= float(chance.choice([8.0, 64.0, 512.0]))
-        found[name] = NUMBERS[family](chance, (A, width)) * gain
+        found[name] = NUMBERS[family](chance, (rows[name[2]], width)) * gain
     if biased:
-        found |= {name: NUMBERS[family](chance, (A,)) for name in ("b_q", "b_k", "b_v", "b_o")}
+        found |= {f"b_{x}": NUMBERS[family](chance, (n,)) for x, n in rows.items()}
     return Parameters(**{name: rounded(x, dtype) for name, x in found.items()})
 
 
@@ -201,11 +215,11 @@ NUMBERS: Mapping[str, Numbers] = {
 
 
 def _hidden(
-    chance: np.random.Generator, kind: str, sizes: Mapping[str, int], dtype: str
+    chance: np.random.Generator, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
 ) -> dict[str, Any]:
-    """padding, mask and causal of a kind; True forbids."""
+    """padding, mask and causal of a kind, or causal in any case; True forbids."""
     B, H, N, M = (sizes[axis] for axis in "BHNM")
-    found: dict[str, Any] = {"causal": "causal" in kind}
+    found: dict[str, Any] = {"causal": always or "causal" in kind}
     if "padding" in kind:
         least = 0 if "idle" in kind else 1
         found["padding"] = np.arange(M) >= chance.integers(least, M + 1, size=B)[:, None]

@@ -1,7 +1,7 @@
 """The contract of a layer: what one is, and what it may leave out.
 
-As with an attention function, the core needs no option at all: query, key and value
-of one width, with biases, in batches, and no mask. A layer of torch's kind says True
+As with an attention function, the core needs no option at all: self-attention, with biases,
+in batches, and no mask. A layer of torch's kind says True
 in a mask for what is forbidden; the problems here do so too.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from spec import options
 from spec.implementation import Subject, not_offered
-from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
 from spec.notation import CONVENTIONS, Array, Call
 
 
@@ -28,11 +28,16 @@ class Capability(StrEnum):
     BIAS = options.Capability.BIAS
     CAUSAL = options.Capability.CAUSAL
     WIDTHS = options.Capability.WIDTHS
+    GROUPS = options.Capability.GROUPS
+    FUTURE = options.Capability.FUTURE
 
     STATE = "gives its parameters back"
     STEP = "takes a step of gradient descent"
     PADDING = "takes a key padding mask"
     HEAD_MASK = "takes a mask for every head"
+    STILL = "leaves queries and keys as they are projected"
+    APART = "takes queries and keys of their own"
+    BIASED = "can be built with biases"
     UNBIASED = "can be built without biases"
     UNBATCHED = "takes a problem without a batch axis"
     EVALUATION = "knows training from evaluation"
@@ -48,22 +53,31 @@ KINDS = frozenset(
         Capability.WIDTHS,
         Capability.UNBIASED,
         Capability.UNBATCHED,
+        Capability.APART,
+        Capability.BIASED,
+        Capability.FUTURE,
+        Capability.GROUPS,
+        Capability.STILL,
     }
 )
 
 
 def kinds_of(problem: LayerProblem) -> frozenset[str]:
-    """The kinds of problem that `problem` is; empty for the core."""
+    """The kinds of problem that `problem` is, what usually belongs to the core among them."""
     mask = problem.mask
     tests = {
         Capability.MASK: mask is not None and mask.dtype == bool,
         Capability.BIAS: mask is not None and mask.dtype != bool,
         Capability.HEAD_MASK: mask is not None and mask.ndim == 3,
         Capability.CAUSAL: problem.causal,
+        Capability.FUTURE: not problem.causal,
         Capability.PADDING: problem.padding is not None,
         Capability.WIDTHS: problem.own_widths,
+        Capability.BIASED: problem.biased,
         Capability.UNBIASED: not problem.biased,
         Capability.UNBATCHED: not problem.batched,
+        Capability.APART: problem.arrays > 1,
+        Capability.GROUPS: problem.key_heads != problem.H,
     }
     return frozenset(kind for kind, holds in tests.items() if holds)
 
@@ -113,9 +127,16 @@ class Layer(Subject):
         "idle": CONVENTIONS["idle"],
         "idle bias": CONVENTIONS["idle bias"],
         "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
+        "causality": CONVENTIONS["causality"],
+        "positions": get_args(Turn),
+    }
+    otherwise: ClassVar[Mapping[str, str | None]] = {
+        Capability.FUTURE: Capability.CAUSAL,
+        Capability.BIASED: Capability.UNBIASED,
+        Capability.APART: None,
     }
 
     def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[str]:
         """The kinds of problem that `problem` is, or that several are; empty for the core."""
         several = problem if isinstance(problem, tuple) else (problem,)
-        return frozenset().union(*map(kinds_of, several))
+        return frozenset().union(*(self.counted(kinds_of(one)) for one in several))

@@ -25,9 +25,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from spec.layer import definition
+from spec.layer import definition, turning
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.notation import Array, Gradients, Problem
+from spec.notation import Array, Problem
 from spec.rounding import Bounds, Inexact
 from spec.rounding.arithmetic import allowed
 from spec.rounding.chained import added_up
@@ -50,16 +50,26 @@ class Budgets:
     @cached_property
     def _inputs(self) -> Inexact:
         """The budgets of q, k and v, and of the cotangent of attention."""
-        x, p, H = self.problem, self.p, self.problem.H
+        x, p, H, G = self.problem, self.p, self.problem.H, self.problem.key_heads
         through = (
             self.linear(x.query, EXACT, p.W_q, p.b_q),
             self.linear(x.key, EXACT, p.W_k, p.b_k),
             self.linear(x.value, EXACT, p.W_v, p.b_v),
             self.linear(x.dout, EXACT, p.W_o.T, None),
         )
-        q, k, v, dout = (definition.split(budget, H) for budget in through)
-        b = np.zeros(x.A) if p.b_k is None else p.b_k
-        return Inexact(q, k, v, dout, common=definition.split(b[None, None], H))
+        q, k, v, dout = map(definition.split, through, (H, G, G, H))
+        if x.turn != "none":
+            still = (
+                (definition.linear(x.query, p.W_q, p.b_q), H, q),
+                (definition.linear(x.key, p.W_k, p.b_k), G, k),
+            )
+            q, k = (
+                turning.budget(x, self.rules, definition.split(y, heads), off)
+                for y, heads, off in still
+            )
+            return Inexact(q, k, v, dout)  # turned keys have nothing in common
+        b = np.zeros(len(p.W_k)) if p.b_k is None else p.b_k
+        return Inexact(q, k, v, dout, common=definition.split(b[None, None], G))
 
     # What is returned
 
@@ -149,11 +159,14 @@ class Budgets:
     def _inner(self) -> list[tuple[Array, Array]]:
         """dQ, dK and dV, each with its budget, the heads side by side.   (B, L, A)"""
         back, reference = self.bounds.backward, self.bounds.scores.reference.gradients
-        exact = Gradients(*(in_float64(getattr(reference, name)) for name in "qkv"))
-        return [
-            (definition.merge(getattr(exact, name)), definition.merge(getattr(back, name)))
-            for name in "qkv"
-        ]
+        found = []
+        for name in "qkv":
+            x, off = in_float64(getattr(reference, name)), getattr(back, name)
+            if name != "v":
+                off = turning.budget(self.problem, self.rules, x, off, sign=-1)
+                x = turning.turn(self.problem, x, sign=-1)
+            found.append((definition.merge(x), definition.merge(off)))
+        return found
 
     def _side_by_side(self, *parts: tuple[Array, Array]) -> tuple[Array, Array]:
         numbers, budgets = zip(*parts, strict=True)

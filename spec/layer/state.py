@@ -1,6 +1,9 @@
-"""The parameters of a layer under the names of torch's `state_dict`, and back.
+"""The parameters of a layer under the names of its state, and back.
 
-in_proj_weight (3A, A)                     W_q, W_k and W_v, one above the other
+Names say for each array of a state which parameters stand in it, one above the other. Those of
+torch's `state_dict`:
+
+in_proj_weight (3A, A)                     W_q, W_k and W_v
 q_proj_weight (A, A), k_proj_weight (A, K), v_proj_weight (A, V)
                                            instead, if K or V is not A
 in_proj_bias (3A)                          b_q, b_k and b_v
@@ -16,35 +19,47 @@ import numpy as np
 from spec.layer.notation import Parameters
 from spec.notation import Array
 
-INPUTS = ("q", "k", "v")
+Names = Mapping[str, str]
+
+TORCH: Names = {
+    "in_proj_weight": "W_q W_k W_v",
+    "q_proj_weight": "W_q",
+    "k_proj_weight": "W_k",
+    "v_proj_weight": "W_v",
+    "out_proj.weight": "W_o",
+    "in_proj_bias": "b_q b_k b_v",
+    "out_proj.bias": "b_o",
+}
+APART = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
-def state_of(parameters: Parameters) -> dict[str, Array]:
-    """The parameters under torch's names."""
+def state_of(parameters: Parameters, names: Names = TORCH) -> dict[str, Array]:
+    """The parameters under the names of a state; biases only if there are any."""
     p = parameters.named()
-    weights = [p[f"W_{x}"] for x in INPUTS]
-    found = {}
-    if len({W.shape for W in weights}) == 1:
-        found["in_proj_weight"] = np.concatenate(weights)
-    else:
-        found |= {f"{x}_proj_weight": W for x, W in zip(INPUTS, weights, strict=True)}
-    found["out_proj.weight"] = p["W_o"]
-    if "b_o" in p:
-        found["in_proj_bias"] = np.concatenate([p[f"b_{x}"] for x in INPUTS])
-        found["out_proj.bias"] = p["b_o"]
-    return found
+    if names is TORCH:
+        together = len({p[x].shape for x in ("W_q", "W_k", "W_v")}) == 1
+        left_out = APART if together else ("in_proj_weight",)
+        names = {name: parts for name, parts in names.items() if name not in left_out}
+    return {
+        name: np.concatenate([p[part] for part in parts.split()])
+        for name, parts in names.items()
+        if p.keys() >= {*parts.split()}
+    }
 
 
-def parameters_of(state: Mapping[str, Array]) -> Parameters:
-    """The parameters that stand under torch's names; those that are absent are None."""
-    if "in_proj_weight" in state:
-        weights = dict(zip(INPUTS, np.split(state["in_proj_weight"], 3), strict=True))
-    else:
-        weights = {x: state[f"{x}_proj_weight"] for x in INPUTS}
-    found = {f"W_{x}": W for x, W in weights.items()} | {"W_o": state["out_proj.weight"]}
-    if "out_proj.bias" in state:
-        biases = zip(INPUTS, np.split(state["in_proj_bias"], 3), strict=True)
-        found |= {f"b_{x}": b for x, b in biases} | {"b_o": state["out_proj.bias"]}
+def parameters_of(
+    state: Mapping[str, Array], names: Names = TORCH, like: Parameters | None = None
+) -> Parameters:
+    """The parameters that stand under the names of a state; those that are absent are None.
+
+    like: parameters of the same shapes, where those that stand together have several.
+    """
+    found: dict[str, Array] = {}
+    for name, parts in names.items():
+        if name in state:
+            each = parts.split()
+            ends = np.cumsum([len(like.named()[part]) for part in each])[:-1] if like else len(each)
+            found |= zip(each, np.split(state[name], ends), strict=True)
     return Parameters(**found)
 
 

@@ -14,7 +14,7 @@ from spec.clause import clause, equal
 from spec.layer import moves, proofs
 from spec.layer.notation import LayerProblem
 from spec.layer.problems import LayerProblems
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
 
@@ -46,6 +46,7 @@ def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -
 @clause(
     "L35",
     over=LayerProblems(hiding=("none", "padding", "mask"), arrays=(3, 2), least=(1, 1, 2, 1)),
+    needs={Capability.STILL},
     catches={
         "splits_without_transposing",
         "merges_without_transposing",
@@ -73,6 +74,7 @@ def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 @clause(
     "L36",
     over=LayerProblems(hiding=("none",), arrays=(1,), least=(1, 1, 2, 2)),
+    needs={Capability.FUTURE, Capability.STILL},
     catches={"splits_without_transposing", "merges_without_transposing"},
     proof=proofs.tokens_have_no_order,
 )
@@ -96,6 +98,7 @@ def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) 
 @clause(
     "L37",
     over=LayerProblems(arrays=(1, 2), own_widths=False),
+    needs={Capability.APART},
     catches={
         "takes_values_from_the_keys",
         "takes_keys_from_the_queries",
@@ -136,7 +139,7 @@ def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem)
     """
     p = problem.parameters
     extra = np.ones((problem.B, problem.M, 1))
-    none = np.zeros((problem.A, 1))
+    none = np.zeros((len(p.W_k), 1))
     wider = problem.but(
         key=np.concatenate([problem.key, 3 * extra], axis=2),
         value=np.concatenate([problem.value, -extra], axis=2),

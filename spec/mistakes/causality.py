@@ -80,6 +80,18 @@ def ignores_causality(mask: Array | None, _: bool, __: Sizes) -> Heeded:
     return mask, False
 
 
+@wrong("heed", incident="plausible", convention=("causality", "always"))
+def hides_the_future_unasked(mask: Array | None, _: bool, __: Sizes) -> Heeded:
+    """Is written for a decoder, and causal whether or not it is asked to be."""
+    return mask, True
+
+
+@wrong("weigh", incident="plausible", convention=("lengths", "equal"))
+def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
+    """Counts the keys by the queries, so that the last of more are never read."""
+    return steps.weigh(s, allowed & (np.arange(s.shape[-1]) < s.shape[-2]))
+
+
 @wrong("heed", incident="I04", citation="facebookresearch/xformers#103")
 def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
     """Handles both kinds of masking inside `if mask is not None`."""

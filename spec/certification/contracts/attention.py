@@ -10,9 +10,9 @@ from spec import rounding
 from spec.backends import implementation
 from spec.certification.contracts.attention_moves import MOVES
 from spec.certification.contracts.contract import Contract, Problems
-from spec.certification.conventions import under
+from spec.certification.conventions import fitted, under
 from spec.certification.explanation import looks_like
-from spec.certification.probes import core, kinds
+from spec.certification.probes import core, kinds, square
 from spec.certification.recognition import recognised
 from spec.certification.recording import recorded
 from spec.certification.settings import Request
@@ -27,7 +27,7 @@ from spec.notation import Problem
 
 def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
-    plain = (core(dtype),)
+    plain = (square(dtype),)
     return {
         "backward": (Capability.GRADIENTS, plain),
         "partial": (Capability.PARTIAL_GRADIENTS, plain),
@@ -42,7 +42,7 @@ def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
     """That float64 has the accuracy of float32, where it has."""
     if "float64" not in by_dtype:
         return []
-    problem = core("float64", D=5)
+    problem = fitted(by_dtype["float64"], square("float64", D=5))
     try:
         out = by_dtype["float64"].forward(problem)
     except (Refused, Violation):
@@ -67,7 +67,9 @@ ATTENTION = Contract(
     about="attention",
     noun="an attention function",
     definition="A1",
-    core=core,
+    core=square,
+    beyond=core,
+    fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
     load=implementation,

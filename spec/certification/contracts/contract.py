@@ -16,6 +16,7 @@ import numpy as np
 from spec.certification.contracts.simplifying import RECORDS, Move
 from spec.certification.running import broken
 from spec.clause import Clause, Violation
+from spec.implementation import Refused
 from spec.mistake import Mistake
 
 MOST = 3  # names worth reading
@@ -47,6 +48,16 @@ def unchanged(record: Any, _: Mapping[str, str]) -> Any:
     return record
 
 
+def unasked(_: str) -> Any:
+    """No problem, of a kind whose core tells all. Raises Refused."""
+    raise Refused("nothing is asked")
+
+
+def unfitted(_: Any, problem: Any) -> Any:
+    """The problem, of a kind whose core is the same for all."""
+    return problem
+
+
 def anew(method: Any, **changes: Any) -> Any:
     """The same method of the same program, but for `changes` in how the program is seen."""
     return getattr(replace(method.__self__, **changes), method.__name__)
@@ -61,7 +72,10 @@ class Contract:
     record has, which is put a problem of the core before anything else.
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
     refused, some of that kind. trials: for each function that may refuse even the core, its
-    capability and problems for it. ask: how a function is put a problem by itself.
+    capability and problems for it. ask: how a function is put a problem by itself. fitted: a
+    problem of the core of those who answer nearly all, as one of the core of a record.
+    beyond: a problem that may be refused, and tells more of the form of an answer; by default
+    there is none.
     truth: the definition as a record. moves: ways to a simpler problem. mistakes: the known
     ones, by name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. recognised: conventions that a record
@@ -80,6 +94,8 @@ class Contract:
     kinds: Callable[[str], Kinds] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    fitted: Callable[[Any, Any], Any] = unfitted
+    beyond: Callable[[str], Any] = unasked
     moves: tuple[Move, ...] = RECORDS
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     recognised: Recognised = nothing
@@ -88,8 +104,8 @@ class Contract:
     calls: Callable[..., list[str]] = silent
 
     def put(self, record: Any, name: str, problem: Any) -> Any:
-        """What a function of the record answers to a problem."""
-        function = self.ask.get(name)
+        """What a function of the record answers to a problem, as the record can be put it."""
+        function, problem = self.ask.get(name), self.fitted(record, problem)
         return function(record, problem) if function else getattr(record, name)(problem)
 
     def looks_like(self, clause: Clause, record: Any, problem: Any) -> tuple[str, ...]:

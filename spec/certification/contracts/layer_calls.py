@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.described import Description
 from spec.backends.layer_options import flags, masks
 from spec.backends.layers import WrappedLayer
 from spec.certification.posing import literal
@@ -32,9 +33,11 @@ def calls(clause: Clause, raw: Layer, request: Request, problem: LayerProblem) -
     """The lines of a script; none where no single call departs, or it cannot be written so."""
     wrapped = getattr(raw.forward, "__self__", None)
     declared = {**raw.chosen, **request.conventions}
-    if not isinstance(wrapped, WrappedLayer) or declared["mask means"] != "forbid":
+    if not isinstance(wrapped, WrappedLayer) or wrapped.told != Description():
         return []
-    if declared["idle"] != "zero":
+    if declared["mask means"] != "forbid":
+        return []
+    if declared["idle"] != "zero" or declared["causality"] != "asked":
         return []
     for name, put, answer in _recorded(clause, raw, problem):
         for what, (got, want, within) in departures(name, put, answer).items():

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from spec.backends.layers import WrappedLayer
+from spec.certification.always import always, answering
 from spec.certification.contracts.contract import Guarded, anew
-from spec.certification.contracts.layer_probes import core
+from spec.certification.contracts.layer_probes import core, fitted
 from spec.certification.idle_rows import Pair, by_default, choices, said
 from spec.clause import Violation
 from spec.implementation import Refused, not_offered
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer, kinds_of
 from spec.layer.rounding import Budgets
 from spec.notation import CONVENTIONS, Array, Call
 
@@ -27,7 +28,9 @@ from spec.notation import CONVENTIONS, Array, Call
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
     """The layer as one that chooses the default, its own choices being checked."""
     chosen = {**record.chosen, **declared}
-    adapted = record.but(conventions=chosen)
+    adapted = always(record.but(conventions=chosen), chosen)
+    if chosen["positions"] != "none":
+        adapted = answering(adapted, set(), Capability.STILL)
     if chosen["mask means"] == "attend":
         adapted = _attending(adapted)
     if choices(chosen) != ("zero", "zero"):
@@ -139,7 +142,8 @@ def recognised(
 ) -> Mapping[str, str]:
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
     chosen = {**raw.chosen, **declared}
-    hidden = ~np.tri(4, 5, k=1, dtype=bool)
+    mine = under(raw.but(conventions={}), chosen)
+    hidden = ~np.tri(4, k=1, dtype=bool)
     hidden[0, 1:3] = False, True
     idle = hidden.copy()
     idle[2] = True
@@ -147,15 +151,17 @@ def recognised(
         "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
         "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
         "idle bias": (core(dtype).but(mask=np.where(idle, -np.inf, 0.0)), CONVENTIONS["idle"]),
+        "causality": (core(dtype), ("always", "asked")),
     }
 
     def right(choices: Mapping[str, str], problem: LayerProblem) -> bool:
-        return _right(guard(under(raw.but(conventions={}), choices)), problem)
+        record = guard(under(raw.but(conventions={}), choices))
+        return _right(record, fitted(record, problem))
 
     found: dict[str, str] = {}
     for name, (problem, others) in telling.items():
         known = {**chosen, **found}  # who is told one may need no other
-        if not raw.kinds_of(problem) <= raw.answers or right(known, problem):
+        if not kinds_of(fitted(mine, problem)) <= mine.answers or right(known, problem):
             continue
         for choice in others:
             if choice != chosen[name] and right({**known, name: choice}, problem):

@@ -45,18 +45,22 @@ def lengths(problem: LayerProblem) -> Iterator[LayerProblem]:
 
 
 def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
-    """Fewer heads, and narrower ones."""
-    H, D = problem.H, problem.D
-    for index in kept(H):
-        columns = (index[:, None] * D + np.arange(D)).reshape(-1)
-        found = _of_columns(problem, columns, len(index))
+    """Fewer key heads, with the heads that read them; heads with a key head each; narrower ones."""
+    H, G, D = problem.H, problem.key_heads, problem.D
+    for index in kept(G):
+        readers = (index[:, None] * (H // G) + np.arange(H // G)).reshape(-1)
+        found = _of_columns(problem, _columns(readers, D), _columns(index, D), len(readers))
         mask = problem.mask
         if mask is not None and mask.ndim == 3:
-            rows = (np.arange(problem.B)[:, None] * H + index).reshape(-1)
+            rows = (np.arange(problem.B)[:, None] * H + readers).reshape(-1)
             found = found.but(mask=mask[rows])
         yield found
+    if G != H:
+        keys = _columns(np.repeat(np.arange(G), H // G), D)
+        yield _of_columns(problem, np.arange(problem.A), keys, H)
     for index in kept(D):
-        yield _of_columns(problem, (np.arange(H)[:, None] * D + index).reshape(-1), H)
+        own, keys = ((np.arange(n)[:, None] * D + index).reshape(-1) for n in (H, G))
+        yield _of_columns(problem, own, keys, H)
 
 
 def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -138,10 +142,19 @@ def _of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
     return problem.but(key=key, value=value, mask=mask, padding=padding)
 
 
-def _of_columns(problem: LayerProblem, index: Array, count: int) -> LayerProblem:
-    """The same columns of queries, outputs and heads; of keys and values, if they are as wide."""
+def _columns(heads: Array, D: int) -> Array:
+    """The columns that heads own."""
+    return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
+
+
+def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) -> LayerProblem:
+    """The same columns of queries, outputs and heads; of keys and values, if they are as wide.
+
+    keys: the columns of the key heads.
+    """
     p, own = problem.parameters, problem.own_widths
-    found = {name: x[index] for name, x in p.named().items()}
+    of_keys = ("W_k", "W_v", "b_k", "b_v")
+    found = {name: x[keys if name in of_keys else index] for name, x in p.named().items()}
     found |= {name: found[name][:, index] for name in ("W_q", "W_o")}
     changes = {name: getattr(problem, name)[..., index] for name in ("query", "dout")}
     if not own:

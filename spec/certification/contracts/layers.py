@@ -11,7 +11,7 @@ from spec.certification.contracts.contract import Contract
 from spec.certification.contracts.layer_calls import calls
 from spec.certification.contracts.layer_conventions import recognised, under
 from spec.certification.contracts.layer_moves import MOVES
-from spec.certification.contracts.layer_probes import core, kinds, trials
+from spec.certification.contracts.layer_probes import apart, core, fitted, kinds, trials
 from spec.certification.contracts.layer_truth import truth
 from spec.clause import Violation
 from spec.implementation import Refused
@@ -24,7 +24,7 @@ def notes(by_dtype: Mapping[str, Layer]) -> list[str]:
     """That float64 has the accuracy of float32, where it has."""
     if "float64" not in by_dtype:
         return []
-    problem = core("float64")
+    problem = fitted(by_dtype["float64"], core("float64"))
     try:
         y = by_dtype["float64"].forward(problem)
     except (Refused, Violation):
@@ -40,6 +40,8 @@ LAYER = Contract(
     noun="a layer",
     definition="L1",
     core=core,
+    beyond=apart,
+    fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
     load=layer,

@@ -52,27 +52,38 @@ def of_backward(problem: Problem) -> Array:
 
 
 def _of_turn(problem: Problem, x: Array, sign: float) -> Array:
-    rules, r = rules_of(problem), problem.width
-    by = angles(problem.positions, r, problem.base)[:, None]
-    off = of_angles(problem.positions, r, problem.base, rules.u)[:, None]
+    rules, r, places = rules_of(problem), problem.width, problem.positions[:, None]
+    budget = np.zeros(x.shape)
+    exact = np.zeros(x[..., :r].shape)
+    turn = of_turn(x[..., :r], exact, places, problem.base, sign, rules, problem.dtype)
+    budget[..., :r] = turn
+    return budget
+
+
+def of_turn(
+    x: Array, wrong: Array, places: Array, base: float, sign: float, rules: Arithmetic, dtype: str
+) -> Array:
+    """The budget of R(sign p) x at places p, where x may be off by `wrong`.   (..., N, D)"""
+    r = x.shape[-1]
+    by, off = angles(places, r, base), of_angles(places, r, base, rules.u)
     c, s = np.cos(by), sign * np.sin(by)
     off_c, off_s = of_cosines(by, off, rules.u)
     off_c = off_c + rules.u_cast * (np.abs(c) + off_c) + rules.w_cast
     off_s = off_s + rules.u_cast * (np.abs(s) + off_s) + rules.w_cast
-    even, odd = (x[..., start:r:2].astype(float) for start in (0, 1))
-    first = _of_sum(rules, (even, c, off_c), (odd, -s, off_s))
-    second = _of_sum(rules, (even, s, off_s), (odd, c, off_c))
-    budget = np.zeros(x.shape)
-    budget[..., :r] = slack(problem.dtype, rules.u) * paired(first, second)
-    return budget
+    even, odd = ((x[..., i::2].astype(float), wrong[..., i::2]) for i in (0, 1))
+    first = _of_sum(rules, (*even, c, off_c), (*odd, -s, off_s))
+    second = _of_sum(rules, (*even, s, off_s), (*odd, c, off_c))
+    return slack(dtype, rules.u) * paired(first, second)
 
 
-def _of_sum(
-    rules: Arithmetic, one: tuple[Array, Array, Array], two: tuple[Array, Array, Array]
-) -> Array:
-    """The budget of x c + y s, for exact x and y and factors with budgets."""
-    (x, c, off_c), (y, s, off_s) = one, two
+Product = tuple[Array, Array, Array, Array]  # a number, its budget, a factor, its budget
+
+
+def _of_sum(rules: Arithmetic, one: Product, two: Product) -> Array:
+    """The budget of x c + y s, for numbers and factors with budgets."""
+    (x, off_x, c, off_c), (y, off_y, s, off_s) = one, two
     moved = np.abs(x) * off_c + np.abs(y) * off_s
+    moved = moved + off_x * (np.abs(c) + off_c) + off_y * (np.abs(s) + off_s)
     size, total = np.abs(x * c) + np.abs(y * s) + moved, np.abs(x * c + y * s) + moved
     off = moved + of_any_order(size, total, 2, u=rules.u, w=rules.w, count=2)
     off = off + rules.u_each * size + 2 * (rules.w_each + rules.flush)
