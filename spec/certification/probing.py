@@ -17,7 +17,7 @@ import numpy as np
 
 from spec.certification.contracts import Contract, contract
 from spec.clause import Violation
-from spec.implementation import Capability, NoGradient, Refused, not_offered
+from spec.implementation import NoGradient, Refused, not_offered
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ def probed(record: Any) -> Probed:
 def _left(record: Any) -> dict[str, list[str]]:
     """What probing left of a record, by name."""
     return {
-        "answers": [kind.name for kind in record.answers],
-        "differentiates": [kind.name for kind in record.differentiates],
+        "answers": sorted(record.answers),
+        "differentiates": sorted(record.differentiates),
         "lost": [name for name in record.functions if getattr(record, name) is not_offered],
     }
 
 
 def _only(record: Any, dtype: str, left: Mapping[str, list[str]]) -> Any:
     """The record with no more than what was left of it in a dtype."""
-    kinds = {n: frozenset(Capability[x] for x in left[n]) for n in ("answers", "differentiates")}
+    kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}
     return record.but(**kinds, **dict.fromkeys(left["lost"], not_offered), dtypes=(dtype,))
 
 
