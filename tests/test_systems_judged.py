@@ -189,7 +189,8 @@ def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
 def test_what_a_layer_does_not_have_is_known(name: str) -> None:
     functions = {OfLayer.GRADIENTS, OfLayer.STEP, OfLayer.STATE, OfLayer.CALL}
     every = KINDS | functions | {OfLayer.WEIGHTS, OfLayer.EVALUATION}
-    absent = MASKS | {OfLayer.WIDTHS} | LACKS[name] | UNANSWERED.get(name, set())
+    lacks = LACKS[name] | UNANSWERED.get(name, set())
+    absent = MASKS | {OfLayer.WIDTHS, OfLayer.GROUPS} | lacks
     assert record(name, RIGHT[name]).offers == every - absent
 
 
