@@ -17,7 +17,7 @@ from spec.certification.probes import core
 from spec.certification.reproduction import script
 from spec.certification.settings import Request
 from spec.clause import Violation
-from spec.notation import DEFAULT_CONVENTIONS, Problem
+from spec.notation import CONVENTIONS, Problem
 from tests import idle_targets as targets
 from tests.shell import run
 
@@ -81,7 +81,8 @@ def test_who_hides_a_row_settles_what_it_follows() -> None:
 
 def said(problem: Problem, chosen: dict[str, str]) -> list[str]:
     """What is declared of each query of the first head."""
-    return list(Declared(problem, {**DEFAULT_CONVENTIONS, **chosen}).choice[0, 0])
+    defaults = {name: choices[0] for name, choices in CONVENTIONS.items()}
+    return list(Declared(problem, {**defaults, **chosen}).choice[0, 0])
 
 
 @pytest.mark.torch

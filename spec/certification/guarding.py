@@ -18,7 +18,7 @@ from spec.certification.survey import Survey
 from spec.certification.verdicts import Verdict
 from spec.implementation import Refused, not_offered
 from spec.notation import Problem
-from spec.options import PAIRS, together
+from spec.options import PAIRS, Capability, together
 
 IDLE = "that hides all keys from a query"
 ASKED = {  # how a probe of a function is told, that of the forward pass being the rule
@@ -48,7 +48,8 @@ class Probe:
         """
         posed = asked[0] if isinstance(asked, tuple) else asked
         posed = getattr(posed, "problem", posed)
-        kinds = record.kinds_of(posed) - {together(*pair) for pair in PAIRS}  # told by two parts
+        told = {*(together(*pair) for pair in PAIRS), Capability.FORMS}  # by their parts
+        kinds = record.kinds_of(posed) - told
         words = sorted(kind.removeprefix("takes ") for kind in kinds)
         if isinstance(posed, Problem) and posed.mask is not None and posed.idle.any():
             words.append(IDLE)

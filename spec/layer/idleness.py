@@ -93,6 +93,7 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     "L47",
     over=LayerProblems(hiding=("idle by bias",), training=True),
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
+    proof=proofs.idle_queries_return_the_output_bias,
     effort=2,
 )
 def minus_infinity_leaves_a_query_idle(layer: Layer, problem: LayerProblem) -> None:

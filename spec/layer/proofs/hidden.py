@@ -135,7 +135,7 @@ def padding_gets_no_gradient(problem: LayerProblem, everywhere: bool = False) ->
     return flat([found.key[hidden], found.value[hidden]])
 
 
-@exactly(IDLE, everyone=True)
+@exactly((*IDLE, "idle by bias"), everyone=True)
 def idle_queries_return_the_output_bias(problem: LayerProblem, everyone: bool = False) -> Array:
     """y_i = b_o if every key is forbidden to i. The control looks at all queries."""
     idle = moves.idle(problem) | everyone
