@@ -18,16 +18,6 @@ from typing import Any, ClassVar, NoReturn, Self
 from spec.notation import CONVENTIONS, Array, Call, Gradients, Problem
 from spec.options import KINDS, Capability, kinds_of
 
-__all__ = [
-    "KINDS",
-    "Capability",
-    "Implementation",
-    "NoGradient",
-    "Refused",
-    "Subject",
-    "kinds_of",
-    "not_offered",
-]
 
 
 class Refused(Exception):

@@ -8,7 +8,7 @@ import pytest
 
 from spec.certification import assert_attention, certify, parametrize_with_clauses
 from spec.certification.doors import runs
-from spec.certification.probes import lattice
+from spec.certification.probes import eighths
 from tests import shell, targets
 
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
@@ -30,7 +30,7 @@ def test_a_clause_as_a_test_fails_with_the_failure():
 
 
 def test_assert_attention_judges_arrays():
-    q, k, v = (lattice(1, 2, n, 4, seed=n).astype(np.float32) for n in (3, 5, 5))
+    q, k, v = (eighths(1, 2, n, 4, seed=n).astype(np.float32) for n in (3, 5, 5))
     mask = np.tri(3, 5, k=1, dtype=bool)
     out = targets.right(q, k, v, mask)
     assert_attention(out, q, k, v, mask=mask)
@@ -46,7 +46,7 @@ def test_assert_attention_judges_arrays():
 def test_assert_attention_takes_torch():
     import torch
 
-    q, k, v = (torch.tensor(lattice(1, 2, 5, 4, seed=n)).bfloat16() for n in range(3))
+    q, k, v = (torch.tensor(eighths(1, 2, 5, 4, seed=n)).bfloat16() for n in range(3))
     out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     assert_attention(out, q, k, v, is_causal=True)
     with pytest.raises(AssertionError):

@@ -19,7 +19,7 @@ import pytest
 from spec import CLAUSES, certify, rounding
 from spec.backends import implementation
 from spec.certification.deviations import known
-from spec.certification.probes import core, lattice
+from spec.certification.probes import core, eighths
 from spec.clause import Clause, equal
 from spec.implementation import Implementation, Refused
 from spec.notation import Problem
@@ -106,7 +106,7 @@ def test_what_a_query_that_sees_no_key_does_to_it(name: str, mask: list[list[Any
 def test_our_adapter_hands_masks_over_as_jax_wants_them(name: str, dtype: str) -> None:
     record = _record(name)
     mask = np.tri(4, 5, k=1, dtype=bool)
-    for given in (None, mask, np.where(mask, lattice(4, 5), -np.inf)):
+    for given in (None, mask, np.where(mask, eighths(4, 5), -np.inf)):
         problem = core(dtype, H=6, G=3).but(mask=given)
         right = rounding.reference(problem)
         equal(record.forward(problem), right.o, within=rounding.of_output(problem))

@@ -12,7 +12,7 @@ from spec.cache.record import Capability as OfCache
 from spec.certification import assert_attention
 from spec.certification.contracts.attention_moves import options
 from spec.certification.guarding import Probe
-from spec.certification.probes import core, kinds, lattice
+from spec.certification.probes import core, kinds, eighths
 from spec.layer.record import Capability as OfLayer
 from spec.mistakes import MISTAKES
 from spec.mistakes.pipeline import Options
@@ -77,7 +77,7 @@ def test_a_probe_tells_a_pair_by_its_parts():
 
 
 def test_options_are_given_up_one_by_one_and_a_scale_of_one_is_plainer():
-    problem = core("float64", mask=lattice(4, 5), causal=True, scale=0.5)
+    problem = core("float64", mask=eighths(4, 5), causal=True, scale=0.5)
     left = [(p.mask is not None, p.causal, p.scale) for p in options(problem)]
     assert left == [
         (False, True, 0.5),

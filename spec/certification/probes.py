@@ -15,7 +15,7 @@ from spec.notation import Array, Problem
 from spec.options import OPTIONS, SIZES
 
 
-def lattice(*shape: int, seed: int = 0) -> Array:
+def eighths(*shape: int, seed: int = 0) -> Array:
     """Eighths between -1 and 1, the same on every day; every dtype has them exactly."""
     return np.random.default_rng((seed, *shape)).integers(-8, 9, shape) / 8
 
@@ -28,10 +28,10 @@ def core(dtype: str, **changes: Any) -> Problem:
     n = {"B": 2, "H": 3, "N": 4, "M": 5, "D": 2} | changes
     n = {"G": n["H"], "E": n["D"]} | n
     return Problem(
-        q=lattice(n["B"], n["H"], n["N"], n["D"], seed=1),
-        k=lattice(n["B"], n["G"], n["M"], n["D"], seed=2),
-        v=lattice(n["B"], n["G"], n["M"], n["E"], seed=3),
-        dout=lattice(n["B"], n["H"], n["N"], n["E"], seed=4),
+        q=eighths(n["B"], n["H"], n["N"], n["D"], seed=1),
+        k=eighths(n["B"], n["G"], n["M"], n["D"], seed=2),
+        v=eighths(n["B"], n["G"], n["M"], n["E"], seed=3),
+        dout=eighths(n["B"], n["H"], n["N"], n["E"], seed=4),
         dtype=dtype,
         rounding="strict" if dtype in ("float64", "float32") else "eager",
         **{name: x for name, x in changes.items() if name not in SIZES},

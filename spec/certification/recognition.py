@@ -13,7 +13,7 @@ import numpy as np
 from spec import rounding
 from spec.certification.contracts.contract import Guarded
 from spec.certification.conventions import fitted, under
-from spec.certification.probes import core, lattice, square
+from spec.certification.probes import core, eighths, square
 from spec.clause import Violation
 from spec.implementation import Implementation, Refused, kinds_of
 from spec.notation import CONVENTIONS, Problem
@@ -61,7 +61,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "grouping": (square(dtype, H=6, G=2),),
         "causal": (core(dtype, N=3).but(causal=True),),
         "idle": (plain.but(mask=idle),),
-        "idle bias": (plain.but(mask=np.where(idle, lattice(4, 4), -np.inf)),),
+        "idle bias": (plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),),
         "causality": (plain,),
         "lengths": (core(dtype),),
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spec.certification.contracts.contract import Problems
-from spec.certification.probes import lattice
+from spec.certification.probes import eighths
 from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.record import Capability, Layer
@@ -17,16 +17,16 @@ def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
     """A small problem with three inputs, whose lengths differ, and widths if they are to."""
     B, H, N, M, A = 2, 3, 4, 5, 6
     return LayerProblem(
-        query=lattice(B, N, A, seed=1),
-        key=lattice(B, M, K, seed=2),
-        value=lattice(B, M, V, seed=3),
-        dout=lattice(B, N, A, seed=4),
+        query=eighths(B, N, A, seed=1),
+        key=eighths(B, M, K, seed=2),
+        value=eighths(B, M, V, seed=3),
+        dout=eighths(B, N, A, seed=4),
         parameters=Parameters(
-            lattice(A, A, seed=5),
-            lattice(A, K, seed=6),
-            lattice(A, V, seed=7),
-            lattice(A, A, seed=8),
-            *(lattice(A, seed=10 + i) for i in range(4)),
+            eighths(A, A, seed=5),
+            eighths(A, K, seed=6),
+            eighths(A, V, seed=7),
+            eighths(A, A, seed=8),
+            *(eighths(A, seed=10 + i) for i in range(4)),
         ),
         heads=H,
         dtype=dtype,
@@ -53,12 +53,12 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
     """For each kind of problem, some that are of that kind and, where it can be, of no other."""
     plain, three = core(dtype), apart(dtype)
     hidden = ~np.tri(4, k=1, dtype=bool)
-    bias = np.where(hidden, -np.inf, lattice(4, 4))
+    bias = np.where(hidden, -np.inf, eighths(4, 4))
     of_heads = np.broadcast_to(hidden, (6, 4, 4)).copy()
     padding = np.arange(4) >= np.array([[4], [3]])
     return {
         Capability.MASK: (plain.but(mask=hidden),),
-        Capability.BIAS: (plain.but(mask=bias), plain.but(mask=lattice(4, 4))),
+        Capability.BIAS: (plain.but(mask=bias), plain.but(mask=eighths(4, 4))),
         Capability.CAUSAL: (plain.but(causal=True),),
         Capability.PADDING: (plain.but(padding=padding),),
         Capability.HEAD_MASK: (

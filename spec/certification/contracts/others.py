@@ -10,7 +10,7 @@ from spec.cache.loading import cache as load_cache
 from spec.cache.notation import Problem as CacheProblem
 from spec.cache.reading import reading
 from spec.certification.contracts.contract import Contract
-from spec.certification.probes import lattice
+from spec.certification.probes import eighths
 from spec.dropout.definition import attention as dropped
 from spec.dropout.definition import gradients as dropped_gradients
 from spec.dropout.definition import weights as dropped_weights
@@ -32,7 +32,7 @@ def text(dtype: str) -> CacheProblem:
     """A text of five tokens in two sequences, in chunks of two."""
     shapes = {"q": (2, 3, 5, 4), "k": (2, 3, 5, 4), "v": (2, 3, 5, 4)}
     shapes |= {f"{name}_other": (2, 3, 2, 4) for name in "qkv"}
-    q, k, v, *other = (lattice(*shape, seed=i) for i, shape in enumerate(shapes.values()))
+    q, k, v, *other = (eighths(*shape, seed=i) for i, shape in enumerate(shapes.values()))
     arrivals, lengths = np.full((2, 2), 2), np.array([5, 5])
     return CacheProblem(q, k, v, other[0], other[1], other[2], arrivals, lengths, dtype=dtype)
 
@@ -55,7 +55,7 @@ CACHE = Contract(
 def network_of(dtype: str) -> NetworkProblem:
     """Three positions of width four, and five units."""
     shapes = [(2, 3, 4), (4, 5), (5,), (5, 4), (4,), (2, 3, 4)]
-    x, W1, b1, W2, b2, dy = (lattice(*shape, seed=i) for i, shape in enumerate(shapes))
+    x, W1, b1, W2, b2, dy = (eighths(*shape, seed=i) for i, shape in enumerate(shapes))
     return NetworkProblem(x, W1, b1, W2, b2, dy, dtype=dtype)
 
 
@@ -125,7 +125,7 @@ def _dropout() -> Dropout:
 
 def _at_a_quarter(dtype: str) -> DropoutProblem:
     """Four queries and five keys, and a rate of a quarter."""
-    q, k, v, dout = (lattice(2, 3, n, 2, seed=i) for i, n in enumerate((4, 5, 5, 4)))
+    q, k, v, dout = (eighths(2, 3, n, 2, seed=i) for i, n in enumerate((4, 5, 5, 4)))
     return DropoutProblem(q, k, v, dout, p=0.25, dtype=dtype)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.backends import Unsuitable
 from spec.certification.contracts.contract import Contract, Guarded, Recognised, anew
-from spec.certification.probes import lattice
+from spec.certification.probes import eighths
 from spec.certification.running import broken
 from spec.positions import CLAUSES
 from spec.positions import truth as by_definition
@@ -80,12 +80,12 @@ def charged(record: LinearBias, declared: Mapping[str, str]) -> LinearBias:
 
 def _tokens(dtype: str) -> SinusoidalProblem:
     """Three tokens in two texts, of width four."""
-    return SinusoidalProblem(lattice(2, 3, 4, seed=1), lattice(2, 3, 4, seed=2), dtype=dtype)
+    return SinusoidalProblem(eighths(2, 3, 4, seed=1), eighths(2, 3, 4, seed=2), dtype=dtype)
 
 
 def _queries(dtype: str) -> RotaryProblem:
     """Five tokens in two sequences, three heads of width four."""
-    q, k, v, dout = (lattice(2, 3, 5, 4, seed=i) for i in range(4))
+    q, k, v, dout = (eighths(2, 3, 5, 4, seed=i) for i in range(4))
     return RotaryProblem(q, k, v, dout, np.tile(np.arange(5), (2, 1)), dtype=dtype)
 
 
@@ -118,7 +118,7 @@ ALIBI = Contract(
     noun="a linear bias",
     definition="R34",
     first="bias",
-    core=lambda dtype: BiasProblem(lattice(4, 3, 3), dtype=dtype),
+    core=lambda dtype: BiasProblem(eighths(4, 3, 3), dtype=dtype),
     truth=by_definition.linear_bias,
     mistakes=ALIBI_MISTAKES,
     load=linear_bias,
