@@ -69,8 +69,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if Path(metafunc.module.__file__).name != TESTS:
         return
     from spec.backends import Unsuitable
-    from spec.certification.declared import declared
     from spec.certification.doors import runs
+    from spec.certification.target.declared import declared
 
     option = metafunc.config.getoption
     try:

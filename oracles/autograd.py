@@ -1,6 +1,6 @@
 """The definition in torch float64, its gradients left to autograd.
 
-The closed-form gradients of `spec.definition` are held to these, which nobody wrote
+The closed-form gradients of `spec.attention.definition` are held to these, which nobody wrote
 down. The numbers are float64 whatever dtype comes in, and rounded once on the way out.
 """
 

@@ -1,6 +1,6 @@
 """Attention to many digits, correctly rounded: every answer is the nearest number of its format.
 
-The formulas of attention, one number at a time, share no line with `spec.definition`.
+The formulas of attention, one number at a time, share no line with `spec.attention.definition`.
 They are evaluated with 60 digits and with 120; where both round to the same
 number, it is the answer, and otherwise the digits are doubled again (Ziv 1991). An
 exact zero, which no number of digits would settle, is settled by underflow: what is left
@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from spec.implementation import Implementation
-from spec.notation import DTYPES, Array, Gradients, Problem
-from spec.rounding.formats import FORMATS, Format
+from spec.attention.notation import Gradients, Problem
+from spec.attention.record import Implementation
+from spec.formats import FORMATS, Format
+from spec.notation import DTYPES, Array
 
 FIRST, LAST = 60, 960  # decimal digits
 

@@ -3,7 +3,7 @@
     a_ij = 2^s_ij / sum_j 2^s_ij
 
 With integer scores this is rational, and here it is evaluated by plain loops over
-fractions that share no line with `spec.definition`, which `spec.exact` runs in the
+fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs in the
 same arithmetic: the two have to be equal, not close.
 
 This is no implementation of attention in base e, and not a record that a clause could
@@ -21,7 +21,8 @@ from itertools import product
 
 import numpy as np
 
-from spec.notation import Array, Gradients, Problem
+from spec.attention.notation import Gradients, Problem
+from spec.notation import Array
 
 Row = list[Fraction]
 

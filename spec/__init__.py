@@ -48,17 +48,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spec import (
+from spec import cache, dropout, feed_forward, layer, positions
+from spec.attention.clauses import (
     agreement,
     bases,
     biases,
     blocks,
-    cache,
     calls,
     causality,
     decoding,
-    dropout,
-    feed_forward,
     forbidden,
     gradient_flow,
     gradients,
@@ -67,18 +65,17 @@ from spec import (
     jacobian,
     keys,
     large_scores,
-    layer,
     log_sum_exp,
     masking,
     permutations,
-    positions,
     scale,
     softmax,
     values,
 )
-from spec.clause import Clause, Violation
-from spec.implementation import Implementation
-from spec.notation import Gradients, Problem
+from spec.attention.notation import Gradients, Problem
+from spec.attention.record import Implementation
+from spec.clause import Clause
+from spec.comparison import Violation
 
 if TYPE_CHECKING:
     from spec.certification import assert_attention, certify, parametrize_with_clauses, rerun

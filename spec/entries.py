@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from spec.formats import rounded
 from spec.notation import Array
-from spec.rounding.formats import rounded
 from spec.sizes import Shapes
 
 LATTICE = 16.0  # the lattice is the integers over this
@@ -180,3 +180,8 @@ def _at_most(x: Array, most: float) -> Array:
 
 
 BYTES = _lattice_of_bytes()
+
+
+def eighths(*shape: int, seed: int = 0) -> Array:
+    """Eighths between -1 and 1, the same on every day; every dtype has them exactly."""
+    return np.random.default_rng((seed, *shape)).integers(-8, 9, shape) / 8

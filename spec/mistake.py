@@ -4,7 +4,7 @@ Each kind of subject has a catalogue of them, beside its clauses: its right step
 them replaced, so that each is wrong in one way, and can be certified (and rejected) like
 anybody else's. A few are right after all, and must be certified.
 
-    attention     spec.mistakes
+    attention     spec.attention.mistakes
     layer         spec.layer.mistakes
     cache         spec.cache.mistakes
     positions     spec.positions.{sinusoidal,rotary,alibi}.mistakes

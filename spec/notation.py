@@ -22,9 +22,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -32,24 +30,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Grade = Literal["strict", "flash", "eager"]
-Corner = Literal["top-left", "bottom-right"]
 Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 
 GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
 DTYPES = ("float64", "float32", "float16", "bfloat16")
-
-# What the mathematics leaves open: the choices, the default first.
-# Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
-# who is so by -inf in an additive mask follows `idle bias`.
-CONVENTIONS: Mapping[str, tuple[str, ...]] = {
-    "idle": ("zero", "nan", "uniform"),
-    "idle bias": ("as idle", "zero", "nan", "uniform"),
-    "causal": ("top-left", "bottom-right"),
-    "grouping": ("blocks", "interleaved"),
-    "mask means": ("attend", "forbid"),
-    "causality": ("asked", "always"),
-    "lengths": ("any", "equal"),
-}
 
 
 def read_only(record: Any) -> None:
@@ -95,90 +79,6 @@ class Posed:
     def chance(self) -> np.random.Generator:
         """A source of choices that depends on `seed` alone."""
         return np.random.default_rng(self.seed)
-
-
-@dataclass(frozen=True, eq=False)
-class Problem(Posed):
-    """One attention problem, and the loss <dout, o> to differentiate.
-
-    q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
-    mask: broadcastable to (B, H, N, M), or None. Bool: True where query i may
-        attend to key j. Float: added to the scores after scaling, -inf forbids.
-    causal: forbids the future; `corner` tells which diagonal that is when N != M.
-    scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
-    memory: how the arrays lie in it.
-    """
-
-    q: Array
-    k: Array
-    v: Array
-    dout: Array
-    _: KW_ONLY
-    mask: Array | None = None
-    causal: bool = False
-    scale: float | None = None
-    corner: Corner = "top-left"
-    memory: Memory = "contiguous"
-
-    B = Length("q", 0)
-    H = Length("q", 1)
-    G = Length("k", 1)
-    N = Length("q", 2)
-    M = Length("k", 2)
-    D = Length("q", 3)
-    E = Length("v", 3)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether several query heads share a key head."""
-        return self.G != self.H
-
-    @property
-    def sigma(self) -> float:
-        """The scale that applies: the one asked for, else 1 / sqrt(D)."""
-        return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
-
-    @cached_property
-    def future(self) -> Array:
-        """True where key j lies in the future of query i.   (N, M)"""
-        shift = self.M - self.N if self.corner == "bottom-right" else 0
-        return np.arange(self.M)[None, :] > np.arange(self.N)[:, None] + shift
-
-    @cached_property
-    def allowed(self) -> Array:
-        """True where query i may attend to key j.   (B, H, N, M)"""
-        allowed = np.ones((self.B, self.H, self.N, self.M), dtype=bool)
-        if self.mask is not None:
-            allowed &= self.mask if self.mask.dtype == bool else ~np.isneginf(self.mask)
-        if self.causal:
-            allowed &= ~self.future
-        return allowed
-
-    @cached_property
-    def bias(self) -> Array:
-        """What is added to the scores, zero where a key is forbidden.   (B, H, N, M)"""
-        bias = np.zeros((self.B, self.H, self.N, self.M))
-        if self.mask is not None and self.mask.dtype != bool:
-            bias = np.where(self.allowed, self.mask, bias)
-        return bias
-
-    @cached_property
-    def idle(self) -> Array:
-        """True where a query may attend to no key.   (B, H, N)"""
-        return np.logical_not(self.allowed.any(axis=-1))
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """The derivatives of <dout, o>, each shaped like what it is taken by.
-
-    bias: (B, H, N, M) or as the mask was given; None where it was not asked for.
-    """
-
-    q: Array
-    k: Array
-    v: Array
-    bias: Array | None = None
 
 
 @dataclass(frozen=True)

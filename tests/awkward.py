@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from spec import rounding
-from spec.notation import Array, Problem
-from spec.rounding.formats import FORMATS
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.formats import FORMATS
+from spec.notation import Array
 
 
 def draw(

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from spec import rounding
-from spec.notation import Array, Problem
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.notation import Array
 from tests.machine import Machine
 
 

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from spec.backends import implementation
+from spec.attention.plug import implementation
 from tests import targets
 
 calls = itertools.count(1)

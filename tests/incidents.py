@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spec.certification.contracts import CONTRACTS
+from spec.kinds import KINDS
 from tests.readme import ROOT
 
 INCIDENTS = ROOT / "spec" / "incidents.md"
@@ -20,7 +20,7 @@ def mistakes(name: str) -> str:
     """The mistakes that name a class, by the kind of subject that they spoil; empty without any."""
     found = {
         about: [f"`{x.name}`" for x in contract.mistakes.values() if x.incident == name]
-        for about, contract in CONTRACTS.items()
+        for about, contract in KINDS.items()
     }
     return "; ".join(f"{about} {', '.join(names)}" for about, names in found.items() if names)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from spec import about
-from spec.certification.running import Finding, judged, scope_for
-from spec.clause import Clause, Violation
-from spec.implementation import Subject
+from spec.certification.judging.judging import Finding, judged, scope_for
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.subject import Subject
 
 EXAMPLES, QUICK = 25, 4  # for a clause of usual effort; 25 are those of the standard profile
 

@@ -10,7 +10,7 @@ from implementations.cached import Growing
 from implementations.multihead import MultiHead
 from implementations.rotary import rotate, rotate_halves
 from implementations.sinusoidal import encode
-from spec.positions.rotary.loading import rotation
+from spec.positions.rotary.plug import rotation
 
 TURNS = rotation(rotate, backend="numpy")
 BY_HAND = replace(TURNS, call=lambda problem: TURNS.call(problem))

@@ -13,10 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from spec import definition
-from spec.notation import Array, Problem
-from spec.rounding import rounded
-from spec.rounding.arithmetic import allowed
+from spec.attention import definition
+from spec.attention.notation import Problem
+from spec.attention.rounding import rounded
+from spec.attention.rounding.arithmetic import allowed
+from spec.notation import Array
 from tests import through_the_maximum
 
 

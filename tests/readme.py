@@ -6,8 +6,8 @@ from pathlib import Path
 
 import spec
 from spec import SECTIONS
-from spec.certification.contracts import CONTRACTS
 from spec.clause import Clause
+from spec.kinds import KINDS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -48,7 +48,7 @@ def spans(numbers: list[int], letter: str) -> str:
 def folded(about: str) -> list[str]:
     """The same, behind a line that a reader may open."""
     clauses = list(spec.about(about).values())
-    what = f"{CONTRACTS[about].noun[0].upper()}{CONTRACTS[about].noun[1:]}"
+    what = f"{KINDS[about].noun[0].upper()}{KINDS[about].noun[1:]}"
     numbers = spans([int(clause.number[1:]) for clause in clauses], clauses[0].section)
     summary = f"<summary>{what}: {len(clauses)} clauses, {numbers}</summary>"
     return ["", "<details>", summary, *sections(about), "", "</details>"]
@@ -56,7 +56,7 @@ def folded(about: str) -> list[str]:
 
 def table() -> str:
     """All clauses: about attention in the open, about all else behind a line each."""
-    kinds = [about for about in CONTRACTS if about != "attention"]
+    kinds = [about for about in KINDS if about != "attention"]
     lines = [*sections("attention"), *(line for about in kinds for line in folded(about))]
     return "\n".join(lines[1:]) + "\n"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import rounding
-from spec.notation import GRADES, Array, Grade, Problem
-from spec.rounding import rounded
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.attention.rounding import rounded
+from spec.notation import GRADES, Array, Grade
 
 DTYPES_AND_GRADES: list[tuple[str, Grade]] = [
     ("float64", "strict"),

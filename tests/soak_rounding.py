@@ -9,7 +9,7 @@ import argparse
 import time
 from collections import Counter
 
-from spec import rounding
+from spec.attention import rounding
 from tests.budget_shares import worst
 from tests.machine import STYLES, Machine
 from tests.rounding_problems import DTYPES_AND_GRADES, problem_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.clause import equal
+from spec.comparison import equal
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.rounding import Budgets
 from spec.layer.state import parameters_of

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from spec import certify
-from spec.certification.certificate import Certificate
-from spec.implementation import KINDS, Capability
-from spec.problems import EVERY, Problems, Scope
+from spec.attention.domain import EVERY, Problems
+from spec.attention.options import KINDS, Capability
+from spec.certification.ledger.certificate import Certificate
+from spec.domain import Scope
 from tests import always_targets as targets
 from tests.shell import run
 from tests.test_problems import drawn

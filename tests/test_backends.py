@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from spec import definition
-from spec.backends import Unsuitable, implementation, inferred
+from spec.attention import definition
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core
+from spec.backends import Unsuitable, inferred
 from spec.backends.memory import laid_out, view_of
-from spec.certification.probes import core
-from spec.clause import Violation
-from spec.implementation import Capability, Refused
+from spec.comparison import Violation
 from spec.notation import DTYPES
+from spec.subject import Refused
 from tests import targets
 
 pytestmark = pytest.mark.torch

@@ -13,13 +13,14 @@ from implementations import TARGETS
 from implementations.cached import Growing, fixed
 from implementations.paged import Paged
 from spec import CLAUSES
-from spec.backends import implementation
+from spec.attention.mistakes import MISTAKES as ATTENTION_MISTAKES
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.record import Implementation
 from spec.cache.adapter import WAYS, Way, cache_of, first_way
 from spec.cache.definition import DEFINITION
-from spec.cache.loading import cache
+from spec.cache.plug import cache
 from spec.cache.record import Cache
-from spec.implementation import Capability, Implementation
-from spec.mistakes import MISTAKES as ATTENTION_MISTAKES
 from tests.judging import QUICK, broken, found
 
 NUMPY = ("float64", "float32", "float16")

@@ -10,7 +10,7 @@ import pytest
 from implementations.cached import Growing
 from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.cache.loading import cache
+from spec.cache.plug import cache
 from spec.cache.record import Capability
 from spec.notation import Array
 

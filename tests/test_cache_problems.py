@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from implementations.cached import Growing
 from spec import about
-from spec import rounding as attention_budgets
-from spec.backends import implementation
+from spec.attention import rounding as attention_budgets
+from spec.attention.plug import implementation
+from spec.attention.rounding import rounded
 from spec.cache import rounding
 from spec.cache.definition import DEFINITION
 from spec.cache.domain import Texts
-from spec.cache.loading import cache
 from spec.cache.notation import Chunk, Problem
+from spec.cache.plug import cache
 from spec.cache.reading import (
     alone,
     arriving,
@@ -29,10 +30,9 @@ from spec.cache.reading import (
     reading,
 )
 from spec.cache.record import Capability
-from spec.certification.running import broken as broken_by
-from spec.clause import equal
-from spec.problems import Scope
-from spec.rounding import rounded
+from spec.comparison import equal
+from spec.domain import Scope
+from spec.trial import broken as broken_by
 
 
 def example(seed: int = 0, *, B: int = 3, N: int = 7, M: int = 4, **changes: Any) -> Problem:

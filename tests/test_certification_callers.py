@@ -8,7 +8,7 @@ import pytest
 
 from spec.certification import assert_attention, certify, parametrize_with_clauses
 from spec.certification.doors import runs
-from spec.certification.probes import eighths
+from spec.entries import eighths
 from tests import shell, targets
 
 QUICK = {"profile": "quick", "dtypes": ("float32",)}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from spec.backends import implementation
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
 from spec.certification import certify
-from spec.certification.probing import probed
-from spec.implementation import Capability
+from spec.certification.target.probing import probed
 from tests import targets
 
 QUICK = {"profile": "quick", "dtypes": ("float32",)}

@@ -3,9 +3,9 @@
 import pytest
 
 from spec import CLAUSES
-from spec.certification.choices import BACKEND
-from spec.certification.drawing import BUNDLE, Enough, draw
-from spec.problems import Scope
+from spec.certification.judging.choices import BACKEND
+from spec.certification.judging.drawing import BUNDLE, Enough, draw
+from spec.domain import Scope
 from tests import shell
 
 SCOPE = Scope("float32")
@@ -14,7 +14,7 @@ import hashlib, sys
 import hypothesis
 from spec import CLAUSES
 from spec.certification import drawing
-from spec.problems import Scope
+from spec.attention.domain import Scope
 
 backend, module = sys.argv[1:]
 drawing.SETTINGS = hypothesis.settings(drawing.SETTINGS, backend=backend)

@@ -6,9 +6,9 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification import certify, parametrize_with_clauses
-from spec.certification.examining import Examiner
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.verdict import verdict_from_json
 from spec.certification.settings import Request
-from spec.certification.verdicts import verdict_from_json
 from tests.shell import run
 
 AHEAD = "tests.switching:eager_and_ahead"

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from spec.backends import implementation
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core
 from spec.certification import certify
-from spec.certification.probes import core
-from spec.certification.witness import Witness
+from spec.certification.judging.witness import Witness
 from tests import shell, switching, two_paths
 
 CHANGED = "note          its answer to a plain problem changed"

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES
+from spec.attention.plug.trials import core
+from spec.attention.simplify import MOVES
 from spec.certification import certify
-from spec.certification.certificate import loaded
-from spec.certification.contracts.attention_moves import MOVES
-from spec.certification.posing import problem_from_json, problem_to_json
-from spec.certification.probes import core
-from spec.certification.reduction import smallest
-from spec.certification.report import save_report
+from spec.certification.explaining.reduction import smallest
+from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.text import save_report
+from spec.written import problem_from_json, problem_to_json
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from __future__ import annotations
 import pytest
 
 from spec import CLAUSES, about
-from spec.backends import implementation
-from spec.certification.contracts import CONTRACTS
+from spec.attention.plug import implementation
 from spec.clause import Clause
+from spec.kinds import KINDS
 from tests.judging import broken, found
 from tests.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.torch_mistakes import forgets_keys_asked_for_alone
 
-MISTAKES = {kind: contract.mistakes for kind, contract in CONTRACTS.items()}
+MISTAKES = {kind: contract.mistakes for kind, contract in KINDS.items()}
 PAIRS = [
     (clause, name)
     for clause in CLAUSES.values()
@@ -48,7 +48,7 @@ def test_a_clause_rejects_them_for_any_seed(clause: Clause, name: str) -> None:
         assert refuted(clause, name, seed), seed
 
 
-@pytest.mark.parametrize("kind", CONTRACTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_mistake_is_named_by_a_clause_of_its_force(kind: str) -> None:
     """By one that must hold, if it must not be, and else only by those that should."""
     named, wrong = {"must": set(), "should": set()}, {"must": set(), "should": set()}

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from spec import about, certify
-from spec.backends import Unsuitable, layer
-from spec.backends.described import Form, read
-from spec.certification.contracts import CONTRACTS
-from spec.certification.probing import probed
-from spec.certification.reduction import reduced
-from spec.certification.running import broken
-from spec.implementation import Capability
+from spec.attention.options import Capability
+from spec.backends import Unsuitable
+from spec.certification.explaining.reduction import reduced
+from spec.certification.target.probing import probed
+from spec.kinds import KINDS
+from spec.layer.plug import layer
+from spec.layer.plug.described import Form, read
 from spec.layer.record import Layer
+from spec.trial import broken
 from tests.judging import QUICK, found
 from tests.shell import run
 
@@ -53,7 +54,7 @@ def described(name: str, as_for: str = "") -> Layer:
         said["make"].__globals__[as_for] = target
     declared = IDLE if "masks" in said else {}
     raw = layer(target, **said, dtypes=("float32",), conventions=declared)
-    return probed(CONTRACTS["layer"].under(raw, {})).by_dtype["float32"]
+    return probed(KINDS["layer"].under(raw, {})).by_dtype["float32"]
 
 
 def of_nanogpt(build: str) -> Layer:
@@ -133,7 +134,7 @@ def test_a_faulty_layer_is_refused_with_a_counterexample(build: str) -> None:
 
 def of(record: Layer) -> Layer:
     """The record under its own conventions."""
-    return CONTRACTS["layer"].under(record, {})  # type: ignore[no-any-return]
+    return KINDS["layer"].under(record, {})  # type: ignore[no-any-return]
 
 
 @pytest.mark.torch

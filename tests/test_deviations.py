@@ -18,11 +18,11 @@ from implementations.rotary import rotate
 from implementations.sinusoidal import encode
 from spec import CLAUSES, certify
 from spec.backends import Unsuitable
-from spec.certification.contracts import CONTRACTS, contract
-from spec.certification.declared import declared
-from spec.certification.deviations import KNOWN
 from spec.certification.doors import runs
 from spec.certification.settings import Request
+from spec.certification.target.declared import declared
+from spec.certification.target.deviations import KNOWN
+from spec.kinds import KINDS, kind_of
 from tests import targets
 from tests.shell import certify as certify_named
 from tests.shell import run
@@ -78,9 +78,9 @@ EMPTY: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("record", [False, True], ids=["program", "record"])
-@pytest.mark.parametrize("kind", CONTRACTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_that_is_judged_excuses_itself(kind: str, record: bool) -> None:
-    known, target = contract(kind), EMPTY[kind]
+    known, target = kind_of(kind), EMPTY[kind]
     excuses = {number: "known" for number, clause in CLAUSES.items() if clause.about == kind}
     target.deviations = excuses
     if record:
@@ -99,9 +99,9 @@ def test_not_on_the_command_line_either(tmp_path: Path) -> None:
     assert done.stdout.startswith("attend: not certified\n")
 
 
-@pytest.mark.parametrize("kind", CONTRACTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_clause_of_the_definition_never_deviates(kind: str) -> None:
-    definition = contract(kind).definition
+    definition = kind_of(kind).definition
     with pytest.raises(Unsuitable, match=f"--deviation {definition}: "):
         certify(EMPTY[kind], about=kind, deviations={definition: "known"}, **FEW)
     listed = {n for found in KNOWN.values() for one in found for n in one.clauses}

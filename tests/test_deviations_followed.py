@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from spec import certify
-from spec.backends import implementation
-from spec.certification.certificate import Certificate
-from spec.certification.deviations import KNOWN, known
-from spec.certification.following import Listener, is_nothing_but, named, program
+from spec.attention.plug import implementation
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.target.deviations import KNOWN, known
+from spec.certification.target.following import Listener, is_nothing_but, named, program
 from tests import targets
 
 pytestmark = pytest.mark.torch

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
-from spec import definition, rounding
-from spec.clause import Violation, at_least, at_most, equal
-from spec.notation import DTYPES, Array, Problem
-from spec.rounding.formats import FORMATS
+from spec.attention import definition, rounding
+from spec.attention.notation import Problem
+from spec.comparison import Violation, at_least, at_most, equal
+from spec.formats import FORMATS
+from spec.notation import DTYPES, Array
 
 LONG_DOUBLE_U = float(np.finfo(np.longdouble).eps) / 2
 SEEDS = st.integers(0, 2**32 - 1)

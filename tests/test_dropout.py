@@ -8,9 +8,9 @@ from importlib.util import find_spec
 import pytest
 
 import implementations.dropout
-from spec.dropout.loading import dropout
+from spec.attention.options import Capability
 from spec.dropout.notation import Dropout
-from spec.implementation import Capability
+from spec.dropout.plug import dropout
 from tests.judging import QUICK, broken
 
 FORMATS = ("float64", "float32", "float16", "bfloat16")

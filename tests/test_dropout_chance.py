@@ -14,7 +14,7 @@ import pytest
 
 from spec import about
 from spec.dropout import chance, reading
-from spec.dropout.draws import first_of_pairs
+from spec.dropout.clauses.draws import first_of_pairs
 from spec.notation import Array
 from tests.judging import QUICK, found
 from tests.test_dropout import FORMATS, right

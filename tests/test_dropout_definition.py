@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec.clause import Violation, equal
+from spec.attention.rounding import arithmetic, chained
+from spec.comparison import Violation, equal
+from spec.domain import Scope
 from spec.dropout import definition
 from spec.dropout.domain import CROWDS, MOST, Problems, tamed
 from spec.dropout.notation import Problem
 from spec.dropout.rounding import bounds, of_any_output
-from spec.problems import Scope
-from spec.rounding import arithmetic, chained
 
 
 def small(seed: int = 0, p: float = 0.25, **changes: Any) -> Problem:
@@ -24,7 +24,7 @@ def small(seed: int = 0, p: float = 0.25, **changes: Any) -> Problem:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_rate_of_zero_is_the_definition_of_attention(seed: int) -> None:
-    from spec import definition as without
+    from spec.attention import definition as without
 
     problem = small(seed, p=0.0)
     all_kept = np.ones((2, 3, 4, 5), dtype=bool)
@@ -90,7 +90,7 @@ def test_a_small_error_is_not_lost_beside_a_large_number() -> None:
 def test_weights_are_large_enough_to_be_read(domain: Problems) -> None:
     from hypothesis import given, settings
 
-    from spec import definition as without
+    from spec.attention import definition as without
 
     @settings(max_examples=30, deadline=None, database=None)
     @given(domain.within(Scope(dtype="float16")))

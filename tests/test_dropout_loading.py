@@ -11,7 +11,7 @@ import implementations.dropout
 from spec import CLAUSES
 from spec.backends import Unsuitable
 from spec.dropout import reading
-from spec.dropout.loading import dropout
+from spec.dropout.plug import dropout
 from tests.judging import broken
 from tests.test_dropout import right
 from tests.test_dropout_definition import small

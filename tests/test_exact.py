@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracles import rational
-from spec import definition
-from spec.exact import Logarithm, Rationals, exact, fractions, power_of_two
+from spec.attention import definition
+from spec.attention.proofs.examples import example
+from spec.attention.proofs.inputs import exact
 from spec.notation import Array
-from spec.proofs.examples import example
+from spec.proving.exact import Logarithm, Rationals, fractions, power_of_two
 
 SEEDS = st.integers(0, 2**32 - 1)
 generated = settings(

@@ -8,9 +8,9 @@ import pytest
 
 from implementations import TARGETS
 from spec import certify
+from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.making import AttentionMistake
 from spec.backends import Unsuitable, library
-from spec.mistakes import MISTAKES
-from spec.mistakes.mistake import AttentionMistake
 from spec.notation import DTYPES
 
 RIGHT = [t.name for t in TARGETS if t.backend == "numpy" or find_spec("torch")]

@@ -9,8 +9,8 @@ import pytest
 
 import implementations.feed_forward
 from spec import about
-from spec.feed_forward.loading import feed_forward
 from spec.feed_forward.notation import FeedForward
+from spec.feed_forward.plug import feed_forward
 from tests.judging import QUICK, bound, broken
 
 RIGHT = ["numpy", *(("torch", "module") if find_spec("torch") else ())]

@@ -12,13 +12,13 @@ import pytest
 
 from spec import CLAUSES
 from spec.backends import Unsuitable
+from spec.domain import Scope
 from spec.feed_forward import definition, rounding
 from spec.feed_forward.definition import ARRAYS
 from spec.feed_forward.domain import Problems
-from spec.feed_forward.loading import feed_forward
 from spec.feed_forward.notation import Problem
-from spec.problems import Scope
-from spec.rounding.formats import rounded
+from spec.feed_forward.plug import feed_forward
+from spec.formats import rounded
 from tests.judging import QUICK, found
 
 

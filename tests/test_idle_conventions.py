@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES, certify
-from spec.backends import implementation
-from spec.certification.conventions import under
-from spec.certification.idle_rows import Declared
-from spec.certification.loading import load
-from spec.certification.probes import core
-from spec.certification.reproduction import script
+from spec.attention.notation import CONVENTIONS, Problem
+from spec.attention.plug import implementation
+from spec.attention.plug.conventions import under
+from spec.attention.plug.idle_rows import Declared
+from spec.attention.plug.trials import core
+from spec.certification.explaining.script import script
 from spec.certification.settings import Request
-from spec.clause import Violation
-from spec.notation import CONVENTIONS, Problem
+from spec.certification.target.loading import load
+from spec.comparison import Violation
 from tests import idle_targets as targets
 from tests.shell import run
 

@@ -17,11 +17,13 @@ import torch
 from implementations import TARGETS, Target, fused, fused_torch
 from implementations.dense import mask_of_lengths
 from oracles import autograd, sdpa
-from spec import definition, rounding
-from spec.backends import implementation
-from spec.clause import equal
-from spec.implementation import Capability, Implementation
-from spec.notation import Array, Problem
+from spec.attention import definition, rounding
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.record import Implementation
+from spec.comparison import equal
+from spec.notation import Array
 
 pytestmark = pytest.mark.torch
 

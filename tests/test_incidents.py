@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from spec.certification.contracts import CONTRACTS
+from spec.kinds import KINDS
 from tests.incidents import INCIDENTS, entries, filled, mistakes
 from tests.readme import ROOT
 
 TEXT = INCIDENTS.read_text()
 ENTRIES = entries(TEXT)
-MISTAKES = [x for contract in CONTRACTS.values() for x in contract.mistakes.values()]
+MISTAKES = [x for contract in KINDS.values() for x in contract.mistakes.values()]
 LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 
 

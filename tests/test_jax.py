@@ -16,14 +16,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec import CLAUSES, certify, rounding
-from spec.backends import implementation
-from spec.certification.deviations import known
-from spec.certification.probes import core, eighths
-from spec.clause import Clause, equal
-from spec.implementation import Implementation, Refused
-from spec.notation import Problem
-from spec.problems import EVERY, IDLE
+from spec import CLAUSES, certify
+from spec.attention import rounding
+from spec.attention.domain import EVERY, IDLE
+from spec.attention.notation import Problem
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core
+from spec.attention.record import Implementation
+from spec.certification.target.deviations import known
+from spec.clause import Clause
+from spec.comparison import equal
+from spec.entries import eighths
+from spec.subject import Refused
 
 pytestmark = pytest.mark.jax
 MODULE = "implementations.adapters.jax_attention"

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 
 from spec import about, certify, parametrize_with_clauses
-from spec.backends import Unsuitable, layer
-from spec.certification.certificate import loaded
-from spec.certification.contracts import CONTRACTS
+from spec.backends import Unsuitable
 from spec.certification.doors import Run, runs
-from spec.certification.posing import PROBLEMS, arrays, problem_from_json, problem_to_json
-from spec.certification.probing import probed
-from spec.certification.reduction import reduced
-from spec.certification.running import broken, scope_for
-from spec.clause import Violation
+from spec.certification.explaining.reduction import reduced
+from spec.certification.judging.judging import scope_for
+from spec.certification.ledger.certificate import loaded
+from spec.certification.target.probing import probed
+from spec.comparison import Violation
+from spec.kinds import KINDS, PROBLEMS
 from spec.layer.mistakes import MISTAKES
+from spec.layer.plug import layer
 from spec.layer.record import Capability
+from spec.trial import broken
+from spec.written import arrays, problem_from_json, problem_to_json
 from tests import layer_targets as layers
 from tests.judging import found
 from tests.shell import run
@@ -156,7 +158,7 @@ def test_each_kind_is_certified(target: str, kind: str | None) -> None:
 @pytest.mark.parametrize("kind", PROBLEMS)
 def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
     """What guards the search for smaller counterexamples has to be right."""
-    record = CONTRACTS[kind].truth()
+    record = KINDS[kind].truth()
     for clause in about(kind).values():
         if clause.binds(record) and clause.force == "must":
             finding = found(clause, record, "float32", examples=3, reach="quick")
@@ -165,7 +167,7 @@ def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", PROBLEMS)
 def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> None:
-    contract = CONTRACTS[kind]
+    contract = KINDS[kind]
     clause = about(kind)[contract.definition]
     for mistake in contract.mistakes.values():
         if mistake.name not in clause.catches:
@@ -185,7 +187,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
 
 @pytest.mark.parametrize("kind", PROBLEMS)
 def test_problems_of_each_kind_survive_json(kind: str) -> None:
-    problem = CONTRACTS[kind].core("float32")
+    problem = KINDS[kind].core("float32")
     back = problem_from_json(PROBLEMS[kind], json.loads(json.dumps(problem_to_json(problem))))
     there, found = arrays(problem), arrays(back)
     assert there.keys() == found.keys()

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from spec import certify
-from spec.certification.certificate import loaded
-from spec.certification.contracts import CONTRACTS
-from spec.certification.contracts.layer_conventions import opposite
+from spec.certification.ledger.certificate import loaded
+from spec.kinds import KINDS
+from spec.layer.plug.conventions import opposite
 from spec.layer.record import Layer
 from tests import layer_targets as layers
 from tests.shell import run
@@ -62,7 +62,7 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
 
 def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
     """They are told of causality by the problem, and of the masks as it has them."""
-    truth = CONTRACTS["layer"].truth()
+    truth = KINDS["layer"].truth()
     attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
     options = {"profile": "quick", "dtypes": ("float32",)}
     assert not certify(attends, **options).passed  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def test_what_is_the_default_of_its_kind_is_no_departure(
     target: Any, about: str | None, departure: tuple[str, str], tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"about": about, "profile": "quick", "dtypes": ("float32",)}
-    first = CONTRACTS[about or "layer"].definition
+    first = KINDS[about or "layer"].definition
     plain = certify(target, **options, clauses=(first,))
     assert "conventions   all default\n" in str(plain)
     other = certify(target, **options, clauses=(first,), conventions=dict([departure]))

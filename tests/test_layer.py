@@ -7,15 +7,15 @@ import pytest
 
 from implementations.multihead import MultiHead
 from spec import about
-from spec.backends import layer
-from spec.certification.deviations import known
+from spec.certification.target.deviations import known
 from spec.clause import Clause
-from spec.implementation import Refused
+from spec.domain import Scope
+from spec.layer.domain import EVERY, LayerProblems
 from spec.layer.mistakes import MISTAKES
-from spec.layer.problems import EVERY, LayerProblems
+from spec.layer.plug import layer
 from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
-from spec.problems import Scope
+from spec.subject import Refused
 from tests.judging import QUICK, broken, found
 from tests.test_problems import drawn
 

@@ -7,7 +7,7 @@ import pytest
 
 from spec import about
 from spec.layer import moves
-from spec.layer.problems import HIDING, IDLE, LIVE
+from spec.layer.domain import HIDING, IDLE, LIVE
 from spec.layer.proofs.examples import SEEDS, example
 
 # No theorems: what a layer is, how it is called, what it remembers.

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec import rounding
-from spec.backends import implementation
-from spec.clause import Violation, equal, holds
-from spec.mistakes import MISTAKES, MODULES, AttentionMistake
-from spec.mistakes.mistake import Kind, wrong
-from spec.mistakes.pipeline import RIGHT
-from spec.notation import CONVENTIONS, Array, Problem
+from spec.attention import rounding
+from spec.attention.mistakes import MISTAKES, MODULES, AttentionMistake
+from spec.attention.mistakes.making import Kind, wrong
+from spec.attention.mistakes.pipeline import RIGHT
+from spec.attention.notation import CONVENTIONS, Problem
+from spec.attention.plug import implementation
+from spec.comparison import Violation, equal, holds
+from spec.notation import Array
 from tests.awkward import draw, empty, family
 
 HARMFUL = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]

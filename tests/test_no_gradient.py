@@ -11,9 +11,9 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from spec import certify
-from spec.backends import implementation
-from spec.certification.probes import core
-from spec.implementation import NoGradient
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core
+from spec.subject import NoGradient
 from tests.shell import run
 
 pytestmark = pytest.mark.torch

@@ -5,18 +5,10 @@ import inspect
 import numpy as np
 import pytest
 
-from spec import definition
-from spec.backends import implementation
-from spec.backends.signature import signature_of
-from spec.cache.record import Capability as OfCache
-from spec.certification import assert_attention
-from spec.certification.contracts.attention_moves import options
-from spec.certification.guarding import Probe
-from spec.certification.probes import core, kinds, eighths
-from spec.layer.record import Capability as OfLayer
-from spec.mistakes import MISTAKES
-from spec.mistakes.pipeline import Options
-from spec.options import (
+from spec.attention import definition
+from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.pipeline import Options
+from spec.attention.options import (
     CAUSAL,
     KINDS,
     MASK,
@@ -27,6 +19,15 @@ from spec.options import (
     kinds_of,
     together,
 )
+from spec.attention.plug import implementation
+from spec.attention.plug.signature import signature_of
+from spec.attention.plug.trials import core, kinds
+from spec.attention.simplify import options
+from spec.cache.record import Capability as OfCache
+from spec.certification import assert_attention
+from spec.certification.isolation.guard import Probe
+from spec.entries import eighths
+from spec.layer.record import Capability as OfLayer
 from spec.positions.record import Capability as OfPositions
 from tests import targets
 

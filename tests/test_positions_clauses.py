@@ -14,19 +14,19 @@ import implementations.alibi
 import implementations.rotary
 import implementations.sinusoidal
 from spec import CLAUSES, about
-from spec.certification.contracts import CONTRACTS
-from spec.clause import Violation
-from spec.implementation import Subject
+from spec.comparison import Violation
+from spec.kinds import KINDS
 from spec.mistake import Mistake
 from spec.positions import truth
-from spec.positions.alibi.loading import linear_bias
-from spec.positions.rotary.loading import rotation
-from spec.positions.sinusoidal.loading import encoding
+from spec.positions.alibi.plug import linear_bias
+from spec.positions.rotary.plug import rotation
+from spec.positions.sinusoidal.plug import encoding
+from spec.subject import Subject
 from tests.judging import QUICK, bound, broken, found
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 KINDS = ("sinusoidal", "rotary", "alibi")
-CHOICES = [x for kind in KINDS for x in CONTRACTS[kind].mistakes.values() if x.convention]
+CHOICES = [x for kind in KINDS for x in KINDS[kind].mistakes.values() if x.convention]
 NUMPY = ("sinusoidal", "rotary", "rotary halves", "alibi")
 TORCH = (
     ("sinusoidal module", "rotary torch", "rotary module", "alibi torch")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import implementations.rotary
-from spec import definition as attention
+from spec.attention import definition as attention
+from spec.attention.notation import Problem as Attention
 from spec.notation import Array
-from spec.notation import Problem as Attention
 from spec.positions import angles
 from spec.positions.alibi import definition as alibi
 from spec.positions.alibi.notation import Problem as Scores

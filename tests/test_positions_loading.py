@@ -11,15 +11,15 @@ import implementations.alibi
 import implementations.rotary
 import implementations.sinusoidal
 from spec.backends import Unsuitable
-from spec.clause import Violation
-from spec.implementation import Refused
+from spec.comparison import Violation
 from spec.notation import Array
-from spec.positions.alibi.loading import linear_bias
+from spec.positions.alibi.plug import linear_bias
 from spec.positions.record import Capability
-from spec.positions.rotary.loading import rotation
 from spec.positions.rotary.notation import Problem as Queries
-from spec.positions.sinusoidal.loading import encoding
+from spec.positions.rotary.plug import rotation
 from spec.positions.sinusoidal.notation import Problem as Tokens
+from spec.positions.sinusoidal.plug import encoding
+from spec.subject import Refused
 
 
 def queries(D: int, positions: list[int]) -> Queries:

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from spec import moves, rounding
+from spec.attention import moves, rounding
+from spec.attention.domain import ANY, BOOLEAN, Problems
+from spec.attention.masks import FORMS
+from spec.attention.notation import Problem
+from spec.attention.options import KINDS, Capability, kinds_of
+from spec.domain import Scope
 from spec.entries import FAMILIES
-from spec.implementation import KINDS, Capability, kinds_of
-from spec.masks import FORMS
-from spec.notation import DTYPES, GRADES, Memory, Problem
-from spec.problems import ANY, BOOLEAN, Problems, Scope
-from spec.rounding.formats import rounded
+from spec.formats import rounded
+from spec.notation import DTYPES, GRADES, Memory
 from spec.sizes import EDGES, LONG
 
 QUIET = settings(

@@ -10,9 +10,10 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from spec import CLAUSES, layer, proofs
+from spec import CLAUSES, layer
+from spec.attention import proofs
 from spec.clause import Evidence
-from spec.proofs.algebra import (
+from spec.proving.algebra import (
     derivative,
     growing,
     key,
@@ -89,7 +90,7 @@ def test_a_theorem_says_how_far_it_reaches(theorem: Evidence) -> None:
 def test_every_theorem_is_about_a_clause() -> None:
     """Those on attention also say what the definition's closed forms rest on."""
     used = {id(clause.proof) for clause in CLAUSES.values() if clause.proof is not None}
-    around = {n: x for n, x in THEOREMS.items() if not n.startswith("spec.proofs.")}
+    around = {n: x for n, x in THEOREMS.items() if not n.startswith("spec.attention.proofs.")}
 
     assert used <= {id(theorem) for theorem in THEOREMS.values()}
     assert {n for n, theorem in around.items() if id(theorem) not in used} == LEMMAS

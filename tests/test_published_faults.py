@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from spec import certify
-from spec.certification.certificate import Certificate
-from spec.certification.verdicts import Verdict
-from spec.definition import scores
-from spec.mistakes.gradients import differentiates_softmax_by_element
-from spec.mistakes.softmax import skips_the_maximum
+from spec.attention.definition import scores
+from spec.attention.mistakes.gradients import differentiates_softmax_by_element
+from spec.attention.mistakes.softmax import skips_the_maximum
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.certificate import Certificate
 
 LAST_EXPONENT = 86.0  # exp of a little more, or less, leaves the normal numbers of float32
 AS_DRAWN = ("A1", "S10", "X5", "X7", "M19", "M20", "C15")  # clauses that put a problem as it is

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from spec.attention.notation import CONVENTIONS
 from spec.certification.settings import PROFILES
-from spec.notation import CONVENTIONS
 from spec.positions.alibi.notation import SIDES
 from spec.positions.pairing import PAIRINGS
 from tests.readme import README, ROOT, filled

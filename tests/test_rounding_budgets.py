@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spec import definition, rounding
-from spec.notation import GRADES, Grade, Problem
-from spec.rounding import rounded
+from spec.attention import definition, rounding
+from spec.attention.notation import Problem
+from spec.attention.rounding import rounded
+from spec.notation import GRADES, Grade
 from tests.budget_shares import budgets_of
 from tests.rounding_problems import DTYPES_AND_GRADES, problem_of
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from spec.attention.rounding import rounded
 from spec.notation import Array, Grade
-from spec.rounding import rounded
 from tests.budget_shares import worst
 from tests.machine import STYLES, Machine
 from tests.rounding_problems import problem_of

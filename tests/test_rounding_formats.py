@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spec import rounding
+from spec.attention import rounding
+from spec.attention.rounding import rounded
 from spec.notation import Array
-from spec.rounding import rounded
 
 
 def bits_of_bfloat16(x: Array) -> Array:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spec import certify, rounding
-from spec.notation import Problem
+from spec import certify
+from spec.attention import rounding
+from spec.attention.notation import Problem
 
 pytestmark = pytest.mark.torch
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spec import CLAUSES, rounding
-from spec.certification.running import broken
-from spec.implementation import Implementation, not_offered
-from spec.notation import Array, Grade, Problem
-from spec.rounding import arithmetic, rounded
+from spec import CLAUSES
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.attention.record import Implementation
+from spec.attention.rounding import arithmetic, rounded
+from spec.notation import Array, Grade
+from spec.subject import not_offered
+from spec.trial import broken
 from tests.budget_shares import of_backward, of_forward, ratio, worst
 from tests.machine import STYLES, Machine
 from tests.rounding_problems import DTYPES_AND_GRADES, problem_of

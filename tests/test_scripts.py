@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES
+from spec.attention.mistakes import MISTAKES, AttentionMistake
+from spec.attention.notation import Problem
+from spec.attention.plug.trials import core
 from spec.backends import Unsuitable
 from spec.certification import certify
 from spec.certification.doors import runs
-from spec.certification.examining import explained
-from spec.certification.loading import load
-from spec.certification.probes import core
-from spec.certification.reproduction import script
+from spec.certification.explaining.script import script
+from spec.certification.judging.examiner import explained
 from spec.certification.settings import Request
-from spec.mistakes import MISTAKES, AttentionMistake
-from spec.notation import Problem
+from spec.certification.target.loading import load
 from tests import faulty
 
 ROOT = Path(__file__).parent.parent

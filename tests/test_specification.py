@@ -16,8 +16,8 @@ import pytest
 
 import spec
 from spec import CLAUSES, SECTIONS
-from spec.certification.contracts import CONTRACTS
 from spec.clause import Clause
+from spec.kinds import KINDS
 from tests.torch_mistakes import NAMES as TORCH_MISTAKES
 
 TOOLS = ("backends", "certification", "loading.py", "randomness.py")  # they meet libraries
@@ -25,7 +25,7 @@ RAISES = ("Raise Violation", "Raise `Violation`")
 EVERY = pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 ROOT = Path(spec.__file__).parent
 NUMBERS = (int, float)
-CATALOGUES = {about: contract.mistakes for about, contract in CONTRACTS.items()}
+CATALOGUES = {about: contract.mistakes for about, contract in KINDS.items()}
 
 
 def test_every_clause_of_every_section_has_a_number_of_its_own() -> None:
@@ -70,11 +70,11 @@ def test_a_clause_names_mistakes_that_exist(clause: Clause) -> None:
     assert clause.catches <= {*CATALOGUES[clause.about], *of_torch}
 
 
-@pytest.mark.parametrize("about", CONTRACTS)
+@pytest.mark.parametrize("about", KINDS)
 def test_every_kind_of_subject_has_a_definition(about: str) -> None:
     """The clause that is always run has no needs that could leave it out."""
     clauses = spec.about(about)
-    number = CONTRACTS[about].definition
+    number = KINDS[about].definition
     assert not clauses[number].needs
     assert clauses[number].force == "must"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spec import about
-from spec.backends import implementation
-from spec.clause import equal
-from spec.notation import Problem
-from spec.rounding import of_weights
+from spec.attention.notation import Problem
+from spec.attention.plug import implementation
+from spec.attention.rounding import of_weights
+from spec.comparison import equal
 from tests.judging import found
 from tests.systems import E, H, alike, of_layer, same_draws, three
 

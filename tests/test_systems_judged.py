@@ -18,14 +18,15 @@ import pytest
 
 from implementations.systems import LAYERS, TARGETS
 from spec import CLAUSES, about, backends
-from spec.feed_forward.loading import feed_forward as network
-from spec.implementation import Capability, Subject
+from spec.attention.mistakes import MISTAKES
+from spec.attention.options import Capability
+from spec.feed_forward.plug import feed_forward as network
 from spec.layer.mistakes import MISTAKES as OF_LAYERS
 from spec.layer.record import KINDS
 from spec.layer.record import Capability as OfLayer
-from spec.mistakes import MISTAKES
 from spec.positions import record as positions
-from spec.positions.sinusoidal.loading import encoding
+from spec.positions.sinusoidal.plug import encoding
+from spec.subject import Subject
 from tests.judging import QUICK, bound, found
 
 SEEDS = range(20)

@@ -9,10 +9,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from spec.clause import equal, same_bits
-from spec.notation import Problem
-from spec.rounding import FORMATS, of_output, of_weights
-from spec.rounding.arithmetic import C_EXP
+from spec.attention.notation import Problem
+from spec.attention.rounding import FORMATS, of_output, of_weights
+from spec.attention.rounding.arithmetic import C_EXP
+from spec.comparison import equal, same_bits
 from tests.systems import B, D, E, H, M, N, alike, drawn, same_draws, tensors, three
 
 if find_spec("torch"):

@@ -12,13 +12,13 @@ import pytest
 from implementations.systems import list_of_heads, published_faults
 from implementations.systems.list_of_heads import Weights
 from implementations.systems.torch_names import ListOfHeadsLayer
-from spec.clause import Violation, equal
+from spec.attention.rounding import FORMATS
+from spec.attention.rounding.sums import growth
+from spec.comparison import Violation, equal
 from spec.layer.notation import Parameters
 from spec.layer.rounding import Budgets
 from spec.layer.state import parameters_of
 from spec.notation import Array
-from spec.rounding import FORMATS
-from spec.rounding.sums import growth
 from tests.systems import B, D, E, H, M, N, compared, drawn, posed, tensors
 
 if find_spec("torch"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from implementations.systems import single_head
-from spec.clause import equal, same_bits
+from spec.comparison import equal, same_bits
 from spec.layer.notation import Parameters
 from tests.systems import E, N, drawn, posed, tensors
 

@@ -9,7 +9,7 @@ import pytest
 
 from implementations.systems import published_faults, valid_lengths
 from implementations.systems.torch_names import PaddedLayer, lengths
-from spec.clause import equal, same_bits
+from spec.comparison import equal, same_bits
 from spec.notation import Array
 from tests.systems import B, E, H, M, N, of_layer, same_draws, tensors, three
 

@@ -28,9 +28,9 @@ from implementations.classifier.laws import Law, laws, row_sums
 from implementations.classifier.model import LayerClass, TextClassifier, built
 from implementations.classifier.training import BATCH, Batch, Encoded, Learner
 from implementations.classifier.variations import Change, Varied, heads_reversed, jostled
+from spec.attention.rounding.arithmetic import C_EXP, C_LOG
+from spec.formats import FORMATS
 from spec.notation import Array
-from spec.rounding.arithmetic import C_EXP, C_LOG
-from spec.rounding.formats import FORMATS
 
 COINS = 3
 

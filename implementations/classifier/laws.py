@@ -25,8 +25,8 @@ from torch import Tensor
 
 from implementations.classifier.budgets import Prediction
 from implementations.classifier.model import TextClassifier
+from spec.formats import FORMATS
 from spec.notation import Array
-from spec.rounding.formats import FORMATS
 
 WORDS = "the storm and the train"
 TURNED = "train the storm and the"

@@ -23,7 +23,7 @@ from implementations.systems.efficient_layer import EfficientLayer
 from implementations.systems.naive_layer import NaiveLayer
 from implementations.systems.positions import SinusoidalPositions
 from spec.backends import Unsuitable
-from spec.certification.loading import resolved
+from spec.certification.target.loading import resolved
 
 WIDTH, HEADS, HIDDEN = 64, 8, 128
 

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from implementations.classifier.model import HEADS, WIDTH, TextClassifier
-from spec.rounding.arithmetic import C_DIV, C_EXP
-from spec.rounding.formats import FORMATS
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP
+from spec.formats import FORMATS
 
 State = Mapping[str, Tensor]
 Change = Callable[[State, int], State]  # parameters and number of tokens; parameters

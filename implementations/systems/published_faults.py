@@ -19,7 +19,7 @@ import numpy as np
 from implementations.systems.list_of_heads import Weights, backward, forward, outer, root
 from implementations.systems.torch_names import Inputs, ListOfHeadsLayer, PaddedLayer
 from implementations.systems.valid_lengths import ValidLengthsLayer
-from spec.mistakes.gradients import differentiates_softmax_by_element
+from spec.attention.mistakes.gradients import differentiates_softmax_by_element
 from spec.notation import Array
 
 __all__ = [

@@ -16,9 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spec.backends.library import Library
+from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import Laid
-from spec.backends.signature import Unsuitable
 from spec.notation import DTYPES, Array
 
 FORMATS = {name: getattr(jnp, name) for name in DTYPES}

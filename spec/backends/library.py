@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -51,3 +52,14 @@ class Library:
         with warnings.catch_warnings(), self.running(dtype):
             warnings.simplefilter("ignore")
             yield
+
+
+class Unsuitable(Exception):
+    """A target that cannot be judged as it stands; the message is one line that says why."""
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function calls itself."""
+    if isinstance(function, functools.partial):
+        return name_of(function.func)
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.backends.library import Library
+from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import Laid, view_of
-from spec.backends.signature import Unsuitable
 from spec.notation import Array
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from spec.backends.library import Library
-from spec.clause import Violation
-from spec.implementation import Refused
+from spec.comparison import Violation
 from spec.notation import Array, Call
+from spec.subject import Refused
 
 
 class WrongArray(Violation):

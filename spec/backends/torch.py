@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec.backends.library import Library
+from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import Laid
-from spec.backends.signature import Unsuitable
-from spec.implementation import NoGradient
 from spec.notation import DTYPES, Array
+from spec.subject import NoGradient
 
 FORMATS = {name: getattr(torch, name) for name in DTYPES}
 NAMES = {dtype: name for name, dtype in FORMATS.items()}

@@ -20,13 +20,15 @@ from typing import Literal
 
 import numpy as np
 
+from spec.attention.notation import Corner
+from spec.attention.notation import Problem as Attention
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
 from spec.cache import record
 from spec.cache.notation import Chunk, Problem, Text
 from spec.cache.reading import alone
 from spec.cache.record import KINDS, Cache, State
-from spec.implementation import Capability, Implementation
-from spec.notation import Array, Corner
-from spec.notation import Problem as Attention
+from spec.notation import Array
 
 Way = Literal["corner", "mask", "square", "token"]
 Asked = Callable[[Implementation, Attention, int], Array]

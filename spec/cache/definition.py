@@ -4,7 +4,7 @@
     o_t = sum_(j <= t) a_tj v_j            with a_t the softmax of scale <q_t, k_j>, j <= t
 
 A state is what was read, so that rollback is a slice of it, and a fork is the state itself.
-Each sequence is on its own. Precision follows the arrays, as in `spec.definition`.
+Each sequence is on its own. Precision follows the arrays, as in `spec.attention.definition`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from spec import definition
+from spec.attention import definition
+from spec.attention.notation import Problem as Attention
+from spec.attention.rounding.arithmetic import widens
 from spec.cache.notation import Chunk, Problem
 from spec.cache.record import Cache, State
 from spec.notation import Array
-from spec.notation import Problem as Attention
-from spec.rounding.arithmetic import widens
 
 
 def begin(problem: Problem) -> State:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from spec import entries
 from spec.cache.notation import Problem
 from spec.cache.record import Capability
+from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS
 from spec.notation import Array
-from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS
 from spec.sizes import Limits, Shapes, Sizes, pick, sizes
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text

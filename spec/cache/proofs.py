@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from spec import definition, moves
-from spec.notation import Array, Problem
-from spec.proofs.examples import exactly
+from spec.attention import definition, moves
+from spec.attention.notation import Problem
+from spec.attention.proofs.examples import exactly
+from spec.notation import Array
 
 Corner = Literal["top-left", "bottom-right"]
 

@@ -1,7 +1,7 @@
 """The contract: what a cache is, and what it may leave out.
 
 A cache is a frozen record of plain functions on states. What a state is, is its owner's
-affair. Leaving a function out declares that it is not offered. `spec.cache.loading` builds
+affair. Leaving a function out declares that it is not offered. `spec.cache.plug` builds
 the record of a class that somebody wrote.
 """
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from spec import options
+from spec.attention import options
 from spec.cache.notation import Chunk, Problem
-from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call
+from spec.subject import Subject, not_offered
 
 
 class Capability(StrEnum):
@@ -71,7 +71,7 @@ class Cache(Subject):
 
     persistent: an earlier state may still be used after it was extended or taken back.
     Otherwise a state is used once, and only the one that came of it goes on.
-    answers: the kinds of problem answered. The rest is as `spec.implementation.Subject` has it.
+    answers: the kinds of problem answered. The rest is as `spec.subject.Subject` has it.
     """
 
     begin: Callable[[Problem], State]

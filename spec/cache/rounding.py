@@ -2,7 +2,7 @@
 
 A cache computes row t from the keys up to t, in whatever chunk the token arrives and
 wherever the keys lie. That is an ordinary attention problem, and its budget
-(`spec.rounding.of_output`) holds for any order of keys; what is hidden enters no budget.
+(`spec.attention.rounding.of_output`) holds for any order of keys; what is hidden enters no budget.
 So the budget of row t of one causal pass is that of the answer to token t:
 
     |o_t(cache) - o_t| <= B_t
@@ -17,10 +17,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from spec import rounding
+from spec.attention import rounding
+from spec.attention.notation import Problem as Attention
 from spec.cache.notation import Problem
 from spec.notation import Array
-from spec.notation import Problem as Attention
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes

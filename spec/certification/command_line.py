@@ -15,17 +15,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from spec.backends import LAYOUTS, NAMES, Unsuitable
-from spec.certification.certificate import loaded
-from spec.certification.comparison import compared
+from spec.attention.plug import LAYOUTS
+from spec.backends import NAMES, Unsuitable
 from spec.certification.contents import table, whole
-from spec.certification.declared import declared
 from spec.certification.doors import requested, supervised
-from spec.certification.loading import resolved
-from spec.certification.posing import PROBLEMS
+from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.comparison import compared
+from spec.certification.ledger.text import save_report
 from spec.certification.progress import progress
-from spec.certification.report import save_report
 from spec.certification.settings import PROFILES, Request, selected
+from spec.certification.target.declared import declared
+from spec.certification.target.loading import resolved
+from spec.kinds import PROBLEMS
 
 HOW = ("fail_fast", "budget", "jobs", "isolate", "patience")
 

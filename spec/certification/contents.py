@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from spec.certification.contracts import contract
 from spec.clause import Clause
+from spec.kinds import kind_of
 
 
 def table(clauses: Mapping[str, Clause]) -> str:
@@ -18,7 +18,7 @@ def whole(clause: Clause) -> str:
     """One clause with its formula, its reasons, what it needs and what it catches."""
     title = f"{clause.number} {clause.name}"
     facts = [
-        f"about     {contract(clause.about).noun}",
+        f"about     {kind_of(clause.about).noun}",
         f"force     {clause.force}",
         f"evidence  {clause.evidence}",
         f"needs     {', '.join(sorted(clause.needs)) or 'nothing'}",

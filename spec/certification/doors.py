@@ -18,21 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from spec import rounding
+from spec.attention import rounding
+from spec.attention.notation import Corner, Problem
+from spec.attention.options import said
 from spec.backends import Unsuitable, library
-from spec.certification.certificate import Certificate, certificate
-from spec.certification.contracts import contract
-from spec.certification.examining import Examiner, explained
-from spec.certification.grading import granted, unsettled
-from spec.certification.loading import Target, resolved
-from spec.certification.running import HALF, broken
+from spec.certification.isolation.supervisor import Report, Supervisor
+from spec.certification.judging.examiner import Examiner, explained
+from spec.certification.judging.grading import granted, unsettled
+from spec.certification.judging.judging import HALF
+from spec.certification.judging.survey import Survey
+from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request, checked
-from spec.certification.supervision import Report, Supervisor
-from spec.certification.survey import Survey
-from spec.certification.verdicts import Verdict, unrun
-from spec.clause import equal
-from spec.notation import Array, Corner, Grade, Problem
-from spec.options import said
+from spec.certification.target.loading import Target, resolved
+from spec.comparison import equal
+from spec.kinds import kind_of
+from spec.notation import Array, Grade
+from spec.trial import broken
 
 
 def certify(
@@ -161,7 +163,7 @@ class Run:
     def _granted(self) -> Grade:
         """What the definition needs: no test knows what the others find."""
         request = self.examiner.request
-        number = contract(self.examiner.raw.about).definition
+        number = kind_of(self.examiner.raw.about).definition
         clauses = {number: resolved(request.specification)[number]}
         verdict, _ = replace(self.examiner, clauses=clauses).verdict(number, self.dtype, "strict")
         return granted([verdict]).get(self.dtype, "strict")
@@ -210,7 +212,7 @@ def assert_attention(
 
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
-    options: those of `spec.options`, in any spelling (mask, is_causal, scale, ...). Raises
+    options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...). Raises
     TypeError for others, and for what is no array.
     """
     dtype, got = _numbers(out)

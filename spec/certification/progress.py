@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from spec.certification.supervision import Report
-from spec.certification.verdicts import Verdict
+from spec.certification.isolation.supervisor import Report
+from spec.certification.judging.verdict import Verdict
 
 CLEAR = "\r\x1b[K"
 

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.backends import LAYOUTS, NAMES, Unsuitable
-from spec.certification.posing import PROBLEMS
+from spec.attention.plug import LAYOUTS
+from spec.backends import NAMES, Unsuitable
 from spec.clause import Clause
-from spec.implementation import Subject
+from spec.kinds import PROBLEMS
 from spec.notation import DTYPES
 from spec.sizes import Reach
+from spec.subject import Subject
 
 
 @dataclass(frozen=True)

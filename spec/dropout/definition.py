@@ -9,7 +9,7 @@ dropped, and w = 0.
 
 Chance decides m and nothing else. So the definition is a function of m, and what chance may
 do is a matter of its own (`spec.dropout.chance`). With da_ij for the derivative by a weight
-a_ij, which is that by w_ij times m_ij / (1 - p), the rest is as in `spec.definition`:
+a_ij, which is that by w_ij times m_ij / (1 - p), the rest is as in `spec.attention.definition`:
 
     da_ij = m_ij <dout_i, v_j> / (1 - p)       ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
     dq_i  = scale sum_j ds_ij k_j              dk_j  = scale sum_i ds_ij q_i
@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition
+from spec.attention import definition
+from spec.attention.notation import Gradients
 from spec.dropout.notation import Problem
-from spec.notation import Array, Gradients
+from spec.notation import Array
 
 
 def wide(problem: Problem) -> Problem:

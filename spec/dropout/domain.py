@@ -18,12 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
+from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.dropout.notation import Problem
 from spec.entries import BYTES, LATTICE
-from spec.implementation import Capability
+from spec.formats import rounded
 from spec.notation import Array
-from spec.options import CAUSAL, MASK, together
-from spec.rounding.formats import rounded
 from spec.sizes import SMALL, pick
 
 Chance = np.random.Generator

@@ -19,9 +19,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec import implementation, notation
-from spec.implementation import KINDS, Capability, Implementation, Subject, not_offered
-from spec.notation import Array, Gradients, Length, Posed
+from spec import notation
+from spec import subject as implementation
+from spec.attention.notation import Gradients
+from spec.attention.options import KINDS, Capability
+from spec.attention.record import Implementation
+from spec.notation import Array, Length, Posed
+from spec.subject import Subject, not_offered
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
 
@@ -102,7 +106,7 @@ class Dropout(Subject):
     backward: Gradients, with the mask that the forward pass has from the same seed.
     weights: those that it shows, (B, H, N, M).
     call: the forward pass as its caller sees it.
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     forward: Callable[[Problem], Array]

@@ -14,8 +14,8 @@ import numpy as np
 from spec.dropout import definition
 from spec.dropout.notation import Problem
 from spec.notation import Array
-from spec.proofs.formulas import Formulas, derivatives, residual, symbols
-from spec.proofs.theorem import proved_at
+from spec.proving.formulas import Formulas, derivatives, residual, symbols
+from spec.proving.theorem import proved_at
 
 SIZES = "2 queries, 3 keys, widths 2 and 2, p = 1/3, two weights dropped"
 ROWS = "1 row of 3 keys, any weights, values and rate, all 8 masks"

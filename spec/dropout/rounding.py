@@ -16,14 +16,14 @@ weights which a backward pass computes again, as exp(s - lse),
     B_dv  = chained(w^T, dout; B_w with B_again for B_a)
 
 where weights that were dropped are exactly 0, in w, da and everywhere. `chained` is the
-lemma of `spec.rounding.chained`. C_KEEP = 4 counts 1 - p, its reciprocal (2) and the
+lemma of `spec.attention.rounding.chained`. C_KEEP = 4 counts 1 - p, its reciprocal (2) and the
 product with it; p itself may be rounded, which 1 - p magnifies by p / (1 - p). The last
 term of B_Z is for who applies the Jacobian of softmax as a matrix, da less a sum of M
 products: sizes add up to |da| + sum a |da|, and the result is Z; what Lemma 1 says of that
 sum is half of it here, and the other half is in B_delta.
 
 A maximum that is differentiated gets -sum_j dx_j, which should be zero, and hands it on to
-keys that attain it (`spec.rounding.maximum`); here with all that the terms are off by.
+keys that attain it (`spec.attention.rounding.maximum`); here with all that the terms are off by.
 
 These bounds put one rounding after the other, and do not use that errors which a row
 shares cancel, as those of attention without dropout do: what goes wrong with dropout is a
@@ -38,13 +38,14 @@ from functools import cached_property
 
 import numpy as np
 
-from spec import definition as without
-from spec import rounding
+from spec.attention import definition as without
+from spec.attention import rounding
+from spec.attention.notation import Gradients
+from spec.attention.rounding import arithmetic, chained, maximum, sums
+from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_SCALE
 from spec.dropout import definition
 from spec.dropout.notation import Problem
-from spec.notation import Array, Gradients
-from spec.rounding import arithmetic, chained, maximum, sums
-from spec.rounding.arithmetic import C_DS, C_INTO, C_SCALE
+from spec.notation import Array
 
 C_KEEP = 4.0
 

@@ -25,7 +25,7 @@ only as a `should`: any number between 0 and 1 is a subgradient.
 
 from __future__ import annotations
 
-from spec.feed_forward import agreement, calls, positions, scaling, units
+from spec.feed_forward.clauses import agreement, calls, positions, scaling, units
 from spec.feed_forward.mistakes import MISTAKES
 
 __all__ = ["MISTAKES", "SECTIONS"]

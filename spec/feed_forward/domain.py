@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from spec.entries import BYTES, LATTICE
 from spec.feed_forward.notation import Problem
+from spec.formats import FORMATS, rounded
 from spec.notation import Array
-from spec.rounding.formats import FORMATS, rounded
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, pick
 
 Chance = np.random.Generator

@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spec.implementation import Capability, Subject, not_offered
+from spec.attention.options import Capability
 from spec.notation import Array, Call, Length, Posed
+from spec.subject import Subject, not_offered
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class FeedForward(Subject):
     """One way to compute the network: plain functions of a problem, and what they leave out.
 
     forward: y (B, N, E). backward: Gradients. call: the forward pass as its caller sees it.
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     forward: Callable[[Problem], Array]

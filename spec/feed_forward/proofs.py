@@ -15,7 +15,7 @@ import numpy as np
 from spec.feed_forward import definition
 from spec.feed_forward.notation import Problem
 from spec.notation import Array
-from spec.proofs.theorem import proved_at
+from spec.proving.theorem import proved_at
 
 SIZES = "2 positions of width 2, 3 units, one of them shut"
 SIGNS = (1, 1, -1)  # of the units' first weights

@@ -1,7 +1,7 @@
 """What a right feed-forward network may round.
 
-The arithmetic is that of `spec.rounding.arithmetic`: which grade stores what. Two linear
-maps are chained, and `spec.rounding.chained` says what a sum makes of inexact numbers.
+The arithmetic is that of `spec.attention.rounding.arithmetic`: which grade stores what. Two linear
+maps are chained, and `spec.attention.rounding.chained` says what a sum makes of inexact numbers.
 
 The gate. z is within B_z, so max(0, z) is within B_h = min(B_z, max(0, z + B_z)): it is
 no further from max(0, z) than z^ is from z, and exactly 0 where z^ cannot be positive.
@@ -30,11 +30,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from spec.attention.rounding import arithmetic, chained
 from spec.feed_forward import definition
 from spec.feed_forward.definition import rows
 from spec.feed_forward.notation import Gradients, Problem
 from spec.notation import Array
-from spec.rounding import arithmetic, chained
 
 
 class Bounds:

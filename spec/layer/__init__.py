@@ -29,6 +29,16 @@ A layer is plugged in as a class that is built and called like `torch.nn.Multihe
 
 from __future__ import annotations
 
-from spec.layer import added, agreement, biases, calls, gradients, heads, idleness, masks, texts
+from spec.layer.clauses import (
+    added,
+    agreement,
+    biases,
+    calls,
+    gradients,
+    heads,
+    idleness,
+    masks,
+    texts,
+)
 
 SECTIONS = (agreement, heads, biases, gradients, masks, added, idleness, texts, calls)

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition
+from spec.attention import definition
+from spec.attention.notation import Problem
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.turning import turn
-from spec.notation import Array, Problem
+from spec.notation import Array
 
 
 def wide(problem: LayerProblem) -> LayerProblem:

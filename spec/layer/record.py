@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, get_args
 
-from spec import options
-from spec.implementation import Subject, not_offered
+from spec.attention import options
+from spec.attention.notation import CONVENTIONS
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
-from spec.notation import CONVENTIONS, Array, Call
+from spec.notation import Array, Call
+from spec.subject import Subject, not_offered
 
 
 class Capability(StrEnum):
@@ -92,7 +93,7 @@ class Layer(Subject):
     call: the forward pass as its caller sees it
     sequence: the outputs of several problems put one after the other to one object
         with the parameters of the first, in the mode that each asks for
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     forward: Callable[[LayerProblem], Array]

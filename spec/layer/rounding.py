@@ -2,13 +2,13 @@
 
 A linear map of an inexact x, |x^ - x| <= B_x, with W and b as they are, is off by what
 B_x does to it, and by Lemma 1 for a sum of n products and a bias (the lemma of
-`spec.rounding.chained`); then it is stored:
+`spec.attention.rounding.chained`); then it is stored:
 
     y_o = sum_i x_i W_oi + b_o
     B_y = B_x |W|^T + sum((|x| + B_x) |W|^T + |b|, y)
 
 The budgets of the three projections enter attention as those of its inputs
-(`spec.rounding.inexact`), and so does that of dC = dout W_o, its cotangent. What
+(`spec.attention.rounding.inexact`), and so does that of dC = dout W_o, its cotangent. What
 attention returns goes into the output projection, and its gradients into sums over
 all rows of all batch elements:
 
@@ -25,14 +25,15 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from spec.attention.notation import Problem
+from spec.attention.rounding import Bounds, Inexact
+from spec.attention.rounding.arithmetic import allowed
+from spec.attention.rounding.chained import added_up
+from spec.attention.rounding.reference import in_float64
+from spec.attention.rounding.sums import of_any_order
 from spec.layer import definition, turning
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.notation import Array, Problem
-from spec.rounding import Bounds, Inexact
-from spec.rounding.arithmetic import allowed
-from spec.rounding.chained import added_up
-from spec.rounding.reference import in_float64
-from spec.rounding.sums import of_any_order
+from spec.notation import Array
 
 EXACT = np.zeros(1)  # the budget of a number that is what it is
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.attention.rounding.arithmetic import Arithmetic
 from spec.layer.notation import LayerProblem
 from spec.notation import Array
-from spec.rounding.arithmetic import Arithmetic
 
 # Positions are imported where they are needed: they are plugged in by what knows layers.
 

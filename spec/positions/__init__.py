@@ -29,9 +29,9 @@ from types import ModuleType
 
 from spec.clause import Clause
 from spec.positions import calls
-from spec.positions.alibi import biases, slopes
-from spec.positions.rotary import relative, turning
-from spec.positions.sinusoidal import addition, table
+from spec.positions.alibi.clauses import biases, slopes
+from spec.positions.rotary.clauses import relative, turning
+from spec.positions.sinusoidal.clauses import addition, table
 
 __all__ = ["CLAUSES", "SECTIONS"]
 

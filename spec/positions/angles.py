@@ -37,9 +37,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG
+from spec.attention.rounding.sums import growth
 from spec.notation import Array
-from spec.rounding.arithmetic import C_DIV, C_EXP, C_LOG
-from spec.rounding.sums import growth
 
 BASE = 10000.0
 C_TRIG = 8.0  # one cosine or sine: 4 ulp, as for an exponential
@@ -80,7 +80,7 @@ def slack(dtype: str, u: float) -> float:
     """By what a budget grows, since the reference is itself a right program, of unit u_ref.
 
     Every term of a budget is linear in u or in w, so that of the reference is the same
-    times u_ref / u, and never more than the same; as in `spec.rounding.arithmetic`.
+    times u_ref / u, and never more than the same; as in `spec.attention.rounding.arithmetic`.
     """
     widest = float(np.finfo(np.longdouble).eps) / 2
     reference = widest if dtype == "float64" else 2.0**-53

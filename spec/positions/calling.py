@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable, inferred, library
-from spec.backends.library import Library
+from spec.backends.library import Library, name_of
 from spec.backends.memory import laid_out
 from spec.backends.results import check, numbers, refusing
-from spec.backends.signature import name_of
-from spec.implementation import Refused
 from spec.notation import Array
+from spec.subject import Refused
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "first": ("first", "offset", "start", "start_pos", "position_offset"),

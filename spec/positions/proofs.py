@@ -3,15 +3,15 @@
 A row is a list of pairs, and each identity is a sum over them of one about a single
 pair, whose angle is any number; so one pair is enough. cos a and sin a are written as
 (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2), which makes every identity a rational one, and
-those are zero if and only if their numerators are (`spec.proofs.algebra`).
+those are zero if and only if their numerators are (`spec.proving.algebra`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from spec.proofs.algebra import numbers, numerator
-from spec.proofs.theorem import proved_at
+from spec.proving.algebra import numbers, numerator
+from spec.proving.theorem import proved_at
 
 PAIR = "1 pair of columns, any angles"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from spec import options
+from spec.attention import options
 
 
 class Capability(StrEnum):

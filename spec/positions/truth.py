@@ -1,6 +1,6 @@
 """The definitions as records, their results rounded to the format of the problem.
 
-As for attention (`spec.certification.truth`): a clause that the definition breaks on some
+As for attention (`spec.attention.truth`): a clause that the definition breaks on some
 problem says nothing about anyone else there.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec.implementation import Refused
+from spec.formats import rounded
 from spec.notation import DTYPES, Array, Call
 from spec.positions.alibi import definition as alibi
 from spec.positions.alibi.notation import LinearBias
@@ -18,7 +18,7 @@ from spec.positions.rotary.notation import Problem as Queries
 from spec.positions.rotary.notation import Rotation
 from spec.positions.sinusoidal import definition as sinusoidal
 from spec.positions.sinusoidal.notation import Encoding
-from spec.rounding.formats import rounded
+from spec.subject import Refused
 
 
 def in_dtype(function: Callable[[Any], Array]) -> Callable[[Any], Array]:

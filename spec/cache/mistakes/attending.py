@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.steps import softmax
 from spec.cache.mistakes.buffered import Kept, visible, weigh
-from spec.cache.mistakes.mistake import wrong
-from spec.mistakes.steps import softmax
+from spec.cache.mistakes.making import wrong
 from spec.notation import Array
 
 

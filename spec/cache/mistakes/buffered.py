@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.mistakes.steps import divided, top
+from spec.attention.mistakes.steps import divided, top
 from spec.notation import Array
 
 ROOM = 8  # places to begin with
@@ -168,7 +168,7 @@ RIGHT = Steps()
 
 
 class Buffered:
-    """The cache of some steps, as `spec.cache.loading` takes one."""
+    """The cache of some steps, as `spec.cache.plug` takes one."""
 
     def __init__(self, kept: Kept, steps: Steps, persistent: bool = False) -> None:
         self.kept, self.steps, self.persistent = kept, steps, persistent

@@ -6,7 +6,7 @@ import numpy as np
 
 from spec.cache.mistakes import buffered
 from spec.cache.mistakes.buffered import Buffered, Kept, put
-from spec.cache.mistakes.mistake import Extend, around, wrong
+from spec.cache.mistakes.making import Extend, around, wrong
 from spec.notation import Array
 
 

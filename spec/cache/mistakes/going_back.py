@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.cache.mistakes.buffered import Kept, branch
-from spec.cache.mistakes.mistake import wrong
+from spec.cache.mistakes.making import wrong
 from spec.notation import Array
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.cache.mistakes import buffered
 from spec.cache.mistakes.buffered import Buffered, Kept, put, write
-from spec.cache.mistakes.mistake import Extend, around, wrong
+from spec.cache.mistakes.making import Extend, around, wrong
 from spec.notation import Array
 
 WINDOW = 16  # places of a ring that was to be long enough

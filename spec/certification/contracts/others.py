@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from spec import cache, dropout, feed_forward
+from spec.attention.notation import Gradients
 from spec.cache.definition import DEFINITION
-from spec.cache.loading import cache as load_cache
 from spec.cache.notation import Problem as CacheProblem
+from spec.cache.plug import cache as load_cache
 from spec.cache.reading import reading
-from spec.certification.contracts.contract import Contract
-from spec.certification.probes import eighths
 from spec.dropout.definition import attention as dropped
 from spec.dropout.definition import gradients as dropped_gradients
 from spec.dropout.definition import weights as dropped_weights
-from spec.dropout.loading import dropout as load_dropout
 from spec.dropout.notation import Dropout, Modes
 from spec.dropout.notation import Problem as DropoutProblem
+from spec.dropout.plug import dropout as load_dropout
+from spec.entries import eighths
 from spec.feed_forward import definition as network
-from spec.feed_forward.loading import feed_forward as load_network
 from spec.feed_forward.notation import FeedForward
 from spec.feed_forward.notation import Gradients as NetworkGradients
 from spec.feed_forward.notation import Problem as NetworkProblem
-from spec.notation import DTYPES, Array, Call, Gradients
-from spec.rounding.formats import rounded
+from spec.feed_forward.plug import feed_forward as load_network
+from spec.formats import rounded
+from spec.kind import Kind
+from spec.notation import DTYPES, Array, Call
 
 # Caches
 
@@ -37,7 +38,7 @@ def text(dtype: str) -> CacheProblem:
     return CacheProblem(q, k, v, other[0], other[1], other[2], arrivals, lengths, dtype=dtype)
 
 
-CACHE = Contract(
+CACHE = Kind(
     about="cache",
     noun="a cache",
     definition="C16",
@@ -77,7 +78,7 @@ def _network() -> FeedForward:
     )
 
 
-FEED_FORWARD = Contract(
+FEED_FORWARD = Kind(
     about="feed-forward",
     noun="a feed-forward network",
     definition="F1",
@@ -129,7 +130,7 @@ def _at_a_quarter(dtype: str) -> DropoutProblem:
     return DropoutProblem(q, k, v, dout, p=0.25, dtype=dtype)
 
 
-DROPOUT = Contract(
+DROPOUT = Kind(
     about="dropout",
     noun="attention with dropout",
     definition="D1",

@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable
-from spec.certification.contracts.contract import Contract, Guarded, Recognised, anew
-from spec.certification.probes import eighths
-from spec.certification.running import broken
+from spec.entries import eighths
+from spec.kind import Guarded, Kind, Recognised, anew
 from spec.positions import CLAUSES
 from spec.positions import truth as by_definition
-from spec.positions.alibi.loading import linear_bias
 from spec.positions.alibi.mistakes import MISTAKES as ALIBI_MISTAKES
 from spec.positions.alibi.notation import LinearBias
 from spec.positions.alibi.notation import Problem as BiasProblem
+from spec.positions.alibi.plug import linear_bias
 from spec.positions.pairing import PAIRINGS
-from spec.positions.rotary.loading import rotation
 from spec.positions.rotary.mistakes import MISTAKES as ROTARY_MISTAKES
 from spec.positions.rotary.notation import Problem as RotaryProblem
 from spec.positions.rotary.notation import Rotation
-from spec.positions.sinusoidal.loading import encoding
+from spec.positions.rotary.plug import rotation
 from spec.positions.sinusoidal.mistakes import MISTAKES as SINUSOIDAL_MISTAKES
 from spec.positions.sinusoidal.notation import Encoding
 from spec.positions.sinusoidal.notation import Problem as SinusoidalProblem
+from spec.positions.sinusoidal.plug import encoding
+from spec.trial import broken
 
 Paired = Encoding | Rotation
 
@@ -89,7 +89,7 @@ def _queries(dtype: str) -> RotaryProblem:
     return RotaryProblem(q, k, v, dout, np.tile(np.arange(5), (2, 1)), dtype=dtype)
 
 
-SINUSOIDAL = Contract(
+SINUSOIDAL = Kind(
     about="sinusoidal",
     noun="an encoding of positions",
     definition="R1",
@@ -101,7 +101,7 @@ SINUSOIDAL = Contract(
     under=paired,
     recognised=pairing_by("R1", _tokens),
 )
-ROTARY = Contract(
+ROTARY = Kind(
     about="rotary",
     noun="a rotation by positions",
     definition="R14",
@@ -113,7 +113,7 @@ ROTARY = Contract(
     under=paired,
     recognised=pairing_by("R14", _queries),
 )
-ALIBI = Contract(
+ALIBI = Kind(
     about="alibi",
     noun="a linear bias",
     definition="R34",

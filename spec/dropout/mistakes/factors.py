@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from spec.attention.mistakes.steps import divided, forbid, softmax
 from spec.dropout.mistakes.pipeline import Pass, combine, draw, factor, rate, use, wrong
-from spec.mistakes.steps import divided, forbid, softmax
 from spec.notation import Array
 
 # Factors

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spec.dropout.loading import dropout
+from spec.attention.mistakes import pipeline
+from spec.attention.mistakes.pipeline import Options
+from spec.attention.mistakes.steps import Pass as Attended
+from spec.dropout.plug import dropout
 from spec.mistake import described
-from spec.mistakes import pipeline
-from spec.mistakes.pipeline import Options
-from spec.mistakes.steps import Pass as Attended
 from spec.notation import Array
 
 Chance = np.random.Generator

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from spec.feed_forward.loading import feed_forward
+from spec.feed_forward.plug import feed_forward
 from spec.mistake import Mistake, described
 from spec.notation import Array
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spec.layer.mistakes import steps
-from spec.layer.mistakes.mistake import wrong
+from spec.layer.mistakes.making import wrong
 from spec.layer.mistakes.steps import Sizes
 from spec.notation import Array
 

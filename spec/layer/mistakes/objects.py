@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.layer.mistakes.mistake import around
+from spec.layer.mistakes.making import around
 from spec.notation import Array
 
 

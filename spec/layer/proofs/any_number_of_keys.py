@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spec.proofs.algebra import (
+from spec.attention.proofs.any_number_of_keys import mean, softmax
+from spec.proving.algebra import (
     Keyed,
     derivative,
     growing,
@@ -22,8 +23,7 @@ from spec.proofs.algebra import (
     per_key,
     the_same,
 )
-from spec.proofs.any_number_of_keys import mean, softmax
-from spec.proofs.theorem import proved
+from spec.proving.theorem import proved
 
 if TYPE_CHECKING:
     from sympy import Expr

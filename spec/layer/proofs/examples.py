@@ -2,7 +2,7 @@
 
 Inputs and parameters are integers, and heads have width 1 or 4, whose scales are 1 and 1 / 2;
 rows of W_k and b_k are even where it is 1 / 2. So scores are integers, and in base 2 every
-weight is a fraction (`spec.exact`). True forbids, as it does in a layer. A law is run on
+weight is a fraction (`spec.proving.exact`). True forbids, as it does in a layer. A law is run on
 problems with every kind of mask that its clause speaks of, in turn.
 """
 
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from spec.clause import Evidence
-from spec.exact import Rationals
+from spec.layer.domain import LIVE
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.problems import LIVE
 from spec.notation import Array
-from spec.proofs.theorem import Decorator
+from spec.proving.exact import Rationals
+from spec.proving.theorem import Decorator
 
 SIZES = (
     "16 problems in integers: up to 3 heads of width 1 or 4, 2 batch elements, 3 queries, 5 keys, "
@@ -63,7 +63,7 @@ def _parameters(chance: np.random.Generator, A: int, K: int, V: int, even: bool)
 def _hidden(
     chance: np.random.Generator, kind: str, B: int, H: int, N: int, M: int
 ) -> dict[str, Any]:
-    """padding, mask and causality of a kind (`spec.layer.problems.HIDING`), without fractions."""
+    """padding, mask and causality of a kind (`spec.layer.domain.HIDING`), without fractions."""
     found: dict[str, Any] = {"causal": "causal" in kind}
     if "padding" in kind:
         found["padding"] = np.arange(M) >= chance.integers("idle" not in kind, M, B)[:, None]

@@ -1,6 +1,6 @@
 """A layer in symbols: every entry of inputs, parameters and cotangent is a symbol of its own.
 
-`spec.layer.definition` answers with formulas (`spec.proofs.formulas`), biases and all. A
+`spec.layer.definition` answers with formulas (`spec.proving.formulas`), biases and all. A
 head of width 1 has the scale 1; one of width 2 has the scale that the definition gives it,
 the float64 next to 1 / sqrt(2), taken for the fraction that it is. Any other scale is in it:
 a factor of the scale is a factor of W_q and b_q, and those are any numbers.
@@ -16,8 +16,8 @@ import numpy as np
 from spec.layer import definition
 from spec.layer.notation import LayerProblem, Parameters
 from spec.notation import Array
-from spec.proofs.algebra import numerator
-from spec.proofs.formulas import symbols
+from spec.proving.algebra import numerator
+from spec.proving.formulas import symbols
 
 if TYPE_CHECKING:
     from sympy import Expr

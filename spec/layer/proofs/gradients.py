@@ -19,8 +19,8 @@ from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.proofs.formulas import difference, flat, loss, of_itself, symbolic, unbiased
 from spec.notation import Array
-from spec.proofs.formulas import derivatives
-from spec.proofs.theorem import proved_at
+from spec.proving.formulas import derivatives
+from spec.proving.theorem import proved_at
 
 INPUTS = ("query", "key", "value")
 KEYS = "2 keys and values of width 1, no mask"

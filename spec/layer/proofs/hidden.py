@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from spec.layer import definition, moves
+from spec.layer.domain import IDLE
 from spec.layer.notation import LayerProblem
-from spec.layer.problems import IDLE
 from spec.layer.proofs.examples import exactly
 from spec.notation import Array
 

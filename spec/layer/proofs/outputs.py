@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec import definition as attention
+from spec.attention import definition as attention
+from spec.attention.notation import Problem
 from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem
 from spec.layer.proofs.formulas import difference, of_itself, symbolic
-from spec.notation import Array, Problem
-from spec.proofs.formulas import Formulas, symbols
-from spec.proofs.theorem import proved_at
+from spec.notation import Array
+from spec.proving.formulas import Formulas, symbols
+from spec.proving.theorem import proved_at
 
 KEYS = "1 query, 2 keys and values of width 1, all biases, no mask"
 HEADS = "2 heads of width 2, " + KEYS

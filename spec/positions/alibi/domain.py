@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
+from spec.domain import SEEDS, Scope
 from spec.positions.alibi.notation import Problem
 from spec.positions.record import Capability
-from spec.problems import SEEDS, Scope
 from spec.sizes import EDGES, SMALL, pick
 
 HEADS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 40)

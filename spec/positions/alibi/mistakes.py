@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.formats import rounded
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from spec.positions.alibi import steps
 from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.steps import Steps, wrong
-from spec.rounding.formats import rounded
 
 POSITIONAL = "I35"
 

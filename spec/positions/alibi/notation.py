@@ -6,7 +6,7 @@ Indices  h is a head, counted from 1; i a query, j a key, both counted from 0
 
 The queries are the last N of M tokens: query i stands at position first + i, where
 first = M - N tokens are in a cache. A softmax forgets a constant in a row of scores
-(spec.softmax, S5), so a row of a bias may carry one: what is compared is
+(spec.attention.clauses.softmax, S5), so a row of a bias may carry one: what is compared is
 
     b_ij - b_ip    with p = first + i, the position of the query itself
 """
@@ -19,9 +19,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.record import Capability
+from spec.subject import Subject, not_offered
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -77,7 +77,7 @@ class LinearBias(Subject):
     bias: b (H, N, M)    slopes: m (H)    call: the bias as its caller sees it
     conventions: "sides" is "past" where a causal mask hides what lies ahead, so that
         nothing is claimed about it, or "both" for a bias -m |i - j|.
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     bias: Callable[[Problem], Array]

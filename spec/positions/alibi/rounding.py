@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, Arithmetic, allowed
+from spec.attention.rounding.sums import growth
 from spec.notation import Array
 from spec.positions.alibi import definition
 from spec.positions.alibi.notation import Problem
 from spec.positions.angles import slack
-from spec.rounding.arithmetic import C_DIV, C_EXP, C_LOG, Arithmetic, allowed
-from spec.rounding.sums import growth
 
 
 def rules_of(problem: Problem) -> Arithmetic:

@@ -11,7 +11,7 @@ import numpy as np
 from spec.mistake import described
 from spec.notation import Array
 from spec.positions.alibi.definition import largest_power_of_two
-from spec.positions.alibi.loading import linear_bias
+from spec.positions.alibi.plug import linear_bias
 
 
 def powers(heads: int) -> Array:

@@ -15,11 +15,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec import entries
+from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
 from spec.notation import Array
 from spec.positions.angles import BASE
 from spec.positions.record import Capability
 from spec.positions.rotary.notation import LONG, Problem
-from spec.problems import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
 from spec.sizes import EDGES, SMALL, pick
 
 FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")

@@ -17,11 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
+from spec.subject import Subject, not_offered
 
 KINDS = frozenset(
     {
@@ -112,7 +112,7 @@ class Rotation(Subject):
     place: the rotated q and k, and v, as attention is to receive them
     call: the rotation as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     rotate: Callable[[Problem], Array]

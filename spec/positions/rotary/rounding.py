@@ -1,7 +1,7 @@
 """How far a right rotation may stray.
 
 With c, s the cosine and sine of a pair, b_c and b_s their budgets (`angles`), and the grades
-of `spec.rounding.arithmetic`,
+of `spec.attention.rounding.arithmetic`,
 
     y_0 = x_0 c - x_1 s    strays by    |x_0| b_c + |x_1| b_s
                                         a sum of two products, in any order (Lemma 1)
@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, Arithmetic, allowed
+from spec.attention.rounding.sums import growth, of_any_order
+from spec.formats import FORMATS
 from spec.notation import Array
 from spec.positions.angles import C_TRIG, angles, of_angles, of_cosines, slack
 from spec.positions.rotary import definition
 from spec.positions.rotary.definition import paired
 from spec.positions.rotary.notation import Problem
-from spec.rounding.arithmetic import C_DIV, C_EXP, Arithmetic, allowed
-from spec.rounding.formats import FORMATS
-from spec.rounding.sums import growth, of_any_order
 
 
 def rules_of(problem: Problem) -> Arithmetic:

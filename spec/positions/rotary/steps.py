@@ -10,7 +10,7 @@ import numpy as np
 
 from spec.mistake import described
 from spec.notation import Array
-from spec.positions.rotary.loading import rotation
+from spec.positions.rotary.plug import rotation
 
 
 class Options(NamedTuple):

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.formats import rounded
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from spec.positions.sinusoidal import steps
 from spec.positions.sinusoidal.steps import Steps, wrong
-from spec.rounding.formats import rounded
 
 POSITIONAL = "I35"
 LENGTH = 256  # of the table that a program made once

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec.implementation import Subject, not_offered
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
+from spec.subject import Subject, not_offered
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -73,7 +73,7 @@ class Encoding(Subject):
     table: (N, E), the rows of the problem's positions    add: y (B, N, E)
     backward: dx (B, N, E)    call: the sum as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.implementation.Subject` has it.
+    The rest is as `spec.subject.Subject` has it.
     """
 
     table: Callable[[Problem], Array]

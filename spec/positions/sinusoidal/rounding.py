@@ -1,7 +1,7 @@
 """How far a right table, and a right sum with it, may stray.
 
 With b the budget of a sine or cosine (`angles`), t an entry of the table, and the grades of
-`spec.rounding.arithmetic`,
+`spec.attention.rounding.arithmetic`,
 
     table   b, and one rounding to the dtype
     add     b, in `flash` and `eager` the rounding of a stored table, the addition
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.attention.rounding.arithmetic import Arithmetic, allowed
 from spec.notation import Array
 from spec.positions.angles import BASE, C_TRIG, angles, of_angles, of_cosines, slack
 from spec.positions.sinusoidal import definition
 from spec.positions.sinusoidal.notation import Problem
-from spec.rounding.arithmetic import Arithmetic, allowed
 
 
 def rules_of(problem: Problem) -> Arithmetic:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spec.mistake import described
 from spec.notation import Array
-from spec.positions.sinusoidal.loading import encoding
+from spec.positions.sinusoidal.plug import encoding
 
 
 def place(first: int, length: int) -> Array:

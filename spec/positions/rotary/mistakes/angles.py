@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from spec.formats import rounded
 from spec.notation import Array
 from spec.positions.rotary import steps
 from spec.positions.rotary.steps import Options, Steps, wrong
-from spec.rounding.formats import rounded
 
 POSITIONAL = "I35"
 

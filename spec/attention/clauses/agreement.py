@@ -1,0 +1,196 @@
+"""Section A. An implementation agrees with the definition, and with itself.
+
+These are the clauses that anybody is held to first. Everything that an
+implementation offers is compared, number by number, with what the definition
+says on the very same problem, and the error that is allowed is the one that
+correct rounding can make there and no more (`spec.attention.rounding`). All kinds of
+problem are drawn: shapes at the edges of tiles, masks of every form, grouped
+heads, scales asked for and not, scores from zero to a hundred thousand.
+
+Many have one path for inference and another for training, which is the one that records what
+its gradients need. Both give the output of the definition: one is asked in all clauses, and the
+other in A10.
+
+What is offered twice must also agree with itself: the weights times the values
+are the output, and exp(s - lse) are the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, rounding
+from spec.attention.domain import EVERY, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import at_least, at_most, equal
+
+
+@clause(
+    "A1",
+    over=Problems(masks=EVERY, empty=True),
+    catches={
+        "scales_by_model_width",
+        "leaves_scores_unscaled",
+        "ignores_the_mask",
+        "averages_the_values",
+        "exponentiates_in_base_two",
+        "computes_in_float32",
+        "rounds_inputs_to_tf32",
+        "rounds_scores_to_bfloat16",
+        "rounds_weights_to_float16",
+        "returns_double_precision",
+        "returns_zero",
+        "attends_to_the_best_key_only",
+        "rounds_scores_to_float16",
+        "rounds_weights_to_bfloat16",
+        "rounds_the_scale_to_bfloat16",
+        "stores_partial_sums_in_bfloat16",
+        "switches_beyond_eight_queries",
+        "hides_the_future_unasked",
+        "reads_as_many_keys_as_queries",
+    },
+    effort=4,
+)
+def the_output_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The output is the weighted mean of the values that the definition says.
+
+        o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
+
+    For a format of 16 bits and strict rounding it is one of the very few numbers that rounding
+    a result of the accumulator can give.
+    """
+    o = attention.forward(problem)
+
+    low, high = rounding.admissible(problem)
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    at_least(o, low, within=0)
+    at_most(o, high, within=0)
+
+
+@clause(
+    "A6",
+    over=Problems(masks=EVERY),
+    needs={Capability.WEIGHTS},
+    catches={
+        "shows_weights_before_masking",
+        "shows_weights_before_normalising",
+        "shows_the_mean_over_heads",
+        "shows_scores_for_weights",
+        "shows_weights_transposed",
+        "shows_nan_for_idle_queries",
+    },
+    effort=4,
+)
+def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The weights that are returned are the softmax of the scores.
+
+        a_ij = exp(s_ij) / sum_j exp(s_ij)
+
+    On a heat map the scores, the weights before masking and their mean over heads look just as
+    well. None of them is what the values were multiplied by.
+    """
+    a = attention.weights(problem)
+
+    equal(a, rounding.reference(problem).weights, within=rounding.of_weights(problem))
+
+
+@clause(
+    "A7",
+    over=Problems(masks=EVERY),
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_in_base_two",
+        "measures_lse_of_unscaled_scores",
+        "measures_lse_before_masking",
+        "forgets_the_maximum_in_lse",
+        "measures_lse_without_the_bias",
+        "measures_the_log_of_the_mean",
+    },
+    effort=2,
+)
+def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.
+
+        lse_i = log sum_j exp(s_ij)
+
+    It is -inf for an idle query. Kernels often work in powers of two and subtract the maximum;
+    neither may be seen in what they return.
+    """
+    lse = attention.lse(problem)
+
+    equal(lse, rounding.reference(problem).lse, within=rounding.of_lse(problem))
+
+
+@clause(
+    "A8",
+    over=Problems(masks=EVERY),
+    needs={Capability.WEIGHTS},
+    catches={
+        "shows_weights_before_masking",
+        "shows_weights_before_normalising",
+        "shows_the_mean_over_heads",
+    },
+)
+def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:
+    """The weights that are returned are those that were used.
+
+        sum_j a_ij v_j = o_i
+
+    Weights are often computed on a path of their own, for display. Here they have to reproduce
+    the output of the other one.
+    """
+    a, o = attention.weights(problem), attention.forward(problem)
+
+    v = definition.shared(problem.v, problem.H)
+    within = rounding.of_output(problem) + rounding.of_weights(problem) @ np.abs(v)
+    equal(o, a @ v, within=within)
+
+
+@clause(
+    "A9",
+    over=Problems(masks=EVERY),
+    needs={Capability.WEIGHTS, Capability.LSE},
+    catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
+)
+def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp that is returned is the one that normalises the weights.
+
+        exp(s_ij - lse_i) = a_ij
+
+    The output does not show its log-sum-exp, but a backward pass that recomputes the weights
+    and a merge of parts (X3) both rest on it.
+    """
+    a, lse = attention.weights(problem), attention.lse(problem)
+
+    s = definition.scores(problem)
+    rebuilt = np.exp(s - np.where(problem.idle, 0, lse)[..., None])
+    error = rebuilt * np.expm1(rounding.of_lse(problem))[..., None]
+    equal(a, rebuilt, within=rounding.of_weights(problem) + error)
+
+
+@clause(
+    "A10",
+    over=Problems(masks=EVERY),
+    needs={Capability.TRAINING},
+    catches={"forgets_the_scale_in_training", "rounds_the_output_to_bfloat16_in_training"},
+    effort=2,
+)
+def the_output_in_training_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The output is that of the definition, too, while gradients are recorded.
+
+        o_i = sum_j a_ij v_j    in training as in inference
+
+    Inference often has a kernel of its own. Gradients that are right do not say that the loss
+    was: of a path that adds a constant to its output, they all are.
+    """
+    o = attention.training(problem)
+
+    low, high = rounding.admissible(problem)
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    at_least(o, low, within=0)
+    at_most(o, high, within=0)

@@ -1,0 +1,203 @@
+"""Section C. Under causality the future does not exist.
+
+Causal attention hides key j from query i when j > i. What came first does not
+change when more follows; so a text can be read once, token by token, in chunks
+or at a stroke, and decoding with a cache is the same as decoding without.
+
+For N != M there are two corners to hang the diagonal in: top-left, j <= i, and
+bottom-right, j <= i + M - N, where the queries are the last N of M. Both are
+defined here, and they agree when N = M. An implementation has one of them; the
+problems that it is given say which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, moves, rounding
+from spec.attention.clauses.softmax import seen
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.formats import rounded
+
+CAUSAL = Problems(masks=PLAIN, causal=True)
+SQUARE = Problems(masks=PLAIN, causal=True, square=True)
+SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
+
+
+@clause(
+    "C2",
+    over=SQUARE,
+    catches={
+        "hides_the_present",
+        "sees_one_key_ahead",
+        "bounds_the_future_by_fours",
+        "ignores_causality",
+    },
+)
+def the_first_token_sees_only_itself(attention: Implementation, problem: Problem) -> None:
+    """The first query attends to the first key and to nothing else.
+
+        o_0 = v_0
+
+    C1 alone would accept a mask that also hides the present.
+    """
+    o = attention.forward(problem)
+
+    v = definition.shared(problem.v, problem.H)
+    equal(o[:, :, 0], v[:, :, 0], within=rounding.of_output(problem)[:, :, 0])
+
+
+@clause(
+    "C3",
+    over=Problems(causal=True, square=True, least=(1, 1, 2, 2)),
+    catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
+    effort=2,
+)
+def the_future_may_change(attention: Implementation, problem: Problem) -> None:
+    """What keys and values hold in the future of a query does not change a bit of its output.
+
+        o(k, v)_i = o(k', v')_i    where they differ only at j > i
+
+    This is C1 with equal shapes, so for equal bits; and with any mask beside causality.
+    """
+    t = int(problem.chance().integers(1, problem.N))
+    k, v = problem.k.copy(), problem.v.copy()
+    k[:, :, t:], v[:, :, t:] = -np.flip(k[:, :, t:], axis=2) + 1, 4 - v[:, :, t:]
+    k, v = np.clip(k, -64, 64), np.clip(v, -8, 8)
+    k[:, :, :t], v[:, :, :t] = problem.k[:, :, :t], problem.v[:, :, :t]
+    other = problem.but(k=rounded(k, problem.dtype), v=rounded(v, problem.dtype))
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    same_bits(after[:, :, :t], before[:, :, :t])
+
+
+@clause(
+    "C4",
+    over=Problems(masks=PLAIN, causal=True, modest=True),
+    catches={
+        "sees_one_key_ahead",
+        "bounds_the_future_by_fours",
+        "lets_the_last_query_see_the_last_key",
+        "floors_the_exponential",
+    },
+)
+def the_future_has_no_weight(attention: Implementation, problem: Problem) -> None:
+    """The weight of a key in the future of a query is exactly zero.
+
+        a_ij = 0    for j in the future of i
+
+    An exponential that stops above zero leaves the future a weight that budgets may let pass.
+    """
+    a, _ = seen(attention, problem)
+
+    equal(np.where(problem.future, a, 0), np.zeros(a.shape), within=0)
+
+
+@clause(
+    "C5",
+    over=CAUSAL,
+    needs={Capability.MASK, Capability.FUTURE},
+    catches={
+        "lets_the_last_query_see_the_last_key",
+        "hides_the_present",
+        "bounds_packed_rows",
+        "hides_the_past",
+    },
+)
+def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
+    """Asking for causality is asking for its mask, for any lengths.
+
+        o(causal) = o(mask = not future)
+
+    Where N != M this settles the corner of the diagonal, which square problems leave open.
+    """
+    written = moves.written_out(problem)
+
+    o, p = attention.forward(problem), attention.forward(written)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
+
+
+@clause(
+    "C7",
+    over=SQUARE,
+    needs={Capability.MASK, Capability.FUTURE},
+    catches={"bounds_packed_rows", "transposes_square_masks", "hides_the_present"},
+)
+def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
+    """Read backwards, the past is the future.
+
+        o(x backwards; mask j >= i)_i = o(x; causal)_(N-1-i)
+
+    By P1 and P2 both axes may be turned round with their mask, which transposes the triangle.
+    """
+    backwards = slice(None, None, -1)
+    reversed_in_time = moves.of_keys(moves.of_queries(problem, backwards), backwards)
+    mirrored = reversed_in_time.but(causal=False, mask=np.tri(problem.N, dtype=bool).T)
+
+    o, p = attention.forward(problem), attention.forward(mirrored)
+
+    within = rounding.of_output(problem)[:, :, ::-1] + rounding.of_output(mirrored)
+    equal(p, o[:, :, ::-1], within=within)
+
+
+@clause(
+    "C8", over=SQUARE, catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"}
+)
+def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
+    """Queries of zeros return the mean of all values so far.
+
+        o_i = (v_0 + ... + v_i) / (i + 1)    for q = 0
+
+    By B10 it is the mean of what a query sees, and query i sees i + 1 keys.
+    """
+    flat = problem.but(q=np.zeros_like(problem.q))
+    v = definition.shared(flat.v, flat.H).astype(np.longdouble)
+
+    o = attention.forward(flat)
+
+    mean = np.cumsum(v, axis=2) / np.arange(1, problem.N + 1)[:, None]
+    equal(o, mean, within=rounding.of_output(flat))
+
+
+@clause(
+    "C15",
+    over=Problems(causal=True, tiled="keys"),
+    catches={"sees_the_future_on_whole_tiles"},
+    effort=2,
+)
+def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:
+    """The future is forbidden on every tile, full or not, first or last.
+
+        o_i = sum_j a_ij v_j    over the keys j not in the future of i, for any M
+
+    A bound that is checked with the end of the sequence is lost on tiles that are full.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "C14",
+    over=Problems(causal=True, scales=("odd",)),
+    catches={"drops_the_sign_of_the_scale", "takes_zero_scale_for_none"},
+    effort=2,
+)
+def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
+    """The future is forbidden whatever the scale, even if that is zero or negative.
+
+        o_i = sum_j a_ij v_j    over the keys j not in the future of i, for scale <= 0 too
+
+    -inf times zero is NaN and -inf times a negative number is +inf: the mask belongs after the
+    scale.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

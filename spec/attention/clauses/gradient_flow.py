@@ -1,0 +1,88 @@
+"""Section C, continued. Gradients flow to the past only.
+
+A key in the future of a query has no weight there (C4), so it has no part in
+the gradient of that query, and none in what its cotangent sends back:
+
+    ds_ij = a_ij (da_ij - sum_l a_il da_il) = 0    for j in the future of i
+
+What is left of the sums for dk_j and dv_j are the queries that may see j: a
+token hears of the losses at its own place and after it, and of no others. For
+N = M the ends are left with one term. The first query sees one key, so it has
+no choice to learn; and the last key is seen by one query.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, proofs, rounding
+from spec.attention.clauses.causality import SQUARE, SQUARE_OF_TWO
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal
+
+
+@clause(
+    "C9",
+    over=SQUARE_OF_TWO,
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_causality"},
+    proof=proofs.the_past_learns_nothing_from_the_future,
+)
+def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
+    """A loss that looks only at the first t outputs has no gradient beyond their keys.
+
+        dk_j = 0,  dv_j = 0,  dq_j = 0    for j >= t, if dout_i = 0 for i >= t
+
+    This is C3 differentiated. Queries from t on have no part in the loss.
+    """
+    t = int(problem.chance().integers(1, problem.N))
+    early = problem.dout.copy()
+    early[:, :, t:] = 0
+
+    gradients = attention.backward(problem.but(dout=early))
+
+    for x in (gradients.q, gradients.k, gradients.v):
+        equal(x[:, :, t:], np.zeros(x[:, :, t:].shape), within=0)
+
+
+@clause(
+    "C10",
+    over=SQUARE,
+    needs={Capability.GRADIENTS},
+    catches={"drops_the_row_term", "differentiates_without_causality"},
+    proof=proofs.the_first_causal_query_has_no_gradient,
+)
+def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
+    """The first query sees one key, whatever it asks; so its gradient is zero.
+
+        dq_0 = 0
+
+    This is C2 differentiated in q_0: with a single weight of 1, ds = da - da.
+    """
+    dq = attention.backward(problem).q
+
+    equal(dq[:, :, 0], 0 * problem.q[:, :, 0], within=rounding.of_gradients(problem).q[:, :, 0])
+
+
+@clause(
+    "C11",
+    over=SQUARE,
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_causality", "forgets_the_denominator_of_value_gradients"},
+)
+def the_last_value_hears_only_the_last_query(attention: Implementation, problem: Problem) -> None:
+    """The gradient of the last value comes from the last query alone.
+
+        dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
+
+    One term is left of the sum over i. It is not zero, so a missing gradient fails here.
+    """
+    a = definition.weights(definition.wide(problem))[:, :, -1, -1:]
+
+    dv = attention.backward(problem).v
+
+    want = definition.gathered(a * problem.dout[:, :, -1], problem.G)
+    equal(dv[:, :, -1], want, within=rounding.of_gradients(problem).v[:, :, -1])

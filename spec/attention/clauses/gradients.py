@@ -1,0 +1,145 @@
+"""Section A, continued. The gradients are those of the definition.
+
+With the cotangent dout the loss is L = <dout, o>. Differentiate o_i = sum_j a_ij v_j:
+
+    dv_j = sum_i a_ij dout_i        da_ij = <dout_i, v_j>
+
+The weights of a query share a denominator, so a score moves all of them:
+
+    ds_ij = sum_l da_il (d a_il / d s_ij) = a_ij (da_ij - sum_l a_il da_il)
+
+And s_ij = scale <q_i, k_j> + b_ij hands this on to what scores are made of:
+
+    dq_i = scale sum_j ds_ij k_j        dk_j = scale sum_i ds_ij q_i        db_ij = ds_ij
+
+What was used more than once adds up what comes back: a key head over the query
+heads that share it, a mask over the axes along which it was broadcast.
+"""
+
+from __future__ import annotations
+
+from spec.attention import proofs, rounding
+from spec.attention.domain import ADDITIVE, EVERY, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal
+from spec.notation import Array
+
+
+def reduced(x: Array, shape: tuple[int, ...]) -> Array:
+    """The sum of x over the axes along which an array of this shape was broadcast to it."""
+    leading = tuple(range(x.ndim - len(shape)))
+    x = x.sum(axis=leading)
+    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+@clause(
+    "A2",
+    over=Problems(masks=EVERY),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "returns_zero_query_gradients",
+        "scales_query_gradients_twice",
+        "forgets_the_scale_of_query_gradients",
+        "detaches_the_weights",
+        "rounds_score_gradients_to_float16",
+    },
+    effort=3,
+    proof=proofs.the_query_gradient_is_the_derivative,
+)
+def the_gradient_of_the_queries_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the queries is the closed form.
+
+        dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+
+    The sum in the brackets is the row term of the softmax, which a derivative taken element by
+    element lacks. The scale is a factor here and in dk, once in each.
+    """
+    dq = attention.backward(problem).q
+
+    equal(dq, rounding.reference(problem).gradients.q, within=rounding.of_gradients(problem).q)
+
+
+@clause(
+    "A3",
+    over=Problems(masks=EVERY),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "forgets_the_scale_of_key_gradients",
+        "drops_the_last_query_from_key_gradients",
+        "gives_keys_the_gradients_of_queries",
+        "detaches_the_weights",
+    },
+    effort=3,
+    proof=proofs.the_key_gradient_is_the_derivative,
+)
+def the_gradient_of_the_keys_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the keys is the closed form.
+
+        dk_j = scale sum_i ds_ij q_i
+
+    It adds up over all queries, and over the query heads that share a key head.
+    """
+    dk = attention.backward(problem).k
+
+    equal(dk, rounding.reference(problem).gradients.k, within=rounding.of_gradients(problem).k)
+
+
+@clause(
+    "A4",
+    over=Problems(masks=EVERY),
+    needs={Capability.GRADIENTS},
+    catches={
+        "forgets_the_denominator_of_value_gradients",
+        "drops_the_tail_from_value_gradients",
+        "differentiates_the_sum_of_the_output",
+        "takes_one_head_of_each_group",
+    },
+    effort=3,
+    proof=proofs.the_value_gradient_is_the_derivative,
+)
+def the_gradient_of_the_values_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of <dout, o> by the values is the closed form.
+
+        dv_j = sum_i a_ij dout_i
+
+    It adds up over the query heads that share a key head. The weights are the normalised ones:
+    a backward pass that recomputes exp(s - max) still has to divide.
+    """
+    dv = attention.backward(problem).v
+
+    equal(dv, rounding.reference(problem).gradients.v, within=rounding.of_gradients(problem).v)
+
+
+@clause(
+    "A5",
+    over=Problems(masks=(*ADDITIVE, "additive idle")),
+    needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
+    catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
+    proof=proofs.the_bias_gradient_is_the_derivative,
+)
+def the_gradient_of_the_bias_is_that_of_the_definition(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient by an additive mask is the gradient of the scores.
+
+        db_ij = ds_ij
+
+    It adds up over every axis along which the mask was broadcast.
+    """
+    db = attention.bias_gradient(problem)
+
+    want, budget = rounding.reference(problem).gradients.bias, rounding.of_gradients(problem).bias
+    assert want is not None
+    assert budget is not None
+    equal(db, reduced(want, db.shape), within=rounding.of_sum(want, budget, db.shape, problem))

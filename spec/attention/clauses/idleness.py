@@ -1,0 +1,162 @@
+"""Section M, continued. A query that may see nothing is idle, and nobody notices.
+
+A row of scores that are all -inf has no softmax: 0 / 0. What stands there is a
+convention, and ours is zero: the empty sum of values. An idle query sends no
+gradient and gets none, its log-sum-exp is that of nothing, -inf, and its
+neighbours return what they would return without it, even if a whole tile is
+idle. The two other answers, NaN and the mean over forbidden values, are famous
+faults where they are not declared. Where NaN is declared it spoils the gradients
+that pass through it, and those are not judged; that it spoils no others is a `should`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import moves, proofs, rounding
+from spec.attention.domain import IDLE, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal
+from spec.subject import not_offered
+
+SOME_IDLE = Problems(masks=IDLE)
+
+
+@clause(
+    "M9",
+    over=SOME_IDLE,
+    catches={
+        "gives_idle_queries_nan",
+        "gives_idle_queries_the_mean",
+        "lets_idle_queries_attend",
+        "gives_idle_queries_the_first_value",
+        "adds_minus_ten_thousand",
+        "adds_minus_a_billion",
+        "fills_with_minus_ten_thousand",
+        "lets_idle_queries_see_themselves",
+        "stumbles_over_leading_idle_queries",
+        "adds_a_finite_fill_for_each",
+        "adds_the_lowest_number_for_each",
+    },
+    effort=2,
+)
+def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
+    """A query that may attend to no key returns zeros.
+
+        o_i = 0    if no key is allowed to i
+
+    The empty sum of values is zero. With a finite penalty in the place of -inf an idle row is a
+    row of ties, and returns a mean of what it may not see.
+    """
+    o = attention.forward(problem)
+
+    idle = problem.idle[..., None]
+    equal(np.where(idle, o, 0), np.zeros(o.shape), within=0)
+
+
+@clause(
+    "M10",
+    over=Problems(masks=IDLE, least=(2, 2, 1, 1)),
+    needs={Capability.FUTURE},
+    catches={
+        "uses_the_mask_of_the_first_batch",
+        "uses_the_mask_of_the_first_head",
+        "uses_the_mask_of_the_first_query",
+        "swaps_batch_and_heads_of_the_mask",
+        "repeats_the_mask_out_of_order",
+    },
+    effort=5,
+)
+def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
+    """What the other queries return does not depend on which of them are idle.
+
+        o_i(mask) = o_i(mask')    where the masks agree in row i
+
+    A row of the mask is for one query of one head of one batch element. Read for another, it
+    makes a live query idle, or an idle one live.
+    """
+    written = moves.written_out(problem)
+    assert written.mask is not None
+    awake = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
+    everybody = written.but(mask=np.where(problem.idle[..., None], awake, written.mask))
+
+    o, p = attention.forward(written), attention.forward(everybody)
+
+    within = rounding.of_output(written) + rounding.of_output(everybody)
+    live = ~problem.idle[..., None]
+    equal(np.where(live, o, 0), np.where(live, p, 0), within=within)
+
+
+@clause(
+    "M11",
+    over=SOME_IDLE,
+    needs={Capability.GRADIENTS},
+    catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
+    proof=proofs.idle_queries_have_no_gradient,
+)
+def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """The cotangent of an idle query goes nowhere, and its own gradient is zero.
+
+        dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
+
+    The output of an idle query is a constant. A NaN that is zeroed after the softmax returns in
+    the backward pass, where zero times NaN is NaN.
+    """
+    idle = problem.idle[..., None]
+    silent = problem.but(dout=np.where(idle, 0, problem.dout))
+
+    loud, quiet = attention.backward(problem), attention.backward(silent)
+
+    equal(np.where(idle, loud.q, 0), np.zeros(problem.q.shape), within=0)
+    here, there = rounding.of_gradients(problem), rounding.of_gradients(silent)
+    equal(loud.k, quiet.k, within=here.k + there.k)
+    equal(loud.v, quiet.v, within=here.v + there.v)
+
+
+@clause(
+    "M12",
+    over=SOME_IDLE,
+    needs={Capability.LSE},
+    catches={"measures_zero_for_idle_queries", "measures_lse_before_masking"},
+)
+def an_idle_query_has_the_log_sum_exp_of_nothing(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The logarithm of an empty sum is minus infinity.
+
+        lse_i = -inf    if no key is allowed to i, and only then
+
+    An idle part then has no share in a merge (X3). Zero is the log-sum-exp of one score of 0.
+    """
+    lse = attention.lse(problem)
+
+    equal(np.isneginf(lse).astype(float), problem.idle.astype(float), within=0)
+
+
+@clause(
+    "M24",
+    over=SOME_IDLE,
+    needs={Capability.GRADIENTS},
+    catches={"gives_idle_queries_nan_gradients"},
+    force="should",
+)
+def a_loss_without_idle_queries_has_gradients(attention: Implementation, problem: Problem) -> None:
+    """A loss that leaves idle queries out has its gradients, whatever these queries return.
+
+        dq, dk, dv are finite, and those of the definition    if dout_i = 0 for every idle i
+
+    Leaving them out is the usual remedy where they are NaN. It is none where a weight of NaN
+    was kept: times a cotangent of zero that is NaN, in the gradient of every value.
+    """
+    silent = problem.but(dout=np.where(problem.idle[..., None], 0, problem.dout))
+    settled = attention.unsettled is not not_offered
+
+    found = (attention.unsettled if settled else attention.backward)(silent)
+
+    want, within = rounding.reference(silent).gradients, rounding.of_gradients(silent)
+    equal(found.q, want.q, within=within.q)
+    equal(found.k, want.k, within=within.k)
+    equal(found.v, want.v, within=within.v)

@@ -1,0 +1,151 @@
+"""Section S, continued. The Jacobian of a softmax has a row term.
+
+    da_j / ds_l = a_j (delta_jl - a_l),    that is  J = diag(a) - a a^T
+
+J is symmetric and positive semidefinite, and J 1 = 0 because the weights sum to
+one whatever the scores are. Taking only its diagonal, a_j (1 - a_j), is the
+oldest mistake of hand-written backward passes; what is forgotten is the row
+term, and it is the row term that makes score gradients sum to zero.
+
+With k = v = I and scale = 1 the queries are the scores, so any attention
+function that has gradients can be asked for J g.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, proofs, rounding
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.attention.rounding.linear import weighted
+from spec.clause import clause
+from spec.comparison import at_least, equal
+
+
+def as_softmax(problem: Problem) -> Problem:
+    """The problem whose output is the softmax of its queries: k = v = I, scale 1, D = E = M."""
+    B, H, N, M = problem.B, problem.H, problem.N, problem.M
+    eye = np.broadcast_to(np.eye(M), (B, problem.G, M, M)).copy()
+    q, dout = np.resize(problem.q, (B, H, N, M)), np.resize(problem.dout, (B, H, N, M))
+    return problem.but(q=q, k=eye, v=eye, dout=dout, scale=1.0)
+
+
+@clause(
+    "S11",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "sums_dout_for_the_row_term",
+    },
+    proof=proofs.score_gradients_sum_to_zero,
+)
+def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
+    """If all values agree, no score matters, and no gradient reaches queries and keys.
+
+        v_j = v  implies  dq = 0  and  dk = 0
+
+    This is V2 differentiated in q and k. The element-wise derivative a (1 - a) fails here: it
+    forgets that weights sum to one.
+    """
+    constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
+
+    gradients, budget = attention.backward(constant), rounding.of_gradients(constant)
+
+    equal(gradients.q, 0 * problem.q, within=budget.q)
+    equal(gradients.k, 0 * problem.k, within=budget.k)
+
+
+SOFTMAX = Problems(masks=PLAIN, causal=False, modest=True, families=("lattice", "normal", "ties"))
+SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
+
+
+@clause(
+    "S12",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "differentiates_softmax_by_element",
+        "returns_zero_query_gradients",
+        "detaches_the_weights",
+        "averages_the_row_term",
+        "differentiates_at_the_default_scale",
+    },
+    proof=proofs.the_gradient_of_softmax,
+)
+def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
+    """The derivative of a softmax subtracts from the cotangent its mean under the weights.
+
+        ds_j = a_j (g_j - sum_l a_l g_l)
+
+    With k = v = I and scale = 1 the queries are the scores and dout is g. The plain mean of g
+    is the same only where all weights are equal.
+    """
+    x = as_softmax(problem)
+    a, g = definition.weights(definition.wide(x)), x.dout
+
+    ds = attention.backward(x).q
+
+    equal(ds, a * (g - (a * g).sum(-1, keepdims=True)), within=rounding.of_gradients(x).q)
+
+
+@clause(
+    "S13",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "adds_the_row_term",
+        "rounds_the_row_term_to_bfloat16",
+    },
+    proof=proofs.score_gradients_sum_to_zero,
+)
+def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """The derivatives by the scores of one query sum to zero, whatever the loss.
+
+        sum_j ds_j = 0
+
+    This is S5 differentiated in c. A row term of the wrong size is subtracted in proportion to
+    the weights, which sum to one, so the whole of the error is left in the sum.
+    """
+    x = as_softmax(problem)
+
+    ds = attention.backward(x).q
+
+    equal(ds.sum(axis=-1), np.zeros(ds.shape[:-1]), within=rounding.of_gradients(x).q.sum(-1))
+
+
+@clause(
+    "S14",
+    over=SOFTMAX,
+    needs=SOFTMAX_NEEDS,
+    catches={
+        "sums_dout_for_the_row_term",
+        "averages_the_row_term",
+        "differentiates_with_unmerged_sums",
+    },
+    proof=proofs.the_jacobian_is_symmetric_and_positive,
+)
+def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
+    """The Jacobian of a softmax is a symmetric matrix, and has no negative eigenvalue.
+
+        <h, J g> = <g, J h>,    <g, J g> >= 0    with J = diag(a) - a a^T
+
+    It is the second derivative of the log-sum-exp, which is convex; and <g, J g> is the
+    variance of g under the weights.
+    """
+    x = as_softmax(problem)
+    g, h = x.dout, np.flip(x.dout, axis=-1)
+    y = x.but(dout=h)
+
+    Jg, Jh = attention.backward(x).q, attention.backward(y).q
+    of_g, of_h = rounding.of_gradients(x).q, rounding.of_gradients(y).q
+
+    within = (weighted(h, of_g) + weighted(g, of_h)).sum(axis=-1)
+    equal((h * Jg).sum(axis=-1), (g * Jh).sum(axis=-1), within=within)
+    at_least((g * Jg).sum(axis=-1), 0, within=weighted(g, of_g).sum(axis=-1))

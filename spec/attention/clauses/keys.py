@@ -1,0 +1,169 @@
+"""Section K. Keys have no origin: only differences between keys matter.
+
+Softmax forgets a constant added to a row of scores. Adding one vector c to
+every key adds scale <q_i, c> to the whole of row i, so nothing but the
+log-sum-exp can depend on it:
+
+    o(q, k + c, v) = o(q, k, v)    for every c                        (K1)
+
+A layer's key bias is such a c: it does nothing and its gradient is zero.
+Differentiate K1 in c at c = 0. For every loss,
+
+    sum_j dk_j = 0                                                    (K2)
+
+Keys are shifted on the lattice, where the shift itself rounds nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, proofs, rounding
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal
+from spec.notation import Array
+
+LATTICE = Problems(families=("lattice", "ties"))
+SHIFTS = (3.0, -2.0, 4.0, 1.0)  # far from zero, different along D, and exact in every format
+
+
+def shift(problem: Problem) -> Array:
+    """The vector c that is added to every key.   (D,)"""
+    return np.resize(SHIFTS, problem.D)
+
+
+@clause(
+    "K1",
+    over=LATTICE,
+    catches={
+        "normalises_queries_and_keys",
+        "rounds_scores_to_bfloat16",
+        "adds_one_to_the_denominator",
+        "scores_padding_zero",
+        "zeroes_forbidden_scores",
+    },
+    proof=proofs.keys_have_no_origin,
+)
+def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key leaves the output alone.
+
+        o(q, k + c, v) = o(q, k, v)
+
+    Row i of the scores gains the constant scale <q_i, c>, and S5 forgets it. Forbidden keys
+    move too: a mask that gives them the score 0 leaves them behind.
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))
+
+
+@clause(
+    "K2",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "differentiates_softmax_by_element",
+        "drops_the_row_term",
+        "sums_dout_for_the_row_term",
+        "averages_the_row_term",
+    },
+    proof=proofs.key_gradients_sum_to_zero,
+)
+def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """The gradients of the keys sum to zero, whatever the loss.
+
+        sum_j dk_j = 0
+
+    This is K1 differentiated in c, at c = 0. A gradient of zeros passes; A3 rejects it.
+    """
+    dk = attention.backward(problem).k
+
+    want = np.zeros((problem.B, problem.G, problem.D))
+    equal(dk.sum(axis=-2), want, within=rounding.of_gradients(problem).k.sum(axis=-2))
+
+
+@clause(
+    "K3",
+    over=LATTICE,
+    needs={Capability.LSE},
+    catches={
+        "measures_lse_in_base_two",
+        "measures_lse_of_unscaled_scores",
+        "forgets_the_maximum_in_lse",
+    },
+)
+def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key adds its score to the log-sum-exp.
+
+        lse_i(k + c) = lse_i(k) + scale <q_i, c>
+
+    This is S6 with c_i = scale <q_i, c>: what the output forgets (K1) the log-sum-exp keeps. It
+    settles the scale and the base of the logarithm.
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.lse(problem), attention.lse(moved)
+
+    want = before + definition.scale(problem) * (problem.q @ shift(problem))
+    equal(after, want, within=rounding.of_lse(problem) + rounding.of_lse(moved))
+
+
+@clause(
+    "K4",
+    over=LATTICE,
+    needs={Capability.GRADIENTS},
+    catches={"drops_the_row_term", "rounds_the_row_term_to_bfloat16"},
+    proof=proofs.gradients_have_no_origin_either,
+)
+def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key leaves every gradient alone.
+
+        dq(k + c) = dq(k),    dk(k + c) = dk(k),    dv(k + c) = dv(k)
+
+    This is K1 differentiated in q, k and v. For dq it says once more that the score gradients
+    of a query sum to zero (S13).
+    """
+    moved = problem.but(k=problem.k + shift(problem))
+
+    before, after = attention.backward(problem), attention.backward(moved)
+
+    here, there = rounding.of_gradients(problem), rounding.of_gradients(moved)
+    equal(after.q, before.q, within=here.q + there.q)
+    equal(after.k, before.k, within=here.k + there.k)
+    equal(after.v, before.v, within=here.v + there.v)
+
+
+@clause(
+    "K5",
+    over=Problems(masks=PLAIN, causal=False, families=("lattice", "ties"), scales=("asked",)),
+    needs={Capability.BIAS},
+    catches={
+        "scales_the_bias_too",
+        "subtracts_the_bias",
+        "drops_the_finite_bias",
+        "reads_the_bias_as_a_mask",
+    },
+)
+def a_query_shift_is_a_bias(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every query gives each key a bias: its scaled product with that vector.
+
+        o(q + c, k) = o(q, k; b_j = scale <c, k_j>)
+
+    <q_i + c, k_j> falls into two parts, and only the first knows the query. With c the first
+    unit vector and scale = 1/2 the bias is exact, and half of it if it is scaled again.
+    """
+    problem = problem.but(scale=0.5)
+    unit = np.eye(1, problem.D)[0]
+    first = definition.shared(problem.k, problem.H)[..., 0]
+    biased = problem.but(mask=problem.scale * first[:, :, None, :])
+    moved = problem.but(q=problem.q + unit)
+
+    o, p = attention.forward(moved), attention.forward(biased)
+
+    equal(o, p, within=rounding.of_output(moved) + rounding.of_output(biased))

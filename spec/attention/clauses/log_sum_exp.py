@@ -1,0 +1,76 @@
+"""Section S, continued. The log-sum-exp is what the softmax divides by.
+
+    lse_i = log sum_j exp(s_ij)        a_ij = exp(s_ij - lse_i)
+
+It is a smooth maximum: it moves with the scores, and exceeds the largest of
+them by the logarithm of their number at most. Blockwise attention keeps it in
+the place of a row of weights (section X).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, moves, proofs, rounding
+from spec.attention.clauses.softmax import SHIFTS
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import at_least, at_most, equal
+
+
+@clause(
+    "S6",
+    over=Problems(masks=PLAIN),
+    needs={Capability.BIAS, Capability.LSE},
+    catches={
+        "forgets_the_maximum_in_lse",
+        "measures_lse_without_the_bias",
+        "measures_lse_in_base_two",
+    },
+    proof=proofs.log_sum_exp_moves_with_the_scores,
+)
+def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
+    """A constant added to all scores of a query is added to its log-sum-exp.
+
+        lse(s_i + c_i) = lse(s_i) + c_i
+
+    The factor exp(c_i) cancels in the weights (S5), but not in their denominator. A maximum
+    that was subtracted and is not added back takes the constant with it.
+    """
+    constants = np.resize(SHIFTS, (1, 1, problem.N))
+    shifted = moves.with_bias(problem, constants[..., None] + np.zeros((1, 1, 1, problem.M)))
+
+    before, after = attention.lse(problem), attention.lse(shifted)
+
+    within = rounding.of_lse(problem) + rounding.of_lse(shifted)
+    equal(after, before + constants, within=within)
+
+
+@clause(
+    "S7",
+    over=Problems(),
+    needs={Capability.LSE},
+    catches={
+        "measures_the_log_of_the_mean",
+        "measures_lse_in_base_two",
+        "measures_lse_before_masking",
+    },
+)
+def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp lies above the largest score, by the logarithm of the number of keys at most.
+
+        max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys allowed
+
+    The sum has one term exp(max_j s_ij) and none that is larger. The logarithm of the mean is
+    never above the largest score.
+    """
+    count = np.maximum(problem.allowed.sum(axis=-1), 1)
+    largest = definition.scores(problem).max(axis=-1, initial=-np.inf)
+
+    lse = attention.lse(problem)
+
+    at_least(lse, largest, within=rounding.of_lse(problem))
+    at_most(lse, largest + np.log(count), within=rounding.of_lse(problem))

@@ -1,0 +1,205 @@
+"""Section S. The weights are a softmax, whether or not anybody shows them.
+
+A softmax turns a row of scores into positive numbers that sum to one and keeps
+nothing of the scores but their differences:
+
+    a_j = exp(s_j) / sum_l exp(s_l)        a_j / a_l = exp(s_j - s_l)
+
+An attention function is a softmax seen through its values. With v = I the
+output is the row of weights itself, and with v = 1 it is their sum; so each law
+of the softmax is asked of any attention function, softmax exposed or not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, moves, proofs, rounding
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import at_least, at_most, equal
+from spec.notation import Array
+
+SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
+
+
+def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
+    """The weights as v = I shows them, and their budget.   (B, H, N, M) each
+
+    Where values must be as wide as keys, they are shown D columns at a time.
+    """
+    eye = np.broadcast_to(np.eye(problem.M), (problem.B, problem.G, problem.M, problem.M))
+    width = problem.M if Capability.WIDTHS in attention.answers else problem.D
+    shown, budget = [], []
+    for first in range(0, problem.M, width):
+        columns = eye[..., first : first + width]
+        kept = columns.shape[-1]
+        padding = [(0, 0)] * 3 + [(0, width - kept)]
+        looked = moves.with_values(problem, np.pad(columns, padding))
+        shown.append(attention.forward(looked)[..., :kept])
+        budget.append(rounding.of_output(looked)[..., :kept])
+    return np.concatenate(shown, axis=-1), np.concatenate(budget, axis=-1)
+
+
+@clause(
+    "S1",
+    over=Problems(),
+    catches={
+        "adds_epsilon_to_the_denominator",
+        "adds_one_to_the_denominator",
+        "forgets_the_denominator",
+        "normalises_over_queries",
+        "normalises_over_heads",
+        "forbids_after_normalising",
+        "drops_weights_below_a_ten_thousandth",
+    },
+    effort=2,
+    proof=proofs.rows_sum_to_one,
+)
+def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
+    """The weights of a query sum to one, and to zero if it is idle.
+
+        sum_j a_ij = 1
+
+    With v = 1 the output is this sum, so no weights need be shown. A softmax along another axis
+    has other sums, and so has one with a constant in its denominator.
+    """
+    ones = problem.but(v=np.ones_like(problem.v))
+
+    total = attention.forward(ones)
+
+    equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
+
+
+@clause(
+    "S2",
+    over=Problems(modest=True),
+    catches={"gives_nan_for_an_empty_half", "drops_out_in_evaluation"},
+)
+def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
+    """No weight is negative, and none is more than one.
+
+        0 <= a_ij <= 1
+
+    Seen through v = I. Each weight is one of several positive terms, divided by their sum; the
+    upper bound stops factors that are applied afterwards, such as a dropout left on.
+    """
+    a, budget = seen(attention, problem)
+
+    at_least(a, 0, within=0)
+    at_most(a, 1, within=budget)
+
+
+@clause(
+    "S3",
+    over=Problems(modest=True),
+    catches={"normalises_queries_and_keys", "reads_the_first_batch_of_keys", "favours_recent_keys"},
+)
+def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
+    """The order of the scores is the order of the weights, and ties stay ties.
+
+        s_ij <= s_il  implies  a_ij <= a_il
+
+    The exponential is increasing, and the denominator is the same for the whole row. Whatever
+    else has a say, such as the place of the key, breaks the order somewhere.
+    """
+    s = definition.scores(problem)
+    order = np.argsort(s, axis=-1, kind="stable")
+
+    a, budget = (np.take_along_axis(x, order, -1) for x in seen(attention, problem))
+    s = np.take_along_axis(s, order, -1)
+
+    at_least(a[..., 1:], a[..., :-1], within=budget[..., 1:] + budget[..., :-1])
+    tied = np.where(s[..., 1:] == s[..., :-1], budget[..., 1:] + budget[..., :-1], np.inf)
+    equal(a[..., 1:], a[..., :-1], within=tied)
+
+
+@clause(
+    "S4",
+    over=Problems(modest=True),
+    catches={
+        "exponentiates_in_base_two",
+        "divides_by_width",
+        "rounds_inputs_to_tf32",
+        "rounds_scores_to_bfloat16",
+        "attends_to_the_best_key_only",
+    },
+    proof=proofs.ratios_of_weights_are_differences_of_scores,
+)
+def ratios_of_weights_are_differences_of_scores(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The logarithm of the ratio of two weights is the difference of their scores.
+
+        a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
+
+    The denominator cancels. What is left settles the base of the exponential and the size of
+    the scale, which S1, S2 and S3 leave open.
+    """
+    s = definition.scores(definition.wide(problem))
+    best = np.argmax(s, axis=-1)[..., None]
+    ratio = np.exp(s - definition.top(s))
+
+    a, budget = seen(attention, problem)
+
+    within = budget + np.take_along_axis(budget, best, -1) * ratio
+    equal(a, np.take_along_axis(a, best, -1) * ratio, within=within)
+
+
+@clause(
+    "S5",
+    over=Problems(masks=PLAIN),
+    needs={Capability.BIAS, Capability.FUTURE},
+    catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
+    proof=proofs.scores_have_no_origin,
+)
+def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
+    """A constant added to all scores of a query changes nothing.
+
+        softmax(s_i + c_i) = softmax(s_i)
+
+    Every exponential gains the factor exp(c_i), and the denominator with them. The constant
+    comes as an additive mask, the same along a row and different from one row to the next.
+    """
+    shift = np.resize(SHIFTS, (1, 1, problem.N, 1)) + np.zeros((1, 1, 1, problem.M))
+    shifted = moves.with_bias(problem, shift)
+
+    before, after = attention.forward(problem), attention.forward(shifted)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(shifted))
+
+
+@clause(
+    "S8",
+    over=Problems(modest=True, causal=False, least=(1, 1, 1, 2)),
+    catches={
+        "forgets_the_denominator",
+        "favours_recent_keys",
+        "drops_the_lightest_key",
+        "adds_one_to_the_denominator",
+        "exponentiates_by_a_cubic",
+    },
+    effort=2,
+    proof=proofs.a_subset_is_renormalised,
+)
+def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
+    """Fewer keys share what they had among themselves.
+
+        a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
+
+    By S4 the ratios among the keys that are kept do not depend on the others. A constant in the
+    denominator acts as one more key that is always kept, and shows.
+    """
+    kept = np.sort(moves.permutation(problem, problem.M)[: (problem.M + 1) // 2])
+    fewer = moves.of_keys(problem, kept)
+
+    whole, budget = seen(attention, problem)
+    part, part_budget = seen(attention, fewer)
+
+    share = whole[..., kept].sum(axis=-1, keepdims=True)
+    share_budget = budget[..., kept].sum(axis=-1, keepdims=True)
+    within = budget[..., kept] + part_budget * (share + share_budget) + part * share_budget
+    equal(whole[..., kept], part * share, within=within)

@@ -1,0 +1,247 @@
+"""Section V. The output is a weighted mean of the values, and only the values are averaged.
+
+The weights do not look at the values. So the output is linear in v, stays in
+the convex hull of the values that a query may see, treats every column of v
+alike, and
+
+    dv_j = sum_i a_ij dout_i
+
+is the transpose of the same map: <v, dv> = <o, dout> for every loss. As the
+weights of a query sum to one, the gradients of all values together are the
+cotangents of all queries that see anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition, moves, proofs, rounding
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.record import Implementation
+from spec.attention.rounding.linear import through
+from spec.clause import clause
+from spec.comparison import at_least, at_most, equal
+from spec.entries import EXACT
+from spec.formats import FORMATS
+
+
+def _full_precision(dtype: str) -> float:
+    """Results above this are not touched by the end of the format's range.
+
+    40 binary digits above the accumulator's smallest normal number, no term that
+    is large enough to count is subnormal; and the result must be normal in `dtype`.
+    """
+    accumulator = "float64" if dtype == "float64" else "float32"
+    return max(FORMATS[dtype].tiny, FORMATS[accumulator].tiny * 2.0**40)
+
+
+@clause(
+    "V1",
+    over=Problems(modest=True),
+    catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
+    effort=2,
+    proof=proofs.outputs_lie_among_the_allowed_values,
+)
+def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
+    """No output lies outside the values that the query may see, in any column.
+
+        min_j v_jc <= o_ic <= max_j v_jc    over the keys allowed to i
+
+    Weights that are not negative (S2) and sum to one (S1) make a convex combination. An idle
+    query returns zero.
+    """
+    v = definition.shared(problem.v, problem.H)[:, :, None]
+    seen = problem.allowed[..., None]
+    low, high = np.where(seen, v, np.inf).min(axis=3), np.where(seen, v, -np.inf).max(axis=3)
+    idle = problem.idle[..., None]
+
+    o = attention.forward(problem)
+
+    at_least(o, np.where(idle, 0, low), within=rounding.of_output(problem))
+    at_most(o, np.where(idle, 0, high), within=rounding.of_output(problem))
+
+
+@clause(
+    "V2",
+    over=Problems(),
+    catches={"adds_one_to_the_denominator", "forgets_the_denominator", "returns_zero"},
+)
+def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
+    """If all values agree, every query that sees one returns it.
+
+        v_j = c  implies  o_i = c
+
+    This is S1 times c. No score has a say, so what fails here is the denominator.
+    """
+    constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
+    c = definition.shared(constant.v, problem.H)[:, :, :1]
+
+    o = attention.forward(constant)
+
+    want = np.where(problem.idle[..., None], 0, c)
+    equal(o, want, within=rounding.of_output(constant))
+
+
+@clause(
+    "V3",
+    over=Problems(families=EXACT, least=(1, 1, 1, 2), equal_widths=True),
+    catches={"reads_keys_as_values"},
+    proof=proofs.outputs_add_as_values_do,
+)
+def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
+    """The output is linear in the values: the output of a sum is the sum of the outputs.
+
+        o(v + w) = o(v) + o(w)
+
+    The weights do not look at the values. Whatever else is read in their place counts once on
+    the left and twice on the right. Keys can be, where D = E.
+    """
+    other = problem.but(v=np.roll(problem.v, 1, axis=2) / 2)
+    both = problem.but(v=problem.v + other.v)
+
+    o = [attention.forward(x) for x in (problem, other, both)]
+
+    within = sum(rounding.of_output(x) for x in (problem, other, both))
+    equal(o[2], o[0] + o[1], within=within)
+
+
+@clause("V4", over=Problems(), catches={"takes_the_width_of_values_from_keys"})
+def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) -> None:
+    """Each column of the output comes from the same column of the values.
+
+        o(v P) = o(v) P    for a permutation P of the columns
+
+    A weight is a number: it multiplies a value as a whole. With E > D a kernel that has one
+    width for both loses the last columns, whichever they are.
+    """
+    order = moves.permutation(problem, problem.E)
+    moved = problem.but(v=problem.v[..., order])
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    within = rounding.of_output(problem)[..., order] + rounding.of_output(moved)
+    equal(after, before[..., order], within=within)
+
+
+@clause(
+    "V5",
+    over=Problems(families=("lattice", "ties", "normal")),
+    catches={"remembers_answers_by_shape"},
+)
+def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
+    """Doubling the values doubles the output, to the bit.
+
+        o(2 v) = 2 o(v)
+
+    A power of two passes through every rounding, except where a result is too small for the
+    full precision of the format; there the budget applies.
+    """
+    doubled = problem.but(v=2 * problem.v)
+
+    before, after = attention.forward(problem), attention.forward(doubled)
+
+    small = np.abs(before) < _full_precision(problem.dtype)
+    within = 2 * rounding.of_output(problem) + rounding.of_output(doubled)
+    equal(after, 2 * before, within=np.where(small, within, 0))
+
+
+@clause(
+    "V6",
+    over=Problems(families=("lattice", "normal", "ties")),
+    catches={"scales_by_value_width", "takes_the_width_of_values_from_keys"},
+    needs={Capability.WIDTHS},
+)
+def values_of_any_width_are_averaged(attention: Implementation, problem: Problem) -> None:
+    """The width of the values is free: more columns leave the others as they were.
+
+        o([v, w]) = [o(v), o(w)]
+
+    The scale belongs to the width of queries and keys. One that is taken from the width of the
+    values changes as columns are added.
+    """
+    wider = moves.with_values(problem, np.concatenate([problem.v, -problem.v, problem.v], axis=-1))
+
+    o, more = attention.forward(problem), attention.forward(wider)
+
+    within = np.tile(rounding.of_output(problem), 3) + rounding.of_output(wider)
+    equal(more, np.concatenate([o, -o, o], axis=-1), within=within)
+
+
+@clause(
+    "V7",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "forgets_the_denominator_of_value_gradients",
+        "differentiates_the_sum_of_the_output",
+        "differentiates_with_unmerged_sums",
+    },
+    proof=proofs.value_gradients_mirror_the_output,
+)
+def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
+    """The gradient of the values is the transpose of the forward pass.
+
+        v^T dv = o^T dout,    so  <v, dv> = <o, dout>
+
+    Both sides are v^T a^T dout: one matrix (E, E) for each key head, summed over the query
+    heads that read it.
+    """
+    o, dv = attention.forward(problem), attention.backward(problem).v
+    of_o, of_dv = rounding.of_output(problem), rounding.of_gradients(problem).v
+
+    left = problem.v.swapaxes(-1, -2) @ dv
+    right = definition.gathered(o.swapaxes(-1, -2) @ problem.dout, problem.G)
+
+    of_left = through(problem.v.swapaxes(-1, -2), of_dv)
+    of_right = through(problem.dout.swapaxes(-1, -2), of_o).swapaxes(-1, -2)
+    equal(left, right, within=of_left + definition.gathered(of_right, problem.G))
+
+
+@clause(
+    "V8",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={"averages_over_each_group", "takes_one_head_of_each_group"},
+    proof=proofs.value_gradients_sum_to_the_cotangents,
+)
+def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
+    """The gradients of all values together are the cotangents of all queries that are not idle.
+
+        sum_j dv_j = sum_i dout_i    over live queries
+
+    The weights of a live query sum to one (S1), and those of an idle one to zero. Unlike the
+    sums of dk (K2), this one is not zero, so gradients of zero do not pass.
+    """
+    live = np.where(problem.idle[..., None], 0, problem.dout)
+
+    dv = attention.backward(problem).v
+
+    want = definition.gathered(live.sum(axis=-2), problem.G)
+    equal(dv.sum(axis=-2), want, within=rounding.of_gradients(problem).v.sum(axis=-2))
+
+
+@clause(
+    "V9",
+    over=Problems(families=("lattice", "ties"), masks=PLAIN),
+    catches={"flushes_subnormal_results"},
+    force="should",
+)
+def values_may_be_subnormal(attention: Implementation, problem: Problem) -> None:
+    """Values too small for full precision are averaged as others are, and not taken for zero.
+
+        o(t v) = t o(v)    for t the smallest normal number
+
+    Each product and each addition may round on the coarse grid of the subnormal
+    numbers. Arithmetic that flushes them to zero is faster, and common; no other
+    clause objects to it.
+    """
+    last = FORMATS[problem.dtype]
+    small = problem.but(v=problem.v * last.tiny)
+
+    o = attention.forward(small)
+
+    steps = (2 * problem.M + 4) * last.sub
+    within = rounding.of_output(problem) * last.tiny + steps
+    equal(o, rounding.reference(problem).o * last.tiny, within=within)

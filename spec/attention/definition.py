@@ -1,0 +1,114 @@
+"""What attention is. Everything else in this repository is measured against it.
+
+    s_ij = scale <q_i, k_j> + b_ij, and -inf where j is forbidden to i
+    a_ij = exp(s_ij) / sum_j exp(s_ij)
+    o_i  = sum_j a_ij v_j
+
+(Vaswani et al. 2017, section 3.2.1). An idle query, from which every key is
+hidden, attends to nothing: its weights and its output are zero. With fewer key
+heads than query heads (G < H), head h reads key head h // (H / G) (Ainslie et
+al. 2023, section 2.2).
+
+The gradients are the closed form of reverse-mode differentiation. Write da_ij
+for <dout_i, v_j>, the derivative by a weight. Softmax has the Jacobian
+diag(a) - a a^T, so
+
+    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+    dq_i  = scale sum_j ds_ij k_j
+    dk_j  = scale sum_i ds_ij q_i
+    dv_j  = sum_i a_ij dout_i
+
+where the last two also add over the query heads that share a key head.
+
+Precision follows the arrays: float64 problems are evaluated in float64, and
+`wide` asks for more digits where NumPy's long double has them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention.notation import Gradients, Problem
+from spec.notation import Array
+
+
+def wide(problem: Problem) -> Problem:
+    """The same numbers, in the widest float that NumPy has here."""
+    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout")}
+    return problem.but(**{name: array.astype(np.longdouble) for name, array in arrays.items()})
+
+
+def shared(x: Array, heads: int) -> Array:
+    """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
+    return np.repeat(x, heads // x.shape[1], axis=1)
+
+
+def gathered(x: Array, key_heads: int) -> Array:
+    """The adjoint of `shared`: the sum over each group of heads, (B, H, ...) to (B, G, ...)."""
+    group = x.shape[1] // key_heads
+    return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
+
+
+def scale(problem: Problem) -> np.floating:
+    """1 / sqrt(D) unless another one is asked for."""
+    number = problem.q.dtype.type
+    return 1 / np.sqrt(number(problem.D)) if problem.scale is None else number(problem.scale)
+
+
+def scores(problem: Problem) -> Array:
+    """s_ij = scale <q_i, k_j> + b_ij, or -inf where j is forbidden to i.   (B, H, N, M)"""
+    products = problem.q @ shared(problem.k, problem.H).swapaxes(-1, -2)
+    return np.where(problem.allowed, scale(problem) * products + problem.bias, -np.inf)
+
+
+def top(s: Array) -> Array:
+    """The largest score of each query, and 0 for an idle one.   (B, H, N, 1)"""
+    largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isneginf(largest), 0, largest)
+
+
+def softmax(s: Array) -> Array:
+    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
+    e = np.exp(s - top(s))
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+def weights(problem: Problem) -> Array:
+    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    return softmax(scores(problem))
+
+
+def lse(problem: Problem) -> Array:
+    """log sum_j exp(s_ij), and -inf for an idle query.   (B, H, N)"""
+    s = scores(problem)
+    with np.errstate(divide="ignore"):
+        return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
+
+
+def attention(problem: Problem) -> Array:
+    """o_i = sum_j a_ij v_j.   (B, H, N, E)"""
+    return weights(problem) @ shared(problem.v, problem.H)
+
+
+def through_softmax(a: Array, problem: Problem) -> Array:
+    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij), with da_ij = <dout_i, v_j>.   (B, H, N, M)"""
+    da = problem.dout @ shared(problem.v, problem.H).swapaxes(-1, -2)
+    return a * (da - (a * da).sum(axis=-1, keepdims=True))
+
+
+def score_gradients(problem: Problem) -> Array:
+    """The derivatives of <dout, o> by the scores, ds_ij.   (B, H, N, M)"""
+    return through_softmax(weights(problem), problem)
+
+
+def gradients(problem: Problem) -> Gradients:
+    """The derivatives of <dout, o> by q, k, v and the bias."""
+    a = weights(problem)
+    ds = through_softmax(a, problem)
+    return Gradients(
+        q=scale(problem) * (ds @ shared(problem.k, problem.H)),
+        k=gathered(scale(problem) * (ds.swapaxes(-1, -2) @ problem.q), problem.G),
+        v=gathered(a.swapaxes(-1, -2) @ problem.dout, problem.G),
+        bias=ds,
+    )

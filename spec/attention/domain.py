@@ -1,0 +1,193 @@
+"""Where the clauses quantify: Hypothesis strategies for attention problems.
+
+A domain is data: `problems(square=True, masks=BOOLEAN)` says which problems a
+clause is about, and `within(scope)` turns it into a strategy for those that an
+implementation answers. A domain never filters: what it cannot use it does not
+draw.
+
+Small problems are drawn entry by entry, so that they shrink to zeros; larger
+ones have their sizes and families drawn, and their entries from a drawn seed.
+Sizes shrink to one batch, one head, one query and one key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec import entries
+from spec.attention import masks as kinds
+from spec.attention.notation import Problem
+from spec.attention.options import CAUSAL, MASK, Capability, together
+from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
+from spec.notation import Array, Memory
+from spec.sizes import Limits, Sizes, pick, sizes
+
+PLAIN = ("none",)
+# A fault that only idle queries show is for the clauses about them and for section A.
+IDLE = kinds.LEAVE_QUERIES_IDLE
+BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in IDLE)
+ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in IDLE)
+ANY = (*PLAIN, *BOOLEAN, *ADDITIVE)
+EVERY = (*ANY, *IDLE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problems:
+    """A domain of problems; `within` is the strategy for what an implementation answers.
+
+    masks: the kinds to draw from. families: of entries. causal: True or False asks
+    for one of the two. square: N = M. grouped: G < H. scales: "default" asks for
+    none, "asked" for any, ("odd",) for one that is zero or negative. least: the
+    smallest B, H, N, M to draw (a clause that moves the second key needs one).
+    empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
+    most 33, for a clause that looks at every weight. tiled: enough "keys" (or
+    "queries") for several tiles, and few of the other. wide: D of 63 and more.
+    """
+
+    masks: tuple[str, ...] = ANY
+    families: tuple[str, ...] = entries.ALL
+    causal: bool | None = None
+    square: bool = False
+    grouped: bool | None = None
+    scales: tuple[str, ...] = ("default", "asked")
+    least: tuple[int, int, int, int] = (1, 1, 1, 1)
+    empty: bool = False
+    equal_widths: bool = False
+    modest: bool = False
+    tiled: Literal["", "keys", "queries"] = ""
+    wide: bool = False
+    about: ClassVar[str] = "attention"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        masked = "none" not in self.masks
+        boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
+        asked = {
+            Capability.MASK: masked and boolean,
+            Capability.BIAS: masked and not boolean,
+            Capability.CAUSAL: self.causal,
+            Capability.FUTURE: self.causal is False,
+            together(MASK, CAUSAL): masked and self.causal,
+            Capability.GROUPS: self.grouped,
+            Capability.SCALE: "default" not in self.scales,
+        }
+        return frozenset(need for need, is_asked in asked.items() if is_asked)
+
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+SCALES = (0.5, 2.0, 0.3, 1.0)
+ODD_SCALES = (0.0, -0.25)
+TIDY: tuple[Memory, ...] = ("contiguous",) * 4
+DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
+MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
+    kind, causal = _kind(draw, domain, scope.answers)
+    size = sizes(draw, _limits(domain, scope))
+    scale = _scale(draw, domain, scope.answers, causal)
+    q, k, v, dout = _entries(draw, domain, scope.dtype, size, scale)
+    if size.M == 0:
+        q = np.zeros_like(q)  # that nothing of them is read without keys is T10
+    memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
+    if memory == "expanded":
+        k, v = _alike(k), _alike(v)
+    form = pick(draw, _forms(scope.answers)) if kind != "none" else "N M"
+    seed = draw(SEEDS)
+    return Problem(
+        q,
+        k,
+        v,
+        dout,
+        mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
+        causal=causal,
+        scale=scale,
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        corner=scope.corner,
+        memory=memory,
+        seed=seed,
+    )
+
+
+def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
+    """The kind of mask and whether it is causal, of what the domain and the scope share."""
+    allowed = [
+        kind
+        for kind in domain.masks
+        if kind == "none"
+        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
+        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
+    ]
+    if Capability.FORMS not in answers:
+        allowed = [kind for kind in allowed if kind not in kinds.OF_ROWS]
+    if "none" in allowed:
+        allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
+    causal = domain.causal
+    if Capability.FUTURE not in answers:
+        causal = True
+    elif causal is None:
+        causal = Capability.CAUSAL in answers and pick(draw, (False, True))
+    if causal and together(MASK, CAUSAL) not in answers:
+        causal = "none" in allowed
+        allowed = [kind for kind in allowed if kind == "none" or not causal]
+    return pick(draw, allowed), causal
+
+
+def _forms(answers: frozenset[str]) -> tuple[str, ...]:
+    """The broadcast forms of a mask that are answered."""
+    return tuple(kinds.FORMS) if Capability.FORMS in answers else ("B 1 1 M",)
+
+
+def _scale(
+    draw: st.DrawFn, domain: Problems, answers: frozenset[str], causal: bool
+) -> float | None:
+    """The scale to ask for; one that is not positive, and causal, is for the clause about it."""
+    if Capability.SCALE not in answers or domain.scales == ("default",):
+        return None
+    if domain.scales == ("odd",):
+        return pick(draw, ODD_SCALES)
+    scales = SCALES if causal else (*SCALES, *ODD_SCALES)
+    not_asked = (None,) * len(scales) if "default" in domain.scales else ()
+    return pick(draw, (*not_asked, *scales))
+
+
+def _limits(domain: Problems, scope: Scope) -> Limits:
+    """What sizes the domain and the scope both allow."""
+    answers = scope.answers
+    return Limits(
+        scope.reach,
+        domain.least,
+        domain.square or Capability.LENGTHS not in answers,
+        domain.modest,
+        domain.tiled,
+        domain.grouped if Capability.GROUPS in answers else False,
+        Capability.WIDTHS in answers and not domain.equal_widths,
+        Capability.EMPTY in answers and domain.empty,
+        domain.wide,
+    )
+
+
+def _entries(
+    draw: st.DrawFn, domain: Problems, dtype: str, size: Sizes, scale: float | None
+) -> entries.Entries:
+    family = pick(draw, domain.families)
+    if family in entries.EXACT and size.count <= DRAWN_ENTRY_BY_ENTRY:
+        drawn = draw(st.binary(min_size=size.count, max_size=size.count))
+        return entries.from_bytes(drawn, size.shapes)
+    sigma = 1.0 if scale is None else scale
+    return entries.entries(family, draw(SEEDS), size.shapes, sigma, dtype)
+
+
+def _alike(x: Array) -> Array:
+    """The same numbers in every batch element, which a view can have with a stride of zero."""
+    return np.repeat(x[:1], len(x), axis=0)

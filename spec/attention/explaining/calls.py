@@ -1,0 +1,106 @@
+"""What a clause asked of an implementation: each call in order, and what came back.
+
+A clause that relates several calls puts problems of its own making. When it is
+broken, nearly always one of those calls is wrong by itself, and that one is worth showing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spec.attention.notation import Gradients, Problem
+from spec.attention.options import ARRAYS
+from spec.attention.plug.conventions import under
+from spec.attention.record import Implementation
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.notation import Array
+from spec.subject import Refused, not_offered
+from spec.trial import broken
+
+OUTPUTS = ("forward", "training", "call")  # functions that answer with the output
+NAMES = {**dict.fromkeys(OUTPUTS, "o"), "weights": "a", "lse": "lse", "bias_gradient": "dmask"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call: the function, the problem, and the answer, or the exception in its place.
+
+    inputs: those whose gradients were asked for; of a call that gives no gradient, none.
+    """
+
+    function: str
+    problem: Problem
+    inputs: tuple[str, ...]
+    answer: Any
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are to read."""
+        p = self.problem
+        options = (option.value(p) for option in ARRAYS if option.asked(p))
+        return sum(x.size for x in (p.q, p.k, p.v, *options))
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:
+        """The arrays of the answer by their names; none where there was an exception."""
+        if isinstance(self.answer, Exception):
+            return {}
+        if isinstance(self.answer, Gradients):
+            return {f"d{name}": getattr(self.answer, name) for name in self.inputs}
+        if isinstance(self.answer, Mapping):
+            return {f"d{name}": self.answer[name] for name in self.inputs}
+        answer = self.answer.out if self.function == "call" else self.answer
+        return {NAMES[self.function]: answer}
+
+    def again(self, implementation: Implementation) -> Asked:
+        """The same call, made once more."""
+        rest = (self.inputs,) if self.function == "partial" else ()
+        answer = answered(getattr(implementation, self.function), self.problem, *rest)
+        return Asked(self.function, self.problem, self.inputs, answer)
+
+
+@dataclass
+class Record:
+    """The calls that were made of an implementation, and how they broke a clause, if they did."""
+
+    calls: list[Asked] = field(default_factory=list)
+    violation: Violation | None = None
+
+    def over(self, implementation: Implementation) -> Implementation:
+        """The same implementation, its calls recorded."""
+        offered = {name: getattr(implementation, name) for name in implementation.functions}
+        return implementation.but(
+            **{n: self._recorded(n, f) for n, f in offered.items() if f is not not_offered}
+        )
+
+    def _recorded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        of_all = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",)}.get(name, ())
+
+        def recorded(problem: Problem, *rest: Any) -> Any:
+            answer = answered(function, problem, *rest)
+            self.calls.append(Asked(name, problem, rest[0] if rest else of_all, answer))
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return recorded
+
+
+def recorded(
+    clause: Clause, raw: Implementation, conventions: Mapping[str, str], problem: Problem
+) -> Record:
+    """What the clause asks of `raw` about `problem`, put in the conventions of `raw`."""
+    record = Record()
+    record.violation = broken(clause, under(record.over(raw), conventions), problem)
+    return record
+
+
+def answered(function: Callable[..., Any], problem: Problem, *rest: Any) -> Any:
+    """What a function answers; the exception, if it has no answer, or a wrong one in form."""
+    try:
+        return function(problem, *rest)
+    except (Refused, Violation) as error:
+        return error

@@ -1,0 +1,134 @@
+"""What a call should have answered: the numbers of the definition, each with its budget.
+
+They are in float64, and compared as a reader's script compares them, so that what is
+said here of an answer is what the script will say. Under a declared convention the
+problem is translated to what the definition would be asked, and its answer back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.attention import rounding
+from spec.attention.clauses import gradients
+from spec.attention.explaining.calls import NAMES, Asked
+from spec.attention.moves import of_heads
+from spec.attention.notation import Problem
+from spec.attention.plug.conventions import head_order, opposite_mask, permuted_mask
+from spec.attention.plug.idle_rows import Declared, finite
+from spec.notation import Array
+
+Pair = tuple[Array, Array]
+
+
+def departure(asked: Asked, chosen: Mapping[str, str]) -> str:
+    """The name of the first array in an answer that is not what it should be, or nothing."""
+    if not asked.arrays:
+        return ""
+    wanted = expected(asked, chosen)
+    wrong = (n for n, x in asked.arrays.items() if n in wanted and not _close(x, *wanted[n]))
+    return next(wrong, "")
+
+
+def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
+    """Each array of the answer by name, with its budget; NaN where it has to be NaN.
+
+    Left out is what a convention about idle queries leaves open, even in part.
+    """
+    problem = meant(asked.problem, chosen)
+    declared = Declared(problem, chosen)
+    if declared.own.any():
+        found = _with_idle_rows(asked, declared)
+    else:
+        found = by_definition(asked, problem)
+    if chosen["grouping"] == "interleaved":
+        order = head_order(problem)
+        found = {n: (_turned(n, x, order), _turned(n, y, order)) for n, (x, y) in found.items()}
+    return {name: (_plain(x), _budget(y)) for name, (x, y) in found.items()}
+
+
+def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
+    """The problem as the definition would put it, with numbers only where they are read."""
+    if chosen["causality"] == "always":
+        problem = problem.but(causal=True)
+    if chosen["grouping"] == "interleaved":
+        problem = of_heads(problem, np.argsort(head_order(problem)))
+    if chosen["mask means"] == "forbid":
+        problem = opposite_mask(problem)
+    return finite(problem)
+
+
+def by_definition(asked: Asked, problem: Problem) -> dict[str, Pair]:
+    """What the definition says of each array of the answer."""
+    right = rounding.reference(problem)
+    match asked.function:
+        case "forward" | "training" | "call":
+            return {"o": _output(problem)}
+        case "weights":
+            return {"a": (right.weights, rounding.of_weights(problem))}
+        case "lse":
+            return {"lse": (right.lse, rounding.of_lse(problem))}
+        case "bias_gradient":
+            return {"dmask": _mask_gradient(problem)}
+        case _:
+            budget = rounding.of_gradients(problem)
+            pairs = ((n, getattr(right.gradients, n), getattr(budget, n)) for n in asked.inputs)
+            return {f"d{name}": (want, within) for name, want, within in pairs}
+
+
+def _output(problem: Problem) -> Pair:
+    """The output; where it is rounded once, what lies between the least and the greatest."""
+    o, budget = rounding.reference(problem).o, rounding.of_output(problem)
+    low, high = rounding.admissible(problem)
+    with np.errstate(invalid="ignore"):
+        half = (high - low) / 2
+        narrower = half < budget
+        return np.where(narrower, low + half, o), np.where(narrower, half, budget)
+
+
+def _mask_gradient(problem: Problem) -> Pair:
+    want = rounding.reference(problem).gradients.bias
+    budget = rounding.of_gradients(problem).bias
+    assert problem.mask is not None
+    assert want is not None
+    assert budget is not None
+    shape = problem.mask.shape
+    return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
+
+
+def _with_idle_rows(asked: Asked, declared: Declared) -> dict[str, Pair]:
+    """The same with idle queries as they choose: NaN, or the mean of all values."""
+    if asked.inputs:
+        names = {"mask": "bias"}
+        found = {f"d{x}": names.get(x, x) for x in asked.inputs}
+        known = {n: x for n, x in found.items() if not declared.unjudged(x).any()}
+        return {n: declared.gradient(x) for n, x in known.items()}
+    if asked.function == "lse" or not declared.problem.M or (declared.choice == "open").any():
+        return {}
+    name = "weights" if asked.function == "weights" else "forward"
+    want, within = declared.row(name)
+    want = np.where(declared.poisoned[..., None], np.nan, want)
+    return {NAMES[name]: (want, within)}
+
+
+def _turned(name: str, x: Array, order: Array) -> Array:
+    """An array with query heads, in the order in which they are put."""
+    if name == "dmask":
+        return permuted_mask(x, order)
+    return x if name in ("dk", "dv") else x[:, order]
+
+
+def _plain(x: Array) -> Array:
+    return np.asarray(x, dtype=np.float64)
+
+
+def _budget(x: Array) -> Array:
+    """None where the answer has to be NaN."""
+    return np.where(np.isnan(x), 0.0, _plain(x))
+
+
+def _close(got: Array, want: Array, within: Array) -> bool:
+    with np.errstate(invalid="ignore"):  # of an infinite budget
+        return bool(np.isclose(_plain(got), want, rtol=0, atol=within, equal_nan=True).all())

@@ -1,0 +1,239 @@
+"""What is wrong with the calls that a clause made, as the lines of a script that show it.
+
+There is one way for each kind of fault, and the first that finds its fault is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.explaining.calls import Asked, Record
+from spec.attention.explaining.expected import expected, meant
+from spec.attention.explaining.repeating import course
+from spec.attention.explaining.source import Source
+from spec.attention.notation import Problem
+from spec.attention.options import PARAMETERS
+from spec.comparison import Violation
+from spec.notation import Array, Call
+from spec.subject import Refused
+from spec.written import literal
+
+Way = Callable[[Source, Mapping[str, str], Record], list[str]]
+
+THIS_ONE = "# The clause compares several calls; this is the one that is wrong."
+AFTER = "# What was asked before changes the answer, so this comes first."
+AT_TIMES = "# The answer changes from call to call."
+ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
+
+CLOSE = "np.isclose(got, want, rtol=0, atol=within, equal_nan=True).all()"
+PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")'
+OVERLAP = {
+    "numpy": "np.may_share_memory({}, {})",
+    "torch": "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()",
+}
+COPY = {"numpy": "{}.copy()", "torch": "{}.clone()"}
+SAME = {"numpy": "before.tobytes() == {}.tobytes()", "torch": "torch.equal(before, {})"}
+
+
+def shown(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+    """The lines after the imports; none where no fault is found that a script can show."""
+    if not record.calls or any(source.callee(asked) is None for asked in record.calls):
+        return []
+    ways: Sequence[Way] = (
+        _without_an_answer,
+        _writing,
+        _sharing,
+        _departing,
+        _differing,
+        _beyond_the_claim,
+    )
+    return next(filter(None, (way(source, chosen, record) for way in ways)), [])
+
+
+class Body:
+    """Lines of a script; an array is assigned where it is needed and not there yet."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.lines: list[str] = []
+        self.held: dict[str, str] = {}
+
+    def arrays(self, asked: Asked) -> None:
+        """Have the arrays of a call at hand, and ready for it."""
+        for name, text in self.source.arrays(asked).items():
+            if self.held.get(name) != text:
+                self.lines.append(f"{name} = {text}")
+                self.held[name] = text
+        prepared = self.source.prepared(asked)
+        if prepared:
+            self.lines += prepared
+            self.held.clear()
+
+    def calls(self, earlier: Sequence[Asked]) -> None:
+        """Make calls whose answers do not matter."""
+        for asked in earlier:
+            self.arrays(asked)
+            self.lines.append(self.source.expression(asked))
+
+    def got(self, asked: Asked, name: str, variable: str = "got") -> None:
+        """Assign an array of the answer, as numbers."""
+        self.arrays(asked)
+        self.lines.append(f"{variable} = {self.source.numbers(asked, name)}")
+
+
+def _without_an_answer(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+    """The last call raised an exception, or what it returned has another form."""
+    if record.violation is None:
+        return []
+    body, last = Body(source), record.calls[-1]
+    if len(record.calls) > 1:
+        body.lines.append(THIS_ONE)
+    if isinstance(last.answer, Refused):
+        body.calls([last])
+        return body.lines
+    if not isinstance(last.answer, Violation) or source.call.library.device != "cpu":
+        return []
+    body.arrays(last)
+    several = last.function in ("backward", "partial")
+    result = source.expression(last)
+    form = "tuple(x.shape)" if last.function == "lse" else "(str(x.dtype), tuple(x.shape))"
+    return [
+        *body.lines,
+        f"got = [{form} for x in {result if several else f'[{result}]'}]",
+        f"want = {source.forms(last)}",
+        'print(f"got {got}\\nwant {want}")',
+        "raise SystemExit(got != want)",
+    ]
+
+
+def _writing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+    """The last call wrote into one of its inputs."""
+    last, library = record.calls[-1], source.library
+    if not isinstance(last.answer, Call) or not last.answer.changed or library not in COPY:
+        return []
+    name, body = last.answer.changed[0], Body(source)
+    body.arrays(last)
+    return [
+        *body.lines,
+        f"before = {COPY[library].format(name)}",
+        source.expression(last),
+        f'print(f"{name} before {{before.tolist()}}\\n{name} after {{{name}.tolist()}}")',
+        f"raise SystemExit(not {SAME[library].format(name)})",
+    ]
+
+
+def _sharing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+    """The last call returned memory that is that of an input, or of the output before."""
+    last, library = record.calls[-1], source.library
+    if not isinstance(last.answer, Call) or library not in OVERLAP:
+        return []
+    name = next(iter(last.answer.aliased), "again" if last.answer.reused else "")
+    if not name:
+        return []
+    body, result = Body(source), source.expression(last)
+    body.arrays(last)
+    return [
+        *body.lines,
+        f"out = {result}",
+        *([f"again = {result}"] if name == "again" else []),
+        f"shared = {OVERLAP[library].format('out', name)}",
+        f'print("out and {name} share memory:", shared)',
+        "raise SystemExit(shared)",
+    ]
+
+
+def _departing(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+    """A call gives other numbers than the definition."""
+    found = course(source.raw, chosen, record.calls)
+    if found is None:
+        return []
+    body = Body(source)
+    if found.before:
+        body.lines.append(AFTER)
+        body.calls(found.before)
+    elif found.tries > 1:
+        body.lines.append(AT_TIMES)
+    elif len(record.calls) > 1:
+        body.lines.append(THIS_ONE)
+    want, within = expected(found.asked, chosen)[found.name]
+    numbers = [f"want = {literal(want)}", f"within = {literal(within)}"]
+    if found.tries == 1:
+        body.got(found.asked, found.name)
+        return [*body.lines, *numbers, PRINT, f"raise SystemExit(not {CLOSE})"]
+    body.arrays(found.asked)
+    got = f"got = {source.numbers(found.asked, found.name)}"
+    loop = [got, f"if not {CLOSE}:", f"    {PRINT}", "    raise SystemExit(1)"]
+    tries = [f"for _ in range({found.tries}):", *(f"    {line}" for line in loop)]
+    return [*body.lines, *numbers, *tries]
+
+
+def _differing(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+    """Two calls have different answers in rows that are asked the same."""
+    if chosen["grouping"] != "blocks":
+        return []
+    forward = [asked for asked in record.calls if asked.function == "forward" and asked.arrays]
+    for one, other in itertools.combinations(forward, 2):
+        rows = alike(meant(one.problem, chosen), meant(other.problem, chosen))
+        if rows.any() and not _same(one.again(source.raw), other.again(source.raw), rows):
+            body = Body(source)
+            body.got(one, "o", "one")
+            body.got(other, "o", "other")
+            return [
+                ROWS,
+                *body.lines,
+                f"rows = {literal(rows)}",
+                'print(f"one {one[rows].tolist()}\\nother {other[rows].tolist()}")',
+                "raise SystemExit(not np.array_equal(one[rows], other[rows], equal_nan=True))",
+            ]
+    return []
+
+
+def _beyond_the_claim(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+    """The only call gives a number other than the clause itself wants, where it wants more."""
+    asked, *others = record.calls
+    place = record.violation.place if record.violation else None
+    if others or place is None or len(asked.arrays) != 1:
+        return []
+    ((name, got),) = asked.arrays.items()
+    bound = f"want {place.want:.9g} within" not in str(record.violation)
+    if bound or got.ndim != len(place.index) or got[place.index] != place.got:
+        return []
+    body = Body(source)
+    body.got(asked, name)
+    return [
+        *body.lines,
+        f"got, want, within = got[{place.index}], {place.want!r}, {place.budget!r}",
+        'print(f"got {got}\\nwant {want}\\nwithin {within}")',
+        "raise SystemExit(not abs(got - want) <= within)",
+    ]
+
+
+def alike(one: Problem, other: Problem) -> Array:
+    """True for the rows of the output that are asked the same in two problems.   (B, H, N)
+
+    The queries of their head are the same, and so are the keys that they see.
+    """
+    if _settings(one) != _settings(other):
+        return np.zeros(one.q.shape[:3], dtype=bool)
+    queries = (one.q == other.q).all(axis=(-2, -1))[..., None]
+    masks = ((one.allowed == other.allowed) & (one.bias == other.bias)).all(axis=-1)
+    changed = (one.k != other.k).any(axis=-1) | (one.v != other.v).any(axis=-1)
+    seen = one.allowed & definition.shared(changed, one.H)[:, :, None]
+    return queries & masks & ~seen.any(axis=-1)
+
+
+def _settings(p: Problem) -> tuple[Any, ...]:
+    """What is the same for all rows; that a scale is asked for which would apply is no matter."""
+    said = [option.value(p.but(scale=p.sigma)) for option in PARAMETERS if not option.axes]
+    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory)
+
+
+def _same(one: Asked, other: Asked, rows: Array) -> bool:
+    if not one.arrays or not other.arrays:
+        return True
+    return np.array_equal(one.arrays["o"][rows], other.arrays["o"][rows], equal_nan=True)

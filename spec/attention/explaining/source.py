@@ -1,0 +1,205 @@
+"""Calls of an implementation as source text, with its own library and nothing else.
+
+The arrays of a problem stand there as literal numbers and, where the memory is not
+contiguous, as the same view of the same buffer that the implementation was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spec.attention.explaining.calls import Asked
+from spec.attention.notation import Problem
+from spec.attention.options import ARRAYS
+from spec.attention.plug.wrapping import Wrapped
+from spec.attention.record import Implementation
+from spec.backends.memory import Laid, laid_out
+from spec.certification.target.following import named
+from spec.notation import Array
+from spec.written import literal
+
+IMPORTS = {
+    "numpy": [],
+    "torch": ["import torch"],
+    "jax": ["import jax", "import jax.numpy as jnp"],
+}
+MADE = {
+    "numpy": ("np.array", "np"),
+    "torch": ("torch.tensor", "torch"),
+    "jax": ("jnp.array", "jnp"),
+}
+NUMBERS = {
+    "numpy": "np.asarray({}, dtype=float)",
+    "torch": "{}.detach().cpu().double().numpy()",
+    "jax": "np.asarray({}, dtype=float)",
+}
+OF_LAYOUT = ("q", "k", "v", "dout", "o", "dq", "dk", "dv")  # arrays with an axis of the length
+
+
+@dataclass(frozen=True)
+class Source:
+    """How one implementation is imported and called.
+
+    call: the function, its signature, its library and its layout.
+    """
+
+    raw: Implementation
+    call: Wrapped
+
+    @staticmethod
+    def of(raw: Implementation) -> Source | None:
+        """None where no script can call it: what its name stands for is no function of arrays."""
+        call = getattr(raw.forward, "__self__", None)
+        if isinstance(call, Wrapped) and not isinstance(named(raw.origin), Implementation):
+            return Source(raw, call)
+        return None
+
+    @property
+    def library(self) -> str:
+        """The name of the library."""
+        return self.call.library.name
+
+    @property
+    def name(self) -> str:
+        """The name of the function where it is imported from."""
+        return self.raw.origin.rpartition(":")[2]
+
+    def imports(self, dtype: str) -> list[str]:
+        """The lines that a script opens with."""
+        lines = imported(self.raw.origin, IMPORTS[self.library])
+        if self.library == "jax" and dtype == "float64":
+            lines.insert(-1, 'jax.config.update("jax_enable_x64", True)')
+        return lines
+
+    def callee(self, asked: Asked) -> tuple[str, Wrapped] | None:
+        """What a call is written with: a name, and the function as it is called.
+
+        None where it has no name: it was handed over beside the function.
+        """
+        found = getattr(getattr(self.raw, asked.function), "__self__", None)
+        if not isinstance(found, Wrapped):
+            return None
+        if found.function == self.call.function:
+            return self.name, found
+        beside = getattr(self.call.function, asked.function, None)
+        return (f"{self.name}.{asked.function}", found) if beside == found.function else None
+
+    def arrays(self, asked: Asked) -> dict[str, str]:
+        """The arrays of a call, by the names that they have in a script."""
+        names = ["q", "k", "v", *(option.name for option in ARRAYS if option.asked(asked.problem))]
+        if asked.inputs:
+            names.append("dout")
+        return {name: self._array(asked.problem, name) for name in names}
+
+    def prepared(self, asked: Asked) -> list[str]:
+        """What is to be done with the arrays of a call before it is made."""
+        inputs = ("q", "k", "v") if self._records(asked) else asked.inputs
+        if self.library != "torch" or not (self._records(asked) or self._differentiates(asked)):
+            return []
+        return [f"for x in [{', '.join(inputs)}]:", "    x.requires_grad_()"]
+
+    def expression(self, asked: Asked, name: str = "") -> str:
+        """A call, whole; or the array `name` of its answer."""
+        callee = self.callee(asked)
+        assert callee is not None
+        written, wrapped = callee
+        differentiates = self._differentiates(asked)
+        index = ""
+        if name and (differentiates or asked.function == "backward"):
+            index = f"[{asked.inputs.index(name[1:])}]"
+        arrays = ["q", "k", "v"]
+        if asked.inputs and not differentiates:
+            arrays = ["dout", *arrays]
+        text = f"{written}({_arguments(wrapped, asked.problem, arrays)})"
+        if self.library == "jax" and self._records(asked):
+            return f"jax.vjp(lambda q, k, v: {text}, q, k, v)[0]"
+        return f"{self._derivative(text, asked.inputs) if differentiates else text}{index}"
+
+    def forms(self, asked: Asked) -> list[Any]:
+        """The dtype and the shape of each array of an answer; of the log-sum-exp, the shape."""
+        p = asked.problem
+        scores = (p.B, p.H, p.N, p.M)
+        shapes = {"weights": scores, "lse": scores[:3]}
+        names = asked.inputs or ("dout",)
+        found = [shapes.get(asked.function) or self._turned(p, name).shape for name in names]
+        dtype = f"torch.{p.dtype}" if self.library == "torch" else p.dtype
+        return found if asked.function == "lse" else [(dtype, shape) for shape in found]
+
+    def numbers(self, asked: Asked, name: str) -> str:
+        """An array of the answer in our layout, as NumPy has it in float64."""
+        text = NUMBERS[self.library].format(self.expression(asked, name))
+        turned = self.call.layout == "blhd" and name in OF_LAYOUT
+        return f"{text}.swapaxes(1, 2)" if turned else text
+
+    def _differentiates(self, asked: Asked) -> bool:
+        """Whether the gradients are the library's own."""
+        callee = self.callee(asked)
+        return callee is not None and bool(asked.inputs) and callee[0] == self.name
+
+    def _records(self, asked: Asked) -> bool:
+        """Whether it is the function itself that is called, while gradients are recorded."""
+        callee = self.callee(asked)
+        return asked.function == "training" and callee is not None and callee[0] == self.name
+
+    def _derivative(self, forward: str, inputs: Sequence[str]) -> str:
+        """The gradients of <dout, forward> by the inputs."""
+        names = ", ".join(inputs)
+        if self.library == "torch":
+            return f"torch.autograd.grad({forward}, [{names}], dout, materialize_grads=True)"
+        return f"jax.vjp(lambda {names}: {forward}, {names})[1](dout)"
+
+    def _turned(self, problem: Problem, name: str) -> Array:
+        """One array of a problem in the layout of the function."""
+        x: Array = getattr(problem, name)
+        return x.swapaxes(1, 2) if self.call.layout == "blhd" and name in OF_LAYOUT else x
+
+    def _array(self, problem: Problem, name: str) -> str:
+        """One input as the function takes it."""
+        x = self._turned(problem, name)
+        dtype = "bool" if x.dtype == bool else problem.dtype
+        if problem.memory == "contiguous" or self.library == "jax":
+            return self._plain(x, dtype)
+        return self._view(laid_out(x, problem.memory), dtype)
+
+    def _plain(self, x: Array, dtype: str) -> str:
+        """An array of the library with the numbers of `x`."""
+        make, module = MADE[self.library]
+        options = [f"dtype={module}.{dtype}"]
+        if self.library == "torch" and self.call.library.device != "cpu":
+            options.append(f"device={self.call.library.device!r}")
+        return literal(x, make, options)
+
+    def _view(self, laid: Laid, dtype: str) -> str:
+        """A view of a buffer: its shape, its strides and its offset."""
+        buffer = self._plain(laid.buffer, dtype)
+        if laid.strides is None:
+            return f"{buffer}.reshape({laid.shape})"
+        if self.library == "torch":
+            return f"{buffer}.as_strided({laid.shape}, {laid.strides}, {laid.offset})"
+        size = np.dtype(dtype).itemsize
+        steps = tuple(size * step for step in laid.strides)
+        return f"np.ndarray({laid.shape}, np.{dtype}, {buffer}, {laid.offset * size}, {steps})"
+
+
+def imported(origin: str, libraries: Sequence[str]) -> list[str]:
+    """The lines that import what stands at `origin`, NumPy and other libraries."""
+    place, _, name = origin.rpartition(":")
+    lines = []
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        lines += ["import sys", f"sys.path.insert(0, {str(path.parent)!r})"]
+        place = path.stem
+    lines += ["import numpy as np", *libraries]
+    return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
+
+
+def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
+    ordered, named = call.signature.arranged(arrays)
+    options = call.signature.keywords(problem, {option.name: option.name for option in ARRAYS})
+    words = {name: x if isinstance(x, str) else repr(x) for name, x in options.items()}
+    return ", ".join([*ordered, *(f"{n}={x}" for n, x in {**named, **words}.items())])

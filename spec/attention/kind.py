@@ -1,0 +1,88 @@
+"""Attention functions: four arrays in, one out, and a good many options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.attention import rounding
+from spec.attention.explaining.calls import recorded
+from spec.attention.explaining.likeness import looks_like
+from spec.attention.explaining.showing import shown
+from spec.attention.explaining.source import Source
+from spec.attention.mistakes import MISTAKES
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.plug.conventions import fitted, under
+from spec.attention.plug.recognition import recognised
+from spec.attention.plug.trials import core, kinds, square
+from spec.attention.record import Implementation
+from spec.attention.simplify import MOVES
+from spec.attention.truth import truth
+from spec.certification.settings import Request
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.kind import Kind, Problems
+from spec.subject import Refused
+
+
+def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
+    """Functions that may refuse even the core, and what they are tried on."""
+    plain = (square(dtype),)
+    return {
+        "backward": (Capability.GRADIENTS, plain),
+        "partial": (Capability.PARTIAL_GRADIENTS, plain),
+        "weights": (Capability.WEIGHTS, plain),
+        "lse": (Capability.LSE, plain),
+        "training": (Capability.TRAINING, plain),
+        "bias_gradient": (Capability.BIAS_GRADIENT, kinds(dtype)[Capability.BIAS]),
+    }
+
+
+def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
+    """That float64 has the accuracy of float32, where it has."""
+    if "float64" not in by_dtype:
+        return []
+    problem = fitted(by_dtype["float64"], square("float64", D=5))
+    try:
+        out = by_dtype["float64"].forward(problem)
+    except (Refused, Violation):
+        return []
+    error = np.abs(out - rounding.reference(problem).o)
+    exact = (error <= rounding.of_output(problem)).all()
+    single = (error <= rounding.of_output(problem.but(dtype="float32"))).all()
+    return ["computes float64 in float32"] if single and not exact else []
+
+
+def calls(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> list[str]:
+    """The lines of a script that makes the call that is wrong; none where there is no such call."""
+    source = Source.of(raw)
+    if source is None:
+        return []
+    record = recorded(clause, raw, request.conventions, problem)
+    body = shown(source, {**raw.chosen, **request.conventions}, record)
+    return [*source.imports(problem.dtype), *body, ""] if body else []
+
+
+ATTENTION = Kind(
+    about="attention",
+    noun="an attention function",
+    definition="A1",
+    core=square,
+    beyond=core,
+    fitted=fitted,
+    truth=truth,
+    mistakes=MISTAKES,
+    load=implementation,
+    kinds=kinds,
+    trials=trials,
+    ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
+    moves=MOVES,
+    under=under,
+    recognised=recognised,
+    notes=notes,
+    similar=lambda _, record, problem: looks_like(record, problem),
+    calls=calls,
+)

@@ -1,0 +1,160 @@
+"""What a mask can be: which keys are hidden, in which form it is handed over.
+
+A mask is first a choice of forbidden keys (or of numbers to add), of the full
+shape (B, H, N, M) or of a part of it, and then one of its broadcast forms: an
+axis of length 1 stands for all of B, H, N or M, and leading axes may be left
+out. Every form means the same as the mask written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from spec.formats import FORMATS, rounded
+from spec.notation import Array
+
+Chance = np.random.Generator
+Shape = tuple[int, int, int, int]
+
+# Broadcast forms: which of the axes B, H, N, M are written out; None leaves the axis out.
+FORMS: Mapping[str, tuple[int | None, int | None, int | None, int | None]] = {
+    "N M": (None, None, 1, 1),
+    "B H N M": (1, 1, 1, 1),
+    "B 1 1 M": (1, 0, 0, 1),
+    "1 H N M": (0, 1, 1, 1),
+    "B 1 N M": (1, 0, 1, 1),
+    "1 M": (None, None, 0, 1),
+    "H N M": (None, 1, 1, 1),
+    "1 1 N M": (0, 0, 1, 1),
+    "B H 1 M": (1, 1, 0, 1),
+    "B H N 1": (1, 1, 1, 0),
+}
+
+
+def shaped(form: str, shape: Shape) -> tuple[int, ...]:
+    """The shape that a mask of this form has on a problem of sizes (B, H, N, M)."""
+    kept = zip(FORMS[form], shape, strict=True)
+    return tuple(size if axis else 1 for axis, size in kept if axis is not None)
+
+
+def all_true(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides nothing."""
+    del chance
+    return np.ones(shaped(form, shape), dtype=bool)
+
+
+def scattered(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides keys here and there, but leaves every query at least one."""
+    allowed = chance.random(shaped(form, shape)) < chance.choice([0.3, 0.7, 0.95])
+    if allowed.shape[-1]:
+        np.put_along_axis(
+            allowed, chance.integers(allowed.shape[-1], size=(*allowed.shape[:-1], 1)), True, -1
+        )
+    return allowed
+
+
+def padding(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides the keys beyond a length that each sequence has."""
+    del form
+    B, _, _, M = shape
+    lengths = chance.integers(min(1, M), M + 1, size=B)
+    return np.asarray(np.arange(M) < lengths[:, None])[:, None, None, :]
+
+
+def window(chance: Chance, form: str, shape: Shape) -> Array:
+    """Shows a query only a band of keys around it; queries beyond the last key look around that."""
+    del form
+    _, _, N, M = shape
+    left, right = chance.integers(0, 4, size=2)
+    distance = np.arange(M)[None, :] - np.minimum(np.arange(N), M - 1)[:, None]
+    return np.asarray((-left <= distance) & (distance <= right))
+
+
+def tiles(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides a long run of keys, so that whole tiles of an implementation are forbidden."""
+    allowed = np.ones(shaped(form, shape), dtype=bool)
+    M = allowed.shape[-1]
+    first, last = (
+        sorted(chance.integers(0, M + 1, size=2)) if chance.random() < 0.5 else (0, M - M // 8 - 1)
+    )
+    allowed[..., first : min(last, first + M - 1)] = False  # one key is left
+    return allowed
+
+
+def idle(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides keys here and there, and from some queries every key."""
+    allowed = scattered(chance, form, shape)
+    rows = chance.random(allowed.shape[:-1]) < 0.5
+    allowed[rows] = False
+    return allowed
+
+
+def additive(chance: Chance, form: str, shape: Shape) -> Array:
+    """Finite numbers to add to the scores."""
+    return chance.standard_normal(shaped(form, shape)) * chance.choice([1.0, 8.0])
+
+
+def additive_with_holes(chance: Chance, form: str, shape: Shape) -> Array:
+    """Finite numbers, and -inf at forbidden keys."""
+    return np.where(scattered(chance, form, shape), additive(chance, form, shape), -np.inf)
+
+
+def additive_idle(chance: Chance, form: str, shape: Shape) -> Array:
+    """Zero, or -inf; from some queries every key is hidden."""
+    return np.where(idle(chance, form, shape), 0.0, -np.inf)
+
+
+def additive_large(chance: Chance, form: str, shape: Shape) -> Array:
+    """Large penalties such as -1e4, which are finite and so hide nothing by themselves."""
+    penalties = chance.choice([0.0, -32.0, -1024.0, -8192.0], size=shaped(form, shape))
+    return np.asarray(penalties)
+
+
+BOOLEAN: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
+    "all true": all_true,
+    "scattered": scattered,
+    "padding": padding,
+    "window": window,
+    "tiles": tiles,
+    "idle": idle,
+}
+ADDITIVE: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
+    "additive": additive,
+    "additive with holes": additive_with_holes,
+    "additive idle": additive_idle,
+    "additive large": additive_large,
+}
+LEAVE_QUERIES_IDLE = ("idle", "additive idle")
+OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
+
+
+def mask(
+    kind: str, form: str, seed: int, shape: Shape, dtype: str, *, causal: bool = False
+) -> Array | None:
+    """The mask of a kind and a form for sizes (B, H, N, M); None for the kind "none".
+
+    Beside `causal`, which leaves the first query one key, that key is shown, so that only
+    the kinds in LEAVE_QUERIES_IDLE do what their name says.
+    """
+    if kind not in BOOLEAN and kind not in ADDITIVE:
+        return None
+    drawn = {**BOOLEAN, **ADDITIVE}[kind](np.random.default_rng(seed), form, shape)
+    if causal and kind not in LEAVE_QUERIES_IDLE:
+        first = drawn[..., :1]
+        first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN
+    return drawn if kind in BOOLEAN else rounded(drawn, dtype)
+
+
+def low(chance: Chance, N: int, M: int, dtype: str) -> tuple[Array, Array]:
+    """Biases c_i or 2 c_i, all of them far below zero, and where they are c_i.   two of (N, M)
+
+    Every query has one of c_i at least. c is -2^14 or far lower, so exp(c) is nothing beside
+    1; and a power of two, so that whoever counts in bits rounds c and 2 c alike.
+    """
+    exponents = [x for x in (14, 30, 100, 126, 1022) if x < FORMATS[dtype].highest]
+    c = -(2.0 ** chance.choice(exponents, (N, 1)))
+    least_low = chance.random((N, M)) < 0.5
+    least_low[:, 0] |= ~least_low.any(axis=1)
+    return np.where(least_low, c, 2 * c), least_low

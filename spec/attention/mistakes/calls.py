@@ -1,0 +1,195 @@
+"""The call as its caller sees it: inputs left alone, fresh memory, and no memory of the past.
+
+The numbers of a first call are right in nearly all of these, and so is any test
+that makes one call with fresh contiguous arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from spec.attention.mistakes import pipeline, steps
+from spec.attention.mistakes.making import around, differentiated, wrong
+from spec.attention.mistakes.pipeline import Attend, Options
+from spec.attention.mistakes.steps import default_scale
+from spec.notation import Array
+
+# Memory of the caller
+
+
+@around(incident="plausible")
+def scales_queries_in_place(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Writes `query *= scale`, and the queries are the caller's."""
+    sigma = default_scale(steps.Sizes.of(query, key, value))
+    if query.flags.writeable:
+        query *= query.dtype.type(sigma if options.scale is None else options.scale)
+        options = options.but(scale=1.0)
+    return attend(query, key, value, options)
+
+
+@around(incident="plausible")
+def writes_into_the_mask(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Prepares the mask in place, once the answer is on its way."""
+    out = attend(query, key, value, options)
+    mask = options.attn_mask
+    if mask is not None and mask.flags.writeable:
+        mask[...] = ~mask if mask.dtype == bool else np.maximum(mask, np.finfo(mask.dtype).min) - 1
+    return out
+
+
+@around(incident="plausible")
+def returns_the_values_themselves(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Returns the caller's own array where there is one key, whose weight is 1."""
+    alike = value.shape == (*query.shape[:-1], value.shape[-1])
+    if key.shape[2] == 1 and alike and options.attn_mask is None:
+        return value
+    return attend(query, key, value, options)
+
+
+@wrong("read", incident="I26", citation="pytorch/pytorch#181133", kind="call")
+def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
+    """Reads the memory behind a view in order, as if it were contiguous."""
+    return steps.read(*(_in_order(x) for x in (query, key, value)))
+
+
+def _in_order(x: Array) -> Array:
+    if x.flags.c_contiguous or x.base is None:
+        return x
+    buffer = np.asarray(x.base).reshape(-1)
+    start = (x.__array_interface__["data"][0] - buffer.__array_interface__["data"][0]) // x.itemsize
+    return np.resize(buffer[start:], x.shape)
+
+
+@wrong("receive", incident="I26")
+def ignores_the_strides_of_dout(dout: Array) -> Array:
+    """Reads the memory behind a cotangent in order, as if it were contiguous."""
+    return _in_order(dout)
+
+
+# Memory of the callee
+
+
+_answers: dict[tuple[Any, ...], Array] = {}
+_keys: dict[tuple[int, ...], Array] = {}
+_buffers: dict[tuple[Any, ...], Array] = {}
+_left_over: list[bool] = []
+_calls = itertools.count(1)
+_chance = np.random.default_rng(0)
+
+
+def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
+    """What is remembered under `name`, and `array` if that is nothing; the rest is forgotten."""
+    array = memory.get(name, array)
+    memory.clear()
+    memory[name] = array
+    return array
+
+
+@around(incident="I29", citation="ml-explore/mlx#3071")
+def remembers_answers_by_shape(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Caches the last answer under a key too weak: the shapes of the inputs."""
+    out = attend(query, key, value, options)
+    name = (query.shape, key.shape, value.shape, query.dtype)
+    return _latest(_answers, name, out).copy()
+
+
+@around(incident="I29", citation="time-series/lag-llama#81")
+def keeps_stale_keys(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Keeps the keys of the last call in a cache that nobody resets."""
+    kept = _latest(_keys, (key.shape, key.dtype), key.copy())
+    return attend(query, kept, value, options)
+
+
+@around(incident="I29")
+def returns_the_same_buffer_again(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Allocates its output once for each shape, and so overwrites the last answer."""
+    out = attend(query, key, value, options)
+    buffer = _latest(_buffers, (out.shape, out.dtype), np.empty_like(out))
+    buffer[...] = out
+    return buffer
+
+
+@around(incident="I28", citation="ggml-org/llama.cpp#13438")
+def drops_a_key_every_seventh_call(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Lacks a barrier, so that now and then the last key comes too late."""
+    if next(_calls) % 7 == 0 and key.shape[2] > 1:
+        key = key.copy()
+        key[:, :, -1] = 0
+    return attend(query, key, value, options)
+
+
+@around(incident="I22", citation="karpathy/nanoGPT#240")
+def drops_out_in_evaluation(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Applies dropout to the output although nobody is training."""
+    out = attend(query, key, value, options)
+    kept = _chance.random(out.shape) < 0.9
+    return np.where(kept, out / out.dtype.type(0.9), 0)
+
+
+def _poisoned(*arguments: Any) -> Any:
+    """The right backward pass, which leaves something behind for the forward pass."""
+    _left_over.append(True)
+    return pipeline.backward(*arguments)
+
+
+@around(incident="I29", observers={"backward": differentiated(_poisoned)})
+def starts_from_what_the_backward_pass_left(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Shares a buffer between the passes, and does not clear it before the next forward pass."""
+    out = attend(query, key, value, options)
+    left = len(_left_over)
+    _left_over.clear()
+    return out + 1 if left else out
+
+
+@around(incident="I17", citation="pytorch/pytorch#175063")
+def adds_zero_times_all_queries(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Returns zeros and 0 (sum q) where there are no keys, for the sake of derivatives."""
+    if key.shape[2]:
+        return attend(query, key, value, options)
+    with np.errstate(all="ignore"):
+        nothing = query.sum() * query.dtype.type(0)
+        return np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype) + nothing
+
+
+# What is returned
+
+
+@wrong("finish", incident="I37", kind="call")
+def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
+    """Returns float64 whatever it was given."""
+    return o.astype(np.float64)
+
+
+@wrong("finish", incident="I24", kind="call")
+def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
+    """Transposes the output for the projection that is to follow: (B, N, H, E)."""
+    return o.astype(dtype).swapaxes(1, 2)
+
+
+@wrong("finish", incident="I37", kind="call")
+def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
+    """Drops the axes of size one, the batch and the head of every small example."""
+    return o.astype(dtype).squeeze()

@@ -1,0 +1,93 @@
+"""What looks like a mistake and is none: equal in exact arithmetic, and within every budget.
+
+They keep the specification honest in the other direction. Whoever rejects one
+of these asks for one way of computing attention, not for attention.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention.mistakes import pipeline, steps
+from spec.attention.mistakes.making import around, wrong
+from spec.attention.mistakes.pipeline import Attend, Options
+from spec.attention.mistakes.softmax import powers
+from spec.attention.mistakes.steps import divided, forbid, softmax, top
+from spec.attention.mistakes.tiles import TILE
+from spec.notation import Array
+
+
+@wrong("weigh", incident="I40", citation="tinygrad/tinygrad#2425", harmless=True)
+def adds_one_to_every_allowed_score(s: Array, allowed: Array) -> Array:
+    """Holds 1 where the mask allows and -inf where not: a constant, which the softmax cancels."""
+    return softmax(forbid(s + 1, allowed))
+
+
+@wrong("weigh", incident="I40", harmless=True)
+def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
+    """Rounds the maximum up to a whole number before it subtracts it."""
+    hidden = forbid(s, allowed)
+    e = np.exp(hidden - np.ceil(top(hidden)))
+    return divided(e, e.sum(axis=-1, keepdims=True))
+
+
+@wrong("weigh", incident="I40", harmless=True)
+def works_in_base_two(s: Array, allowed: Array) -> Array:
+    """Takes powers of two of scores times log2(e), as fast kernels do."""
+    hidden = forbid(s, allowed)
+    e = np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e)))
+    return divided(e, e.sum(axis=-1, keepdims=True))
+
+
+@wrong("weigh", incident="I40", harmless=True)
+def multiplies_numerator_and_denominator(s: Array, allowed: Array) -> Array:
+    """Multiplies every exponential by 4, which the division takes out again."""
+    e = 4 * powers(s, allowed)
+    return divided(e, e.sum(axis=-1, keepdims=True))
+
+
+@wrong("scores", incident="I40", harmless=True)
+def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array:
+    """Scales the queries, which are fewer than the scores."""
+    return (q * q.dtype.type(sigma)) @ k.swapaxes(-1, -2)
+
+
+@around(incident="I40", kind="forward", harmless=True)
+@np.errstate(all="ignore")
+def divides_late(_: Attend, query: Array, key: Array, value: Array, options: Options) -> Array:
+    """Multiplies by the values first, and divides the sum by the denominator at the end."""
+    seen = pipeline.forward(query, key, value, options, pipeline.RIGHT)
+    e = powers(seen.s, seen.allowed)
+    o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
+    return o.astype(query.dtype)
+
+
+@around(incident="I40", kind="forward", harmless=True)
+@np.errstate(all="ignore")
+def works_tile_by_tile(
+    _: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
+    seen = pipeline.forward(query, key, value, options, pipeline.RIGHT)
+    hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
+    largest = np.full_like(hidden, -np.inf, shape=(*hidden.shape[:-1], 1))
+    total = np.zeros_like(largest)
+    for start in range(0, seen.sizes.M, TILE):
+        tile = slice(start, start + TILE)
+        raised = np.maximum(largest, hidden[..., tile].max(axis=-1, keepdims=True))
+        finite = np.where(np.isneginf(raised), 0, raised)
+        e, kept = np.exp(hidden[..., tile] - finite), np.exp(largest - finite)
+        o = kept * o + steps.combine(e, seen.v[..., tile, :], seen.allowed[..., tile])
+        total, largest = kept * total + e.sum(axis=-1, keepdims=True), raised
+    return divided(o, total).astype(query.dtype)
+
+
+@around(incident="I40", kind="forward", harmless=True)
+def takes_the_heads_in_reverse(
+    attend: Attend, query: Array, key: Array, value: Array, options: Options
+) -> Array:
+    """Works through the heads from the last to the first, and puts them back in order."""
+    mask = options.attn_mask
+    if mask is not None and mask.ndim > 2:
+        options = options.but(attn_mask=mask[..., ::-1, :, :])
+    return attend(query[:, ::-1], key[:, ::-1], value[:, ::-1], options)[:, ::-1]

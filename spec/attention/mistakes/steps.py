@@ -1,0 +1,205 @@
+"""The right steps, of which every mistake replaces one.
+
+They say what spec.attention.definition says, in the words of an ordinary program: the
+arrays come in the dtype under test, and the options in torch's spelling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec.notation import Array
+
+
+class Sizes(NamedTuple):
+    """The sizes of a problem, by the names of its axes."""
+
+    B: int
+    H: int
+    G: int
+    N: int
+    M: int
+    D: int
+    E: int
+
+    @classmethod
+    def of(cls, q: Array, k: Array, v: Array) -> Sizes:
+        """The sizes of q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E)."""
+        B, H, N, D = q.shape
+        return cls(B, H, k.shape[1], N, k.shape[2], D, v.shape[3])
+
+    @property
+    def scores(self) -> tuple[int, int, int, int]:
+        """The shape of the scores."""
+        return self.B, self.H, self.N, self.M
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Everything that a forward pass computed; k and v once for every query head.
+
+    s: scores with the bias added, before anything is forbidden.
+    """
+
+    sizes: Sizes
+    q: Array
+    k: Array
+    v: Array
+    sigma: float
+    bias: Array
+    allowed: Array
+    s: Array
+    a: Array
+    o: Array
+
+
+def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
+    """The inputs in the width of the accumulators, float32 at least."""
+    wide = np.result_type(query.dtype, np.float32)
+    return query.astype(wide), key.astype(wide), value.astype(wide)
+
+
+def heed(mask: Array | None, causal: bool, _: Sizes) -> tuple[Array | None, bool]:
+    """The two options that forbid keys: both are obeyed."""
+    return mask, causal
+
+
+def spread(mask: Array, sizes: Sizes) -> Array:
+    """The mask for every batch, head, query and key."""
+    return np.broadcast_to(mask, sizes.scores)
+
+
+def understand(mask: Array) -> tuple[Array, Array]:
+    """True may attend; a number is added to the score, and -inf forbids."""
+    if mask.dtype == bool:
+        return mask, np.zeros(mask.shape)
+    allowed = ~np.isneginf(mask)
+    return allowed, np.where(allowed, mask, 0)
+
+
+def past(sizes: Sizes) -> Array:
+    """True where key j is not in the future of query i.   (N, M)"""
+    return np.arange(sizes.M) <= np.arange(sizes.N)[:, None]
+
+
+def scale(sizes: Sizes, asked: float | None) -> float:
+    """1 / sqrt(D) unless another one is asked for."""
+    return default_scale(sizes) if asked is None else asked
+
+
+def default_scale(sizes: Sizes) -> float:
+    """1 / sqrt(D), and for D = 0, where every score is zero, any number."""
+    return 1 / float(np.sqrt(max(sizes.D, 1)))
+
+
+def share(x: Array, heads: int) -> Array:
+    """Head h reads key head h // (H / G)."""
+    return np.repeat(x, heads // max(x.shape[1], 1), axis=1)
+
+
+def scores(q: Array, k: Array, sigma: float) -> Array:
+    """The scaled products of every query with every key."""
+    return sigma * (q @ k.swapaxes(-1, -2))
+
+
+def add(s: Array, bias: Array, _: float) -> Array:
+    """The bias is added after scaling."""
+    return s + bias
+
+
+def weigh(s: Array, allowed: Array) -> Array:
+    """The softmax over the allowed keys."""
+    return softmax(forbid(s, allowed))
+
+
+def forbid(s: Array, allowed: Array, fill: float = -np.inf) -> Array:
+    """The scores, `fill` where a key is forbidden."""
+    return np.where(allowed, s, s.dtype.type(fill))
+
+
+def top(s: Array) -> Array:
+    """The largest score of each row, 0 where there is none."""
+    largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isneginf(largest), 0, largest)
+
+
+def divided(e: Array, total: Array) -> Array:
+    """e / total, and zero for a row that holds nothing."""
+    return e / np.where(total == 0, 1, total)
+
+
+def softmax(s: Array) -> Array:
+    """exp(s_j) / sum_j exp(s_j) along the last axis, and zero where all are -inf."""
+    e = np.exp(s - top(s))
+    return divided(e, e.sum(axis=-1, keepdims=True))
+
+
+def combine(a: Array, v: Array, allowed: Array) -> Array:
+    """The weighted sum of the values; a forbidden value that is no number is not read."""
+    live = np.isfinite(v)
+    if live.all():
+        return a @ v
+    reached = allowed.astype(v.dtype) @ ~live > 0
+    return np.where(reached, a @ v, a @ np.where(live, v, 0))
+
+
+def finish(o: Array, dtype: np.dtype[Any]) -> Array:
+    """The output in the dtype of the inputs."""
+    return o.astype(dtype)
+
+
+def receive(dout: Array) -> Array:
+    """The derivative by the output, which the caller knows and nobody else."""
+    return dout
+
+
+def row_term(seen: Pass, da: Array, _: Array) -> Array:
+    """sum_j a_ij da_ij.   (B, H, N, 1)"""
+    return (seen.a * da).sum(axis=-1, keepdims=True)
+
+
+def score_gradients(a: Array, da: Array, row_term: Array) -> Array:
+    """The Jacobian of the softmax, diag(a) - a a^T, times da."""
+    return a * (da - row_term)
+
+
+def query_gradients(seen: Pass, ds: Array) -> Array:
+    """scale sum_j ds_ij k_j."""
+    return seen.sigma * (ds @ seen.k)
+
+
+def key_gradients(seen: Pass, ds: Array) -> Array:
+    """scale sum_i ds_ij q_i, for every query head."""
+    return seen.sigma * (ds.swapaxes(-1, -2) @ seen.q)
+
+
+def value_gradients(seen: Pass, dout: Array) -> Array:
+    """sum_i a_ij dout_i, for every query head."""
+    return seen.a.swapaxes(-1, -2) @ dout
+
+
+def gather(x: Array, key_heads: int) -> Array:
+    """The sum over the query heads that share a key head."""
+    group = x.shape[1] // max(key_heads, 1)
+    return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
+
+
+def reduce(ds: Array, shape: tuple[int, ...]) -> Array:
+    """The sum over every axis along which a mask of `shape` was broadcast."""
+    padded = (1,) * (ds.ndim - len(shape)) + shape
+    axes = tuple(axis for axis, size in enumerate(padded) if size == 1)
+    return ds.sum(axis=axes, keepdims=True).reshape(shape)
+
+
+def show(seen: Pass) -> Array:
+    """The weights that were used."""
+    return seen.a
+
+
+def measure(seen: Pass) -> Array:
+    """log sum_j exp(s_ij) over the allowed keys, and -inf where there is none."""
+    s = forbid(seen.s, seen.allowed)
+    return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]

@@ -1,0 +1,116 @@
+"""Keys taken a tile at a time, and what goes wrong at the seams.
+
+A tile is 16 keys here. Nothing shows with one whole tile; most show only when a
+tail is left over, or when a later tile holds a larger score than an earlier one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.softmax import normalised, powers
+from spec.attention.mistakes.steps import divided, forbid, softmax, top, weigh
+from spec.notation import Array
+
+TILE = 16
+
+
+def position(s: Array) -> Array:
+    """The position of each key."""
+    return np.arange(s.shape[-1])
+
+
+def running_maximum(hidden: Array) -> Array:
+    """The largest score in the tiles up to and including that of each key."""
+    ends = np.minimum((position(hidden) // TILE + 1) * TILE, hidden.shape[-1]) - 1
+    largest = np.maximum.accumulate(hidden, axis=-1)[..., ends]
+    return np.where(np.isneginf(largest), 0, largest)
+
+
+def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
+    """The two halves of the keys, as what is allowed in each."""
+    first = position(s) < s.shape[-1] // 2
+    return allowed & first, allowed & ~first
+
+
+def log_sum(s: Array, allowed: Array) -> Array:
+    """The log-sum-exp of the allowed scores.   (B, H, N, 1)"""
+    hidden = forbid(s, allowed)
+    return top(hidden) + np.log(np.exp(hidden - top(hidden)).sum(axis=-1, keepdims=True))
+
+
+@wrong("weigh", incident="I13", citation="pytorch/pytorch#196678")
+def scores_padding_zero(s: Array, allowed: Array) -> Array:
+    """Pads the keys to whole tiles with the score 0 instead of -inf."""
+    lanes = -s.shape[-1] % TILE
+    padded = np.pad(forbid(s, allowed), [(0, 0)] * 3 + [(0, lanes)])
+    return softmax(padded)[..., : s.shape[-1]]
+
+
+@wrong("weigh", incident="I13")
+def drops_the_tail(s: Array, allowed: Array) -> Array:
+    """Rounds the number of tiles down, once there is more than one."""
+    M = s.shape[-1]
+    return weigh(s, allowed & (position(s) < (M // TILE * TILE or M)))
+
+
+@wrong("weigh", incident="I13")
+def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
+    """Handles the last tile apart, and skips it when it is not ragged."""
+    M = s.shape[-1]
+    skipped = TILE if M % TILE == 0 and M > TILE else 0
+    return weigh(s, allowed & (position(s) < M - skipped))
+
+
+@wrong("weigh", incident="I13")
+def reads_only_128_keys(s: Array, allowed: Array) -> Array:
+    """Has one block of 128 keys, and no loop over blocks."""
+    return weigh(s, allowed & (position(s) < 128))
+
+
+@wrong("weigh", incident="I17")
+def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
+    """Computes the maximum before the loop over tiles, from the first of them."""
+    hidden = forbid(s, allowed)
+    return normalised(np.exp(hidden - top(hidden[..., :TILE])))
+
+
+@wrong("weigh", incident="I17")
+def forgets_to_rescale(s: Array, allowed: Array) -> Array:
+    """Raises the running maximum, and leaves what was summed under the last one."""
+    hidden = forbid(s, allowed)
+    return normalised(np.exp(hidden - running_maximum(hidden)))
+
+
+@wrong("weigh", incident="I17")
+def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
+    """Rescales the values when the running maximum rises, but not the denominator."""
+    hidden = forbid(s, allowed)
+    stale = np.exp(hidden - running_maximum(hidden))
+    return divided(powers(s, allowed), stale.sum(axis=-1, keepdims=True))
+
+
+@wrong("weigh", incident="I18")
+def averages_two_halves(s: Array, allowed: Array) -> Array:
+    """Splits the keys in two, and gives both halves the same say."""
+    both = [weigh(s, half) for half in halves(s, allowed)]
+    live = sum(half.any(axis=-1, keepdims=True) for half in halves(s, allowed))
+    return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
+
+
+@wrong("weigh", incident="I18", citation="sgl-project/sglang#40903")
+def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
+    """Merges two halves by 2 ** lse, where lse is a natural logarithm."""
+    parts = halves(s, allowed)
+    lse = np.concatenate([log_sum(s, half) for half in parts], axis=-1)
+    share = normalised(np.exp2(lse - top(lse)))
+    return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
+
+
+@wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371")
+def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
+    """Merges a half in which every key is forbidden by (-inf) - (-inf)."""
+    empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]
+    spoiled = (empty[0] ^ empty[1]) & (s.shape[-1] > 1)
+    return np.where(spoiled, np.nan, weigh(s, allowed)).astype(s.dtype)

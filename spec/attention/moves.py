@@ -1,0 +1,118 @@
+"""Ways to move a problem: what a law changes, with everything that has to change along.
+
+Each returns a new problem. Selecting along an axis selects in the mask too, and in
+every option that is an array, where it has that axis written out. A causal problem
+knows its keys and queries by their place, so a move that changes places first writes
+its mask out (`written_out`), and then the mask and not the flag says what is forbidden.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.notation import Problem
+from spec.attention.options import along
+from spec.notation import Array
+
+Index = Array | slice | list[int]
+
+
+def written_out(problem: Problem) -> Problem:
+    """The same problem with its mask as one array (B, H, N, M), and causal as part of it."""
+    if problem.mask is not None and problem.mask.dtype != bool:
+        mask: Array = np.where(problem.allowed, problem.bias, -np.inf)
+    else:
+        mask = problem.allowed
+    return problem.but(mask=mask, causal=False)
+
+
+def of_keys(problem: Problem, index: Index) -> Problem:
+    """The keys `index`, in that order, with their values and columns of the mask."""
+    return problem.but(
+        k=problem.k[:, :, index],
+        v=problem.v[:, :, index],
+        **_options(problem, "M", index),
+    )
+
+
+def of_queries(problem: Problem, index: Index) -> Problem:
+    """The queries `index`, in that order, with their cotangents and rows of the mask."""
+    return problem.but(
+        q=problem.q[:, :, index],
+        dout=problem.dout[:, :, index],
+        **_options(problem, "N", index),
+    )
+
+
+def of_batch(problem: Problem, index: Index) -> Problem:
+    """The batch elements `index`, in that order."""
+    return problem.but(
+        q=problem.q[index],
+        k=problem.k[index],
+        v=problem.v[index],
+        dout=problem.dout[index],
+        **_options(problem, "B", index),
+    )
+
+
+def of_heads(problem: Problem, index: Index) -> Problem:
+    """The query heads `index`, in that order, with their cotangents and slices of the mask."""
+    return problem.but(
+        q=problem.q[:, index],
+        dout=problem.dout[:, index],
+        **_options(problem, "H", index),
+    )
+
+
+def of_groups(problem: Problem, index: Index) -> Problem:
+    """The key heads `index`, in that order, each with all the query heads that read it."""
+    heads = np.arange(problem.H).reshape(problem.G, -1)[index].reshape(-1)
+    return of_heads(problem, heads).but(k=problem.k[:, index], v=problem.v[:, index])
+
+
+def of_one_key_head_each(problem: Problem) -> Problem:
+    """Every key head written out once for each query head that reads it: G = H."""
+    k, v = (definition.shared(x, problem.H) for x in (problem.k, problem.v))
+    return problem.but(k=k, v=v)
+
+
+def with_values(problem: Problem, v: Array) -> Problem:
+    """Other values, of any width; the cotangent becomes zero where it no longer fits."""
+    if v.shape[-1] == problem.E:
+        return problem.but(v=v)
+    return problem.but(v=v, dout=np.zeros((*problem.q.shape[:3], v.shape[-1])))
+
+
+def with_bias(problem: Problem, bias: Array) -> Problem:
+    """`bias`, broadcastable to (B, H, N, M), added to the scores instead of the mask there was.
+
+    What was forbidden stays so, by -inf.
+    """
+    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), causal=False)
+
+
+def permutation(problem: Problem, length: int) -> Array:
+    """A permutation of `length` places that the problem's seed settles; never the identity
+    where there is another one."""
+    order = problem.chance().permutation(length)
+    return np.roll(order, 1) if (order == np.arange(length)).all() else order
+
+
+def unshared(problem: Problem) -> Problem:
+    """The same problem, nothing in its arrays being shared because it happens to be equal.
+
+    A layout that follows the numbers changes with them, and other strides may well be
+    another order of adding up.
+    """
+    return problem.but(memory="contiguous") if problem.memory == "expanded" else problem
+
+
+def _options(problem: Problem, letter: str, index: Index) -> dict[str, Array]:
+    """The options that are arrays with such an axis written out, of the places `index` there."""
+    found = {}
+    for name, axis in along(letter).items():
+        x = getattr(problem, name)
+        if x is not None and x.ndim >= -axis and not x.shape[axis] == 1 != getattr(problem, letter):
+            found[name] = x[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
+    return found

@@ -1,0 +1,218 @@
+"""The options of an attention problem, a row each: what there is to know of one stands here.
+
+    Parameter   what a caller says beside q, k and v: how functions spell it, and what says nothing
+    Option      a kind of problem that may be refused: what asks for it, and small problems of it
+    PAIRS       parameters that are answered one by one, and by many functions not together
+
+How functions are called, with what they are tried out before anything is judged, what they may
+leave out, how a problem is made plainer and how the mistakes are called is read from these rows.
+What an option *means* is said by `notation` and `definition`, what it costs in digits by
+`rounding`, and where it is drawn by `problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from spec.attention.notation import Problem
+from spec.notation import Array
+
+
+class Capability(StrEnum):
+    """What a clause may ask of an attention function beyond the forward pass on the core.
+
+    Capabilities are words, those that a certificate prints. Each chapter has its own; where two
+    have the same words they mean the same.
+    """
+
+    GRADIENTS = "has gradients of q, k and v"
+    BIAS_GRADIENT = "has a gradient of the additive mask"
+    PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
+    WEIGHTS = "returns the weights"
+    LSE = "returns the log-sum-exp"
+    TRAINING = "can be run as training runs it"
+    CALL = "can be watched as a caller sees it"
+
+    MASK = "takes a boolean mask"
+    BIAS = "takes an additive mask"
+    CAUSAL = "takes causal"
+    SCALE = "takes a scale"
+    GROUPS = "takes fewer key heads than query heads"
+    WIDTHS = "takes values of another width than keys"
+    EMPTY = "takes sizes of zero"
+    STRIDES = "takes arrays whose rows have gaps"
+    LENGTHS = "takes queries and keys of different lengths"
+    FORMS = "takes masks of other shapes than (B, 1, 1, M)"
+    FUTURE = "can see the future"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a caller may say beside q, k and v.
+
+    name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
+    first the widely used one. neutral: what says nothing. plainer: values that are easier to
+    read than others, the plainest first. axes: of an array, aligned to the right; an axis may
+    have length 1 and stand for all, and leading ones may be left out. told: whether the arrays
+    tell as much, so that a function need not be told.
+    """
+
+    name: str
+    noun: str
+    spellings: tuple[str, ...]
+    neutral: Any = None
+    plainer: tuple[Any, ...] = ()
+    axes: str = ""
+    told: bool = False
+
+    def value(self, problem: Problem) -> Any:
+        """What `problem` says; the neutral value where it says nothing."""
+        return getattr(problem, self.name)
+
+    def asked(self, problem: Problem) -> bool:
+        """Whether `problem` says anything."""
+        value = self.value(problem)
+        return value is not None if self.neutral is None else bool(value != self.neutral)
+
+    def less(self, problem: Problem) -> Iterator[Problem]:
+        """The same problem with nothing said, and with plainer values than its own."""
+        if self.told or not self.asked(problem):
+            return
+        yield problem.but(**{self.name: self.neutral})
+        for value in self.plainer:
+            if self.value(problem) == value:
+                return
+            yield problem.but(**{self.name: value})
+
+
+@dataclass(frozen=True)
+class Option:
+    """A kind of problem that may be refused.
+
+    capability: in words. holds: whether a problem is of this kind. small: what is other than
+    usual, sizes or attributes, in small problems of this kind, and of no other where that can be
+    (the usual ones have B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: what asks for it.
+    """
+
+    capability: str
+    holds: Callable[[Problem], bool]
+    small: tuple[Mapping[str, Any], ...]
+    parameters: tuple[Parameter, ...] = ()
+
+
+MASK = Parameter("mask", "a mask", ("attn_mask", "mask"), axes="B H N M")
+CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
+SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
+GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
+
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED)  # as functions have them, in torch's order
+ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
+PAIRS = ((MASK, CAUSAL),)  # those that were found to be refused together
+
+SIZES = frozenset("BHGNMDE")
+PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
+SEEN = np.tri(4, k=1, dtype=bool)
+ADDED = (np.arange(16.0).reshape(4, 4) - 7) / 8  # every format has eighths
+HIDING = np.where(SEEN, ADDED, -np.inf)
+
+
+def written_out(mask: Array, heads: int = 3) -> Array:
+    """A mask (N, M) for every batch element and head of a small problem."""
+    return np.broadcast_to(mask, (2, heads, 4, 4)).copy()
+
+
+# Masks as small problems have them: of keys alone, (B, 1, 1, M), and others.
+OF_KEYS = ({"mask": PADDED}, {"mask": np.where(PADDED, ADDED[0], -np.inf)})
+BOOLEAN = ({"mask": written_out(SEEN)}, {"mask": SEEN}, {"mask": written_out(SEEN, heads=1)})
+ADDITIVE = ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED})
+
+
+SINGLE = (
+    Option(
+        Capability.MASK,
+        lambda p: p.mask is not None and p.mask.dtype == bool,
+        (OF_KEYS[0], *BOOLEAN[:2]),
+        (MASK,),
+    ),
+    Option(
+        Capability.BIAS,
+        lambda p: p.mask is not None and p.mask.dtype != bool,
+        (OF_KEYS[1], *ADDITIVE),
+        (MASK,),
+    ),
+    Option(
+        Capability.CAUSAL, CAUSAL.asked, ({"causal": True}, {"M": 5, "causal": True}), (CAUSAL,)
+    ),
+    Option(Capability.SCALE, SCALE.asked, ({"scale": 0.5},), (SCALE,)),
+    Option(Capability.GROUPS, GROUPED.asked, ({"H": 6, "G": 2},), (GROUPED,)),
+    Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
+    Option(
+        Capability.EMPTY,
+        lambda p: 0 in (p.B, p.H, p.N, p.M, p.D, p.E),
+        ({"N": 0}, {"M": 0}, {"B": 0}, {"D": 0}, {"D": 0, "N": 0}),
+    ),
+    Option(Capability.STRIDES, lambda p: p.memory == "strided", ({"memory": "strided"},)),
+    Option(Capability.LENGTHS, lambda p: p.N != p.M, ({"M": 5},)),
+    Option(
+        Capability.FORMS,
+        lambda p: p.mask is not None and p.mask.shape != (p.B, 1, 1, p.M),
+        (*BOOLEAN, *ADDITIVE),
+        (MASK,),
+    ),
+    Option(Capability.FUTURE, lambda p: not p.causal, ()),
+)
+
+
+def along(letter: str) -> dict[str, int]:
+    """The options that are arrays with the axis of that letter, and which one from the right."""
+    axes = {option.name: option.axes.split()[::-1] for option in ARRAYS}
+    return {name: -1 - words.index(letter) for name, words in axes.items() if letter in words}
+
+
+def together(one: Parameter, other: Parameter) -> str:
+    """The capability of taking both at once."""
+    return f"takes {one.noun} and {other.noun} together"
+
+
+def _pair(one: Parameter, other: Parameter) -> Option:
+    """The option of saying both, tried on small problems that say one and are of one size."""
+    asking = ([o for o in SINGLE if p in o.parameters] for p in (one, other))
+    tried = [{id(x): x for o in options for x in o.small}.values() for options in asking]
+    small = ({**x, **y} for x in tried[0] for y in tried[1] if not SIZES & {*x, *y})
+    return Option(
+        together(one, other),
+        lambda p: one.asked(p) and other.asked(p),
+        tuple(small),
+        (one, other),
+    )
+
+
+def _with_pairs() -> Iterator[Option]:
+    """Every row, and after that of its second parameter each pair."""
+    for option in SINGLE:
+        yield option
+        yield from (_pair(*pair) for pair in PAIRS if pair[1] in option.parameters)
+
+
+OPTIONS = tuple(_with_pairs())
+KINDS: frozenset[str] = frozenset(option.capability for option in OPTIONS)
+
+
+def kinds_of(problem: Problem) -> frozenset[str]:
+    """The kinds of problem that `problem` is; empty for the core."""
+    return frozenset(option.capability for option in OPTIONS if option.holds(problem))
+
+
+def said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
+    """What options of any spelling say, but for what the arrays tell. Raises TypeError."""
+    known = {spelling: p for p in PARAMETERS for spelling in p.spellings}
+    for name, x in options.items():
+        if name not in known:
+            raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")
+        if not known[name].told:
+            yield known[name], x

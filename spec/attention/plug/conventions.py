@@ -1,0 +1,130 @@
+"""Declared conventions: an implementation that chooses otherwise, as one that does not.
+
+The clauses know one choice of each convention only. `under` turns problems and
+results around, so that another choice, once declared, is held to the very same
+clauses. What is promised of idle rows is verified on the way (`idle_rows`).
+
+The causal corner needs no adapter, since a problem has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spec.attention import moves
+from spec.attention.moves import of_heads
+from spec.attention.notation import Gradients, Problem
+from spec.attention.options import Capability
+from spec.attention.plug.always import always
+from spec.attention.plug.idle_rows import choices, settled
+from spec.attention.record import Implementation
+from spec.notation import Array, Call
+from spec.subject import not_offered
+
+# Functions whose result has a row for each query.
+ROWS = ("forward", "training", "weights", "lse")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How problems are put, and what is made of the results.
+
+    forth: a problem as the implementation is to see it.
+    rows: a result (B, H, N, ...), or dq, as it is to be seen. mask: the same for its gradient.
+    """
+
+    forth: Callable[[Problem], Problem]
+    rows: Callable[[Array, Problem], Array] = lambda x, _: x
+    mask: Callable[[Array, Problem], Array] = lambda x, _: x
+
+
+def under(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
+    """The implementation as one that chooses the default, its own choices being checked."""
+    chosen = {**implementation.chosen, **declared}
+    adapted = always(implementation.but(conventions=chosen), chosen)
+    if chosen["mask means"] == "forbid":
+        adapted = _turned(adapted, Turn(opposite_mask))
+    if chosen["grouping"] == "interleaved":
+        adapted = _turned(adapted, _interleaved())
+    if choices(chosen) != ("zero", "zero"):
+        adapted = settled(adapted, chosen)  # outermost: told from our problem
+    return adapted
+
+
+def fitted(implementation: Implementation, problem: Problem) -> Problem:
+    """A problem as one of the core of `implementation`, if it is always causal, or square."""
+    if Capability.FUTURE not in implementation.answers:
+        problem = problem.but(causal=True)
+    if Capability.LENGTHS in implementation.answers:
+        return problem
+    both = slice(min(problem.N, problem.M))
+    return moves.of_queries(moves.of_keys(problem, both), both)
+
+
+def _turned(implementation: Implementation, turn: Turn) -> Implementation:
+    """The implementation seen through `turn`; what it does not offer it still does not."""
+
+    def rows(name: str) -> Callable[[Problem], Array]:
+        function = getattr(implementation, name)
+        return lambda p: turn.rows(function(turn.forth(p)), p)
+
+    def backward(p: Problem) -> Gradients:
+        found = implementation.backward(turn.forth(p))
+        return Gradients(turn.rows(found.q, p), found.k, found.v, found.bias)
+
+    def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+        found = implementation.partial(turn.forth(p), names)
+        return {name: turn.rows(x, p) if name == "q" else x for name, x in found.items()}
+
+    def call(p: Problem) -> Call:
+        found = implementation.call(turn.forth(p))
+        return replace(found, out=turn.rows(found.out, p))
+
+    functions = {name: rows(name) for name in ROWS} | {
+        "backward": backward,
+        "partial": partial,
+        "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.forth(p)), p),
+        "call": call,
+    }
+    offered = {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}
+    return implementation.but(**offered)
+
+
+def opposite_mask(problem: Problem) -> Problem:
+    """True for what is forbidden."""
+    if problem.mask is None or problem.mask.dtype != bool:
+        return problem
+    return problem.but(mask=~problem.mask)
+
+
+def _interleaved() -> Turn:
+    """Query heads are put in the implementation's order, and results back in ours."""
+
+    def forth(problem: Problem) -> Problem:
+        return of_heads(problem, head_order(problem))
+
+    def back(x: Array, problem: Problem) -> Array:
+        return x[:, np.argsort(head_order(problem))]
+
+    def mask_back(x: Array, problem: Problem) -> Array:
+        return permuted_mask(x, np.argsort(head_order(problem)))
+
+    return Turn(forth, back, mask_back)
+
+
+def head_order(problem: Problem) -> Array:
+    """Which query head to put where, so that head h mod G reads the right key head.
+
+    Place i G + g is read with key head g; head g (H / G) + i should be.
+    """
+    return np.arange(problem.H).reshape(problem.G, -1).T.reshape(-1)
+
+
+def permuted_mask(mask: Array, order: Array) -> Array:
+    """A mask, or its gradient, with the heads `order`, in that order."""
+    if mask.ndim < 3 or mask.shape[-3] == 1:
+        return mask
+    return np.take(mask, order, axis=-3)

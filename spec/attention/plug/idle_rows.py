@@ -1,0 +1,228 @@
+"""Rows of idle queries under the conventions `idle` and `idle bias`.
+
+A row that truth values hide (a boolean mask, the future) follows `idle`; one that -inf in
+an additive mask hides follows `idle bias`. Where the two differ and both have a part in a
+row, libraries go by their order of doing things: a fill after -inf was added gives the mean
+over what was filled, the other order may give NaN. Such a row is open, and nothing is claimed.
+
+    zero       o_i = 0, and no gradient passes
+    nan        o_i is NaN, and so is, or may be, what its cotangent reaches: dq_i, dk and dv
+               of the key head, db_i. That is not judged
+    uniform    o_i is the mean of all M values, so dv_j += dout_i / M, and dq_i = db_i = 0
+
+`settled` makes an implementation of one that follows the defaults: what such a row returns is
+compared with what was declared of it, where it is called, and then taken for what it is by
+default. A comparison that fails shows what was returned, and what the convention wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spec.attention import definition, moves, rounding
+from spec.attention.clauses import gradients
+from spec.attention.notation import Gradients, Problem
+from spec.attention.record import Implementation
+from spec.comparison import Place, Violation, equal
+from spec.notation import Array, Call
+from spec.subject import not_offered
+
+Pair = tuple[Array, Array]  # what is wanted, and within what
+Ask = Callable[[Problem], Mapping[str, Array]]  # gradients by the names of the inputs
+
+OWN = ("nan", "uniform", "open")  # what is not the default
+DEFAULTS = {"forward": 0.0, "training": 0.0, "weights": 0.0, "lse": -np.inf}
+
+
+def choices(chosen: Mapping[str, str]) -> tuple[str, str]:
+    """What is chosen for rows that truth values hide, and for those that -inf hides."""
+    idle, bias = chosen["idle"], chosen["idle bias"]
+    return idle, idle if bias == "as idle" else bias
+
+
+def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> Array:
+    """What is chosen for each idle row: "zero", "nan", "uniform" or "open"; "" for other rows.
+
+    minus, truth: where -inf hides a key from the row, and where a truth value does.
+    """
+    by_truth, by_bias = choices(chosen)
+    choice = np.where(idle, np.where(minus, by_bias, by_truth), "")
+    mixed = idle & minus & truth if by_truth != by_bias else False
+    return np.where(mixed, "open", choice)
+
+
+class Declared:
+    """What is declared of the idle rows of a problem; choice: as `said` has it."""
+
+    def __init__(self, problem: Problem, chosen: Mapping[str, str]) -> None:
+        self.problem = problem
+        choice = said(problem.idle, *hiding(problem), chosen)
+        if not problem.M or finite(problem) is not problem:
+            choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
+        self.choice = choice
+
+    @cached_property
+    def own(self) -> Array:
+        """Rows that are not what they are by default.   (B, H, N)"""
+        return np.isin(self.choice, OWN)
+
+    @cached_property
+    def uniform(self) -> Array:
+        """Rows that are a mean.   (B, H, N)"""
+        return np.equal(self.choice, "uniform")
+
+    @cached_property
+    def poisoned(self) -> Array:
+        """Rows that may be NaN.   (B, H, N)"""
+        return np.isin(self.choice, ("nan", "open"))
+
+    @cached_property
+    def alike(self) -> Problem:
+        """The problem in which who is to be a mean asks nothing of all keys, and gets it."""
+        written, mine = moves.written_out(finite(self.problem)), self.uniform[..., None]
+        assert written.mask is not None
+        nothing = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
+        mask = np.where(mine, nothing, written.mask)
+        return written.but(q=np.where(mine, 0.0, written.q), mask=mask)
+
+    def row(self, name: str) -> Pair:
+        """What "forward" or "weights" is to return, where rows are a mean or live."""
+        right = rounding.reference(self.alike)
+        if name == "weights":
+            return right.weights, rounding.of_weights(self.alike)
+        return right.o, rounding.of_output(self.alike)
+
+    def gradient(self, name: str) -> Pair:
+        """The gradient by an input, if a row that is a mean hands its cotangent on."""
+        right, within = rounding.reference(self.alike).gradients, rounding.of_gradients(self.alike)
+        want, budget = getattr(right, name), getattr(within, name)
+        if name in ("q", "bias"):  # no score moves a mean
+            want, budget = (np.where(self.uniform[..., None], 0.0, x) for x in (want, budget))
+        if name != "bias":
+            return want, budget
+        assert self.problem.mask is not None
+        shape = self.problem.mask.shape
+        return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, self.alike)
+
+    def unjudged(self, name: str) -> Array:
+        """True where a gradient is, or may be, poisoned; broadcastable to it."""
+        if name == "q":
+            return np.expand_dims(self.poisoned, -1)
+        if name == "bias":
+            p = self.problem
+            assert p.mask is not None
+            rows = np.repeat(np.expand_dims(self.poisoned, -1).astype(int), p.M, axis=-1)
+            return np.asarray(gradients.reduced(rows, p.mask.shape) > 0)
+        heads = np.asarray(self.poisoned.any(axis=-1, keepdims=True), dtype=int)
+        return definition.gathered(heads[..., None], self.problem.G) > 0
+
+
+def hiding(problem: Problem) -> tuple[Array, Array]:
+    """Where -inf hides a key from a query, and where a truth value does.   two of (B, H, N)"""
+    shape = (problem.B, problem.H, problem.N, problem.M)
+    minus, truth = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    if problem.mask is not None and problem.mask.dtype == bool:
+        truth |= ~problem.mask
+    elif problem.mask is not None:
+        minus |= np.isneginf(problem.mask)
+    if problem.causal:
+        truth |= problem.future
+    return np.asarray(minus.any(axis=-1)), np.asarray(truth.any(axis=-1))
+
+
+def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implementation:
+    """The implementation with the defaults for idle rows, once they are what was declared."""
+
+    def rows(name: str) -> Callable[[Problem], Array]:
+        function = getattr(implementation, name)
+        return lambda p: _row(function(p), Declared(p, chosen), name)
+
+    def call(p: Problem) -> Call:
+        found = implementation.call(p)
+        return replace(found, out=_row(found.out, Declared(p, chosen), "forward"))
+
+    def backward(p: Problem) -> Gradients:
+        def ask(asked: Problem) -> Mapping[str, Array]:
+            found = implementation.backward(asked)
+            return {"q": found.q, "k": found.k, "v": found.v}
+
+        return Gradients(**_differentiated(ask, Declared(p, chosen)))
+
+    def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+        return _differentiated(lambda x: implementation.partial(x, names), Declared(p, chosen))
+
+    def bias_gradient(p: Problem) -> Array:
+        def ask(asked: Problem) -> Mapping[str, Array]:
+            return {"bias": implementation.bias_gradient(asked)}
+
+        return _differentiated(ask, Declared(p, chosen))["bias"]
+
+    turned = {name: rows(name) for name in DEFAULTS} | {
+        "call": call,
+        "backward": backward,
+        "partial": partial,
+        "bias_gradient": bias_gradient,
+    }
+    offered = {n: f for n, f in turned.items() if getattr(implementation, n) is not not_offered}
+    return implementation.but(unsettled=implementation.backward, **offered)
+
+
+def _row(result: Array, declared: Declared, name: str) -> Array:
+    """A result with idle rows as the default has them. Raises Violation: not as declared."""
+    if not declared.own.any():
+        return result
+    choice = declared.choice.reshape(declared.choice.shape + (1,) * (result.ndim - 3))
+    if name == "lse":  # of a mean it may be anything
+        choice = np.where(np.isneginf(result) | (choice == "uniform"), "open", choice)
+    elif not declared.problem.M:
+        choice = np.where(result == 0, "open", choice)  # of no keys at all, zero will do
+    return by_default(result, choice, DEFAULTS[name], lambda: declared.row(name))
+
+
+def by_default(result: Array, choice: Array, default: ArrayLike, mean: Callable[[], Pair]) -> Array:
+    """A result with `default` in idle rows, once they are what was chosen.
+
+    choice: as `said` has it, broadcastable to the result. mean: what a row that is a mean
+    should be. Raises Violation: what was returned, and what was declared.
+    """
+    wrong = np.argwhere((choice == "nan") & ~np.isnan(result))
+    if len(wrong):
+        index = tuple(int(x) for x in wrong[0])
+        got = float(result[index])
+        raise Violation(f"at {index}: got {got:.9g}, want nan", Place(index, got, np.nan, 0.0))
+    if (choice == "uniform").any():
+        want, within = mean()
+        equal(np.where(choice == "uniform", result, want), want, within=within)
+    return np.where(np.isin(choice, OWN), default, result)
+
+
+def _differentiated(ask: Ask, declared: Declared) -> dict[str, Array]:
+    """The gradients as if idle rows had the default. Raises Violation: not those of a mean.
+
+    That of the definition stands where nothing can be judged.
+    """
+    p, mean = declared.problem, declared.uniform[..., None]
+    if np.where(mean, p.dout, 0).any():
+        for name, x in ask(p).items():
+            want, within = declared.gradient(name)
+            equal(np.where(declared.unjudged(name), want, x), want, within=within)
+        p = p.but(dout=np.where(mean, 0, p.dout))
+    found = dict(ask(p))
+    if declared.poisoned.any():
+        right = Declared(finite(p), {"idle": "zero", "idle bias": "zero"})
+        for name, x in found.items():
+            found[name] = np.where(declared.unjudged(name), right.gradient(name)[0], x)
+    return found
+
+
+def finite(problem: Problem) -> Problem:
+    """The problem with numbers only where they are read."""
+    if np.isfinite(problem.k).all() and np.isfinite(problem.v).all():
+        return problem
+    k, v = (np.where(np.isfinite(x), x, 0.0) for x in (problem.k, problem.v))
+    return problem.but(k=k, v=v)  # zero times infinity is not zero

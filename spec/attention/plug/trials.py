@@ -1,0 +1,42 @@
+"""Small problems with which an attention function is tried out before anything is judged.
+
+Sizes differ between axes, but for as many queries as keys; numbers are eighths, which every
+dtype has exactly, and each problem is of one kind and of no other, where it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spec.attention.notation import Problem
+from spec.attention.options import OPTIONS, SIZES
+from spec.entries import eighths
+
+
+def core(dtype: str, **changes: Any) -> Problem:
+    """A small problem of the core: sizes differ between axes, except that E = D and G = H.
+
+    changes: other sizes, by the letters of their axes, and other attributes of a Problem.
+    """
+    n = {"B": 2, "H": 3, "N": 4, "M": 5, "D": 2} | changes
+    n = {"G": n["H"], "E": n["D"]} | n
+    return Problem(
+        q=eighths(n["B"], n["H"], n["N"], n["D"], seed=1),
+        k=eighths(n["B"], n["G"], n["M"], n["D"], seed=2),
+        v=eighths(n["B"], n["G"], n["M"], n["E"], seed=3),
+        dout=eighths(n["B"], n["H"], n["N"], n["E"], seed=4),
+        dtype=dtype,
+        rounding="strict" if dtype in ("float64", "float32") else "eager",
+        **{name: x for name, x in changes.items() if name not in SIZES},
+    )
+
+
+def square(dtype: str, **changes: Any) -> Problem:
+    """The same with as many queries as keys, as whoever takes no others is asked."""
+    return core(dtype, **{"M": 4} | changes)
+
+
+def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """For each kind of problem, some that are of that kind; masks in the plainest form first."""
+    return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}

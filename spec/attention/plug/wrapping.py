@@ -1,0 +1,209 @@
+"""An ordinary attention function seen as functions of a problem.
+
+Every result is checked before its numbers are looked at (`results`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spec.attention.notation import Gradients, Problem
+from spec.attention.options import ARRAYS
+from spec.attention.plug.signature import Signature
+from spec.backends.library import Library
+from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing, watched, words
+from spec.comparison import Violation
+from spec.notation import Array, Call
+
+INPUTS = ("q", "k", "v")
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A function of arrays, how it is called, and the library whose arrays it takes.
+
+    layout: "bhld" for (batch, heads, length, width), "blhd" for length before heads.
+    """
+
+    function: Callable[..., Any]
+    signature: Signature
+    library: Library
+    layout: str = "bhld"
+
+    def forward(self, problem: Problem) -> Array:
+        """The output (B, H, N, E). Raises Violation or Refused."""
+        with self.library.quiet(problem.dtype):
+            result = self._apply(problem, self._arrays(problem))
+            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+
+    def training(self, problem: Problem) -> Array:
+        """The output (B, H, N, E), computed while gradients are recorded."""
+        assert self.library.recorded is not None
+        with self.library.quiet(problem.dtype):
+            arrays, options = self._arrays(problem), self._options(problem)
+
+            def run(*inputs: Any) -> Any:
+                return self._call(problem, [*inputs], options)
+
+            with refusing():
+                result = self.library.recorded(run, arrays)
+            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+
+    def watched(self, problem: Problem) -> Call:
+        """The forward pass, and what it did to its inputs and their memory."""
+        with self.library.quiet(problem.dtype):
+            names = (*INPUTS, *self._asked(problem))
+            placed = {name: self._put(problem, name) for name in names}
+            views = {name: view for name, (_, view) in placed.items()}
+            inputs = [views.pop(name) for name in INPUTS]
+
+            def read(result: Any) -> Array:
+                shape = self._native(_shape(problem, "dout"))
+                check(self.library, result, shape, None, "the output")
+                return self._turned(self.library.get(result))
+
+            buffers = {name: placed[name][0] for name in names}
+            return watched(self.library, buffers, lambda: self._call(problem, inputs, views), read)
+
+    def gradients(self, problem: Problem) -> Gradients:
+        """dq, dk, dv by the library's own differentiation."""
+        return Gradients(**self.partial(problem, INPUTS))
+
+    def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+        """The gradients of some of q, k and v, the others being constants."""
+        with self.library.quiet(problem.dtype):
+            arrays = dict(zip(INPUTS, self._arrays(problem), strict=True))
+            options = self._options(problem)
+
+            def function(*chosen: Any) -> Any:
+                given = {**arrays, **dict(zip(names, chosen, strict=True))}
+                return self._checked(problem, [given[name] for name in INPUTS], options)
+
+            found = self._differentiate(problem, function, [arrays[name] for name in names])
+            return {
+                name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
+                for name, x in zip(names, found, strict=True)
+            }
+
+    def mask_gradient(self, problem: Problem) -> Array:
+        """The gradient of an additive mask, shaped like the mask."""
+        with self.library.quiet(problem.dtype):
+            arrays, options = self._arrays(problem), self._options(problem)
+
+            def function(mask: Any) -> Any:
+                return self._checked(problem, arrays, {**options, "mask": mask})
+
+            (found,) = self._differentiate(problem, function, [options["mask"]])
+            wanted = _shape(problem, "mask")
+            return self._read(found, wanted, problem.dtype, "dmask", turned=False)
+
+    def given_gradients(self, problem: Problem) -> Gradients:
+        """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
+        with self.library.quiet(problem.dtype):
+            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
+            result = self._apply(problem, arrays)
+            if not isinstance(result, tuple | list) or len(result) < 3:
+                raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
+            found = zip(INPUTS, result, strict=False)
+            return Gradients(
+                **{
+                    name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
+                    for name, x in found
+                }
+            )
+
+    def given_mask_gradient(self, problem: Problem) -> Array:
+        """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
+        with self.library.quiet(problem.dtype):
+            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
+            result = self._apply(problem, arrays)
+            wanted = _shape(problem, "mask")
+            return self._read(result, wanted, problem.dtype, "dmask", turned=False)
+
+    def weights(self, problem: Problem) -> Array:
+        """The weights (B, H, N, M), whatever the layout is."""
+        shape = (problem.B, problem.H, problem.N, problem.M)
+        return self._extra(problem, shape, "the weights")
+
+    def lse(self, problem: Problem) -> Array:
+        """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
+        return self._extra(
+            problem, (problem.B, problem.H, problem.N), "the log-sum-exp", any_dtype=True
+        )
+
+    def _extra(
+        self, problem: Problem, shape: tuple[int, ...], what: str, any_dtype: bool = False
+    ) -> Array:
+        with self.library.quiet(problem.dtype):
+            result = self._apply(problem, self._arrays(problem))
+            dtype = None if any_dtype else problem.dtype
+            return self._read(result, shape, dtype, what, turned=False)
+
+    def _arrays(self, problem: Problem) -> list[Any]:
+        return [self._put(problem, name)[1] for name in INPUTS]
+
+    def _asked(self, problem: Problem) -> list[str]:
+        """The options of the problem that are arrays."""
+        return [parameter.name for parameter in ARRAYS if parameter.asked(problem)]
+
+    def _options(self, problem: Problem) -> dict[str, Any]:
+        return {name: self._put(problem, name)[1] for name in self._asked(problem)}
+
+    def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
+        """The buffer and the view that hand over one array of the problem."""
+        x = getattr(problem, name)
+        if name in (*INPUTS, "dout"):
+            x = self._turned(x)
+        return self.library.put(laid_out(x, problem.memory), problem.dtype)
+
+    def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
+        return self._call(problem, arrays, self._options(problem))
+
+    def _call(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
+        ordered, named = self.signature.arranged(arrays)
+        asked = self.signature.keywords(problem, options)
+        with refusing():
+            return self.function(*ordered, **named, **asked)
+
+    def _checked(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
+        result = self._call(problem, arrays, options)
+        wanted = self._native(_shape(problem, "dout"))
+        check(self.library, result, wanted, problem.dtype, "the output", placed=False)
+        return result
+
+    def _differentiate(
+        self, problem: Problem, function: Callable[..., Any], arrays: list[Any]
+    ) -> list[Any]:
+        assert self.library.differentiate is not None
+        dout = self._put(problem, "dout")[1]
+        with refusing():
+            return list(self.library.differentiate(function, arrays, dout))
+
+    def _read(
+        self,
+        result: Any,
+        shape: tuple[int, ...],
+        dtype: str | None,
+        what: str,
+        turned: bool = True,
+    ) -> Array:
+        """The numbers of a result, in our layout, once it is known to be what was wanted."""
+        check(self.library, result, self._native(shape) if turned else shape, dtype, what)
+        found = numbers(self.library, result)
+        return self._turned(found) if turned else found
+
+    def _turned(self, x: Array) -> Array:
+        """From our layout to the function's, or back."""
+        return x.swapaxes(1, 2) if self.layout == "blhd" else x
+
+    def _native(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if self.layout != "blhd":
+            return shape
+        return (shape[0], shape[2], shape[1], shape[3])
+
+
+def _shape(problem: Problem, name: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in getattr(problem, name).shape)

@@ -1,0 +1,227 @@
+"""Theorems about one query and any number of keys.
+
+A sum over the keys stays a sum, so nothing is said about how many there are. Nor about
+widths: a score is one number s_j whatever the width of q and k, and the loss sees value
+j as one number g_j = <dout, v_j>. Nor, for the loss, about how many queries there are,
+since it is a sum over them.
+
+    a_j = exp(s_j) / sum_j exp(s_j)          L = <dout, o> = sum_j a_j g_j
+
+A gradient is proved in any direction h at once: x is a gradient if the derivative
+of L along h is <x, h> for every h. A direction of keys moves score j by scale <q, h_j>,
+one of the query moves it by scale <h, k_j>.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spec.proving.algebra import (
+    Keyed,
+    derivative,
+    growing,
+    key,
+    numbers,
+    numerator,
+    over_keys,
+    per_key,
+    the_same,
+)
+from spec.proving.theorem import proved
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+def power(s: Expr) -> Expr:
+    """exp(s_j)."""
+    import sympy as sp
+
+    return sp.exp(s)
+
+
+def mean(x: Expr, s: Expr) -> Expr:
+    """sum_j a_j x_j, the mean under the softmax of s."""
+    return over_keys(power(s) * x) / over_keys(power(s))
+
+
+def softmax(s: Expr) -> Expr:
+    """a_j."""
+    return power(s) / over_keys(power(s))
+
+
+def score_gradient(s: Expr, g: Expr, row_term: int = 1) -> Expr:
+    """ds_j = a_j (g_j - sum_j a_j g_j), the closed form of the definition."""
+    return softmax(s) * (g - row_term * mean(g, s))
+
+
+@proved("any number of keys", dropped=1)
+def rows_sum_to_one(dropped: int = 0) -> Expr:
+    """sum_j a_j = 1. The control forgets a part of the normaliser."""
+    (s,) = per_key("s")
+    return numerator(over_keys(power(s)) / (over_keys(power(s)) - dropped) - 1)
+
+
+@proved("any number of keys", reach=growing)
+def scores_have_no_origin(reach: Keyed = the_same) -> Expr:
+    """softmax(s + c) = softmax(s), each entry. The control shifts key j by c j."""
+    (s,), (c,) = per_key("s"), numbers("c")
+    return numerator(softmax(s + c * reach(key())) - softmax(s))
+
+
+@proved("any number of keys", reach=growing)
+def log_sum_exp_moves_with_the_scores(reach: Keyed = the_same) -> Expr:
+    """lse(s + c) = lse(s) + c, as exp of both sides. The control shifts key j by c j."""
+    import sympy as sp
+
+    (s,), (c,) = per_key("s"), numbers("c")
+    return numerator(over_keys(power(s + c * reach(key()))) - sp.exp(c) * over_keys(power(s)))
+
+
+@proved("any number of keys", exponent=1)
+def ratios_of_weights_are_differences_of_scores(exponent: int = 0) -> Expr:
+    """log a_j - log a_l = s_j - s_l, as a_j exp(s_l) = a_l exp(s_j). The control: a_j^2."""
+    (s,), at_l = per_key("s"), {key(): key("l")}
+    a = softmax(s)
+    return numerator(a ** (1 + exponent) * power(s.subs(at_l)) - a.subs(at_l) * power(s))
+
+
+@proved("any number of keys", temperature=2)
+def the_gradient_of_log_sum_exp_is_softmax(temperature: int = 1) -> Expr:
+    """d lse(s) = sum_j a_j ds_j, in every direction. The control heats the scores."""
+    import sympy as sp
+
+    (s, h), (t,) = per_key("s h"), numbers("t")
+    along = derivative(sp.log(over_keys(power(s + t * h))), t)
+    return numerator(along - mean(h, temperature * s))
+
+
+@proved("any number of keys", row_term=0)
+def the_jacobian_of_softmax(row_term: int = 1) -> Expr:
+    """da = (diag(a) - a a^T) ds, in every direction. The control keeps only diag(a)."""
+    (s, h), (t,) = per_key("s h"), numbers("t")
+    return numerator(derivative(softmax(s + t * h), t) - score_gradient(s, h, row_term))
+
+
+@proved("any number of keys", row_term=0)
+def the_rows_of_the_jacobian_sum_to_zero(row_term: int = 1) -> Expr:
+    """(diag(a) - a a^T) 1 = 0, each entry. The control keeps only diag(a)."""
+    import sympy as sp
+
+    (s,) = per_key("s")
+    return numerator(score_gradient(s, sp.S.One, row_term))
+
+
+@proved("any number of keys", row_term=0)
+def the_jacobian_is_symmetric_and_positive(row_term: int = 1) -> Expr:
+    """x^T (diag(a) - a a^T) x = sum_jl a_j a_l (x_j - x_l)^2 / 2. The control: diag(a)."""
+    (s, x), at_l = per_key("s x"), {key(): key("l")}
+    pair = power(s) * power(s.subs(at_l)) * (x - x.subs(at_l)) ** 2 / 2
+    pairs = over_keys(over_keys(pair, "j"), "l") / over_keys(power(s)) ** 2
+    return numerator(over_keys(x * score_gradient(s, x, row_term)) - pairs)
+
+
+@proved("any number of keys, any loss", row_term=0)
+def the_gradient_of_softmax(row_term: int = 1) -> Expr:
+    """dL = <ds, h> with ds = a * (g - <a, g>), in every direction h. The control: a * g."""
+    (s, g, h), (t,) = per_key("s g h"), numbers("t")
+    along = derivative(mean(g, s + t * h), t)
+    return numerator(along - over_keys(score_gradient(s, g, row_term) * h))
+
+
+@proved("any number of keys, any loss", row_term=0)
+def score_gradients_sum_to_zero(row_term: int = 1) -> Expr:
+    """sum_j ds_j = 0, hence sum_j db_j = 0 for a bias. The control: ds = a * g."""
+    s, g = per_key("s g")
+    return numerator(over_keys(score_gradient(s, g, row_term)))
+
+
+@proved("any number of keys, any widths, one query at a time", scaled=False)
+def query_gradients_have_their_closed_form(scaled: bool = True) -> Expr:
+    """dq = scale sum_j ds_j k_j: along h, which moves s_j by scale <h, k_j>.
+
+    Here x_j stands for <h, k_j>. The control forgets the scale.
+    """
+    (s, g, x), (t, scale) = per_key("s g x"), numbers("t scale")
+    along = derivative(mean(g, s + t * scale * x), t)
+    return numerator(along - over_keys(score_gradient(s, g) * x) * (scale if scaled else 1))
+
+
+@proved("any number of keys, any widths, a loss that adds over queries", scaled=False)
+def key_gradients_have_their_closed_form(scaled: bool = True) -> Expr:
+    """dk_j = scale ds_j q: along h, which moves s_j by scale <q, h_j>.
+
+    Here x_j stands for <q, h_j>. The control forgets the scale. Unlike in the proof for
+    the query, every key may move on its own, and the x_j are free.
+    """
+    (s, g, x), (t, scale) = per_key("s g x"), numbers("t scale")
+    dk = scale * score_gradient(s, g) if scaled else score_gradient(s, g)
+    return numerator(derivative(mean(g, s + t * scale * x), t) - over_keys(dk * x))
+
+
+@proved("any number of keys, any widths, a loss that adds over queries", power_of_a=2)
+def value_gradients_have_their_closed_form(power_of_a: int = 1) -> Expr:
+    """dv_j = a_j dout: along h, which moves g_j by <dout, h_j>. The control: a_j^2 dout."""
+    (s, g, x), (t,) = per_key("s g x"), numbers("t")
+    along = derivative(mean(g + t * x, s), t)
+    return numerator(along - over_keys(softmax(s) ** power_of_a * x))
+
+
+@proved("any number of keys, any widths", reach=growing)
+def keys_have_no_origin(reach: Keyed = the_same) -> Expr:
+    """o(k + c) = o(k): every score moves by scale <q, c>. The control moves key j by c j.
+
+    x stands for <q, c>, and g_j for a column of the values.
+    """
+    (s, g), (scale, x) = per_key("s g"), numbers("scale x")
+    return numerator(mean(g, s + scale * x * reach(key())) - mean(g, s))
+
+
+@proved("any number of keys, any widths, a loss that adds over queries", reach=growing)
+def key_gradients_sum_to_zero(reach: Keyed = the_same) -> Expr:
+    """sum_j dk_j = 0: L does not change along c, by which all keys move together.
+
+    The derivative along it is <c, sum_j dk_j>, whatever c. The control moves key j by c j.
+    """
+    (s, g), (t, scale, x) = per_key("s g"), numbers("t scale x")
+    return numerator(derivative(mean(g, s + t * scale * x * reach(key())), t))
+
+
+@proved("any number of keys, any widths, one query at a time", row_term=0)
+def gradients_have_no_origin_either(row_term: int = 1) -> Expr:
+    """dq(k + c) = dq(k): a score gradient does not feel the shift, and sums to zero.
+
+    x_j stands for <k_j, h>, y for <c, h>, z for <q, c>. The control forgets the row term.
+    """
+    (s, g, x), (scale, y, z) = per_key("s g x"), numbers("scale y z")
+    moved = score_gradient(s + scale * z, g, row_term) * (x + y)
+    return numerator(over_keys(moved) - over_keys(score_gradient(s, g, row_term) * x))
+
+
+@proved("any number of keys, any widths, per live query", reach=growing)
+def value_gradients_sum_to_the_cotangents(reach: Keyed = the_same) -> Expr:
+    """sum_j dv_j = dout: a shift of all values by c is one of o by c.
+
+    x stands for <dout, c>. The control shifts value j by c j.
+    """
+    (s, g), (t, x) = per_key("s g"), numbers("t x")
+    return numerator(derivative(mean(g + t * x * reach(key()), s), t) - x)
+
+
+@proved("any number of keys, any widths", reach=growing)
+def a_bias_constant_along_a_row_does_nothing(reach: Keyed = the_same) -> Expr:
+    """o(b + c) = o(b), with one c per query. The control adds c j to the bias of key j."""
+    (s, g, b), (c,) = per_key("s g b"), numbers("c")
+    return numerator(mean(g, s + b + c * reach(key())) - mean(g, s + b))
+
+
+@proved("any number of keys, any widths, a bias", biased=True)
+def query_gradients_mirror_the_scale(biased: bool = False) -> Expr:
+    """<q, dq> = sum_j <k_j, dk_j> = scale dL/dscale: all are sum_j ds_j scale <q, k_j>.
+
+    x stands for <q, k_j>. The control counts the bias as if it were scaled too.
+    """
+    (x, g, b), (scale,) = per_key("x g b"), numbers("scale")
+    ds = score_gradient(scale * x + b, g)
+    inner = over_keys(ds * (scale * x + b if biased else scale * x))
+    return numerator(inner - scale * mean(g, scale * x + b).diff(scale))

@@ -1,0 +1,73 @@
+"""An attention function as a record, and the kinds of problem that it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from spec.attention.notation import CONVENTIONS, Gradients, Problem
+from spec.attention.options import KINDS, Capability, kinds_of
+from spec.notation import Array, Call
+from spec.subject import Subject, not_offered
+
+
+@dataclass(frozen=True)
+class Implementation(Subject):
+    """One way to compute attention: plain functions of a problem, and what they leave out.
+
+    forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
+    backward: Gradients, shaped like q, k and v
+    bias_gradient: shaped like the mask     partial: Gradients of the inputs named
+    training: o, computed while gradients are recorded; forward: as inference computes it
+    call: the forward pass as its caller sees it
+    unsettled: backward with idle queries as they came, where `backward` is adapted to a
+        convention about them
+    All return float64 numbers, or raise `Violation` (a result of the wrong
+    shape or dtype) or `Refused`. The numbers of float64 results come as long
+    double, so that what a clause computes from them adds no error of its own.
+    """
+
+    forward: Callable[[Problem], Array]
+    backward: Callable[[Problem], Gradients] = not_offered
+    bias_gradient: Callable[[Problem], Array] = not_offered
+    partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
+    weights: Callable[[Problem], Array] = not_offered
+    lse: Callable[[Problem], Array] = not_offered
+    training: Callable[[Problem], Array] = not_offered
+    call: Callable[[Problem], Call] = not_offered
+    unsettled: Callable[[Problem], Gradients] = not_offered
+    answers: frozenset[str] = field(default=KINDS, kw_only=True)
+    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
+
+    about: ClassVar[str] = "attention"
+    functions: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "backward",
+        "bias_gradient",
+        "partial",
+        "weights",
+        "lse",
+        "training",
+        "call",
+        "unsettled",
+    )
+
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
+    otherwise: ClassVar[Mapping[str, str | None]] = {
+        Capability.FUTURE: Capability.CAUSAL,
+        Capability.LENGTHS: None,
+    }
+    offering: ClassVar[Mapping[str, str]] = {
+        Capability.GRADIENTS: "backward",
+        Capability.BIAS_GRADIENT: "bias_gradient",
+        Capability.PARTIAL_GRADIENTS: "partial",
+        Capability.WEIGHTS: "weights",
+        Capability.LSE: "lse",
+        Capability.TRAINING: "training",
+        Capability.CALL: "call",
+    }
+
+    def kinds_of(self, problem: Problem) -> frozenset[str]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return self.counted(kinds_of(problem))

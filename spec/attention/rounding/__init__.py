@@ -1,0 +1,246 @@
+"""Budgets: the rounding error that a correct implementation may make on a given problem.
+
+Per element, and derived, never a literal. A budget is a function of a problem, whose
+`dtype` and `rounding` say which arithmetic is allowed. To read in this order:
+
+    formats          the four formats, and rounding to them
+    arithmetic       what may be rounded where, and how often: every constant
+    sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
+    scores           <q, k>, the scale, the bias; the exponent
+    weights          the softmax, the sum of a row and its logarithm
+    forward          the output: the centred form and the hull (Lemmas 3 and 5)
+    score_gradients  da, the row term, ds
+    maximum          what a maximum that is differentiated adds to ds
+    backward         dq, dk, dv
+    inexact          inputs that are themselves results, as inside a layer
+    domain           where nothing overflows
+
+Granted are any order of additions and any tiles, with or without fused multiply-add;
+above 128 keys, tiles that are scanned from either end. Not granted are an output
+from weights exp(s - lse), a row term from such weights, products that are not sums
+of products (Strassen), accumulators that truncate, and stochastic rounding.
+
+Idle rows and gradients of keys that no query sees have a budget of exactly zero;
+what a mask forbids enters no budget. An infinite budget is no claim: `coverage` says
+how many rows that leaves out.
+
+Measured (tests/soak_rounding.py, N and M up to 24): o, weights, row sums and lse on 5054
+problems a line in fourteen styles, gradients on 660 in sixteen; no computation is outside its
+budget. The largest error in units of its budget; near 1 it is the rounding of the result, of
+which there is at least half a unit:
+
+                        o  weights  row sum      lse       dq       dk       dv       ds
+    float64 strict   0.44     0.24     0.14     0.30     0.40     0.34     0.18     0.40
+    float32 strict   0.41     0.25     0.14     0.39     0.41     0.27     0.13     0.41
+    float16 strict   1.00     1.00     0.85     0.24     0.94     1.00     1.00     1.00
+    float16 flash    0.99     1.00     0.68     0.99     0.61     0.45     0.80     0.48
+    float16 eager    0.92     0.69     0.21     0.96     0.20     0.34     0.52     0.43
+    bfloat16 strict  1.00     0.99     0.87     0.32     0.92     0.92     0.99     0.90
+    bfloat16 flash   0.90     0.99     0.82     0.99     0.71     0.65     0.82     0.48
+    bfloat16 eager   0.99     0.71     0.21     0.92     0.25     0.22     0.28     0.36
+
+And the other way round: the share of 300 such problems, in a hundred, on which a fault
+exceeds a budget (tests/test_rounding_faults.py; where it does not show, it often changes nothing:
+one key, ties, a score that needs few digits; 0 for bfloat16 flash is what that allows):
+
+                             float32   bfloat16   float16   bfloat16
+                             strict    strict     strict    flash
+    scores in bfloat16          75        71         69        70
+    weights in bfloat16         69        56         70         0
+    weights in float16          69        40         53         1
+    scale in bfloat16           49        45         38        42
+    sum of exponentials + 1e-5  92        60         67        15
+    tiles kept in bfloat16      97        58         82         5
+    output cut to bfloat16      97        66         84        12
+    no row term                 95        95         84        92
+    row term in bfloat16        94         2         70         0
+    lse in float16              97        70         71        37
+    ds in bfloat16              69        19         52         0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from spec.attention.notation import Gradients, Problem
+from spec.attention.rounding.arithmetic import allowed
+from spec.attention.rounding.backward import Backward
+from spec.attention.rounding.domain import in_domain
+from spec.attention.rounding.forward import Forward
+from spec.attention.rounding.inexact import Inexact
+from spec.attention.rounding.reference import Reference, in_float64
+from spec.attention.rounding.score_gradients import ScoreGradients
+from spec.attention.rounding.scores import Scores
+from spec.attention.rounding.sums import of_any_order
+from spec.attention.rounding.weights import Weights
+from spec.formats import FORMATS, Format, rounded
+from spec.notation import Array
+
+__all__ = [
+    "FORMATS",
+    "Bounds",
+    "Coverage",
+    "Format",
+    "Inexact",
+    "Reference",
+    "admissible",
+    "bounds",
+    "coverage",
+    "in_domain",
+    "of_gradients",
+    "of_lse",
+    "of_mean",
+    "of_output",
+    "of_row_sum",
+    "of_sum",
+    "of_weights",
+    "reference",
+    "rounded",
+]
+
+
+class Bounds:
+    """The bounds of one problem; those of the gradients only when they are asked for.
+
+    inputs: how far the inputs may be from these numbers. exact: the same problem in more
+    digits, where its numbers are no numbers of the dtype, as inside a layer.
+    """
+
+    def __init__(
+        self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
+    ) -> None:
+        self.scores = Scores(problem, inputs or Inexact.nothing(), exact or problem)
+        self.weights = Weights(self.scores)
+        self.forward = Forward(self.weights)
+
+    @cached_property
+    def backward(self) -> Backward:
+        """Those of the gradients."""
+        return Backward(ScoreGradients(self.forward))
+
+
+@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
+def bounds(problem: Problem) -> Bounds:
+    """All that is known of the rounding errors of `problem`; kept for the last few problems."""
+    return Bounds(problem)
+
+
+def reference(problem: Problem) -> Reference:
+    """The definition at the very numbers of `problem`: o, weights, lse, gradients.
+
+    In float64; in long double for a float64 problem, unless it is large
+    (`arithmetic.WIDE_UP_TO`). The budgets include the reference's own error.
+    """
+    return bounds(problem).scores.reference
+
+
+def of_output(problem: Problem) -> Array:
+    """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
+    return bounds(problem).forward.output
+
+
+def of_mean(problem: Problem) -> Array:
+    """The budget of o where all scores of a row are 0.   (B, H, N, E)
+
+    Every exponential is 1, which no format rounds. A fast one is 1 + d with |d| <= u_exp, and
+    stored as 1; a normaliser that adds them up before makes |o| d / (1 - d) of that.
+    """
+    rules = allowed(problem)
+    o = np.abs(in_float64(reference(problem).o))
+    fast = (1 + rules.u_out) * rules.u_exp / (1 - rules.u_exp)
+    return of_output(problem.but(rounding="strict")) + fast * o
+
+
+def admissible(problem: Problem) -> tuple[Array, Array]:
+    """The least and the greatest o that is right.   two of (B, H, N, E)
+
+    A strict result of 16 bits is rounded once, so with B the error before that
+
+        RN(o - B) <= stored <= RN(o + B)
+
+    as rounding to nearest is monotone. Most elements have one admissible value.
+    Elsewhere, o - of_output and o + of_output.
+    """
+    forward = bounds(problem).forward
+    o = forward.scores.reference.o
+    if not forward.rules.u_out or forward.rules.u_cast:
+        return o - forward.output, o + forward.output
+    low, high = o - forward.accumulated, o + forward.accumulated
+    return rounded(low, problem.dtype), rounded(high, problem.dtype)
+
+
+def of_weights(problem: Problem) -> Array:
+    """The budget of the weights as an array of the dtype; 0 at forbidden keys.   (B, H, N, M)"""
+    return bounds(problem).weights.stored
+
+
+def of_row_sum(problem: Problem) -> Array:
+    """The budget of the sum of a row of stored weights, less one; 0 if idle.   (B, H, N)"""
+    return bounds(problem).weights.row_sum
+
+
+def of_lse(problem: Problem, stored: str | None = None) -> Array:
+    """The budget of the log-sum-exp; 0 for an idle row, where it is exactly -inf.   (B, H, N)
+
+    stored: the format that it came in; that of the problem unless told otherwise.
+    """
+    return bounds(problem).weights.log_sum(stored or problem.dtype)
+
+
+def of_gradients(problem: Problem) -> Gradients:
+    """The budgets of dq, dk, dv and, as the gradient of the scores, of db."""
+    backward = bounds(problem).backward
+    return Gradients(q=backward.q, k=backward.k, v=backward.v, bias=backward.bias)
+
+
+def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem) -> Array:
+    """The budget of `terms` added up to `shape`, the inverse of broadcasting.   (shape)
+
+    Each term is within its `budget` before it is added, in any order (Lemma 1), and
+    the sum is stored once. For the gradient of a bias that was broadcast.
+    """
+    rules = allowed(problem)
+    axes, n = _broadcast_axes(terms.shape, shape)
+    values = terms.astype(np.float64, copy=False)
+    size, moved, total = (x.sum(axis=axes).reshape(shape) for x in (np.abs(values), budget, values))
+    count = np.minimum(size + moved, 1) > 0
+    added = of_any_order(size + moved, total, n, u=rules.u, w=rules.w, count=n * count)
+    stored = rules.w_out * count
+    if rules.u_out:  # where nothing is claimed the sum is infinite, and 0 * inf would be NaN
+        stored = stored + rules.u_out * (np.abs(total) + moved + added)
+    return moved + added + stored
+
+
+def _broadcast_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
+    """The axes of `shape` that `target` lacks or has once; and how many terms they hold."""
+    lead = len(shape) - len(target)
+    axes = tuple(
+        axis
+        for axis, size in enumerate(shape)
+        if axis < lead or (target[axis - lead] == 1 and size != 1)
+    )
+    return axes, int(np.prod([shape[axis] for axis in axes], dtype=int))
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much the budgets of a problem say.
+
+    rows: rows that see a key. capped: of these, those whose weights are hardly
+    determined, so that their output is only held to the hull of the values.
+    silent: those about whose gradients nothing is claimed.
+    """
+
+    rows: int
+    capped: int
+    silent: int
+
+
+def coverage(problem: Problem) -> Coverage:
+    """How much the budgets of `problem` say, so that a pass is not a pass of nothing."""
+    known = bounds(problem)
+    counts = (~problem.idle, known.weights.capped, known.backward.of_scores.silent)
+    return Coverage(*(int(np.count_nonzero(x)) for x in counts))

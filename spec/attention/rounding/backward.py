@@ -1,0 +1,166 @@
+"""How far the gradients of q, k and v may be from their exact values.
+
+With the symbols of `score_gradients` and `maximum`, and sum(A, S) for Lemma 1,
+
+    B_dv = wrong^T |dout| + sum(most^T |dout|, dv)
+    B_dk = |scale| B_ds^T |q| + sum(|scale| (|ds| + B_ds)^T |q|, dk) + C_SCALE u |dk|
+    B_dq = |scale| [ (own |Z| + most zeta + C_DS u |ds|) |k|
+           + B_delta (|sum_j a k| + wrong |k|) + residue max_j top |k| ]
+           + (shared + C_SCALE u) |dq|
+           + sum(|scale| (|ds| + B_ds) |k|, dq)
+
+The last is the centred form of the backward pass: what a row shares multiplies dq
+itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key. With
+shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.notation import Gradients
+from spec.attention.rounding import sums
+from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
+from spec.attention.rounding.maximum import Maximum, furthest
+from spec.attention.rounding.reference import in_float64
+from spec.attention.rounding.score_gradients import ScoreGradients
+from spec.notation import Array
+
+
+class Backward:
+    """The bounds of the gradients of one problem, each computed once, when asked for."""
+
+    def __init__(self, of_scores: ScoreGradients) -> None:
+        self.of_scores, self.forward = of_scores, of_scores.forward
+        self.maximum = Maximum(of_scores)
+        self.weights, self.scores = of_scores.weights, of_scores.scores
+        self.problem, self.rules = of_scores.problem, of_scores.rules
+
+    @cached_property
+    def exact(self) -> Gradients:
+        """The gradients themselves."""
+        return self.scores.reference.gradients
+
+    @cached_property
+    def q(self) -> Array:
+        """B_dq.   (B, H, N, D)"""
+        s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
+        m = self.maximum
+        B_k = s.inputs.of_heads("k", self.problem)
+        k, dq = s.size_of_k + B_k, np.abs(in_float64(self.exact.q))
+        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast
+        mean = np.abs(self.weights.a @ s.k) + s.common + b.wrong @ k
+        size = s.sigma * (m.size @ k)
+        error = s.sigma * (own @ k + b.of_delta * mean)
+        error += s.sigma * m.residue * furthest(m.top, k)
+        if B_k.any():
+            error += s.sigma * (m.size @ B_k)
+        error += (b.shared / b.room + C_SCALE * r.u) * dq
+        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
+        error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
+        return self._stored(error, dq, s.live, b.silent)
+
+    @cached_property
+    def k(self) -> Array:
+        """B_dk.   (B, G, M, D)"""
+        s, m, r = self.scores, self.maximum, self.rules
+        B_q = s.inputs.q
+        q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(self.exact.k))
+        moved = s.sigma * ((m.B_ds + m.cast).swapaxes(-1, -2) @ q)
+        if B_q.any():
+            moved += s.sigma * (m.size.swapaxes(-1, -2) @ B_q)
+        size = self._gathered(s.sigma * (m.size.swapaxes(-1, -2) @ q))
+        error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
+        error += (C_SCALE * r.u) * dk + m.lost_scaled * self._over_queries(q)
+        error += self._added(size, dk, C_INTO)
+        return self._stored(error, dk, self.seen, self.silent_keys)
+
+    @cached_property
+    def v(self) -> Array:
+        """B_dv; an eager dout / L may underflow, and meets an exponential.   (B, G, M, E)"""
+        s, b, r = self.scores, self.of_scores, self.rules
+        dv = np.abs(in_float64(self.exact.v))
+        wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
+        error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
+        if s.inputs.dout.any():
+            error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
+        error += 3 * r.w_cast * self._over_queries(b.g) + (r.flush + r.w_each) * self.seen_by
+        error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
+        return self._stored(error, dv, self.seen, self.silent_keys)
+
+    @cached_property
+    def bias(self) -> Array:
+        """B_ds, as ds is stored.   (B, H, N, M)"""
+        b, m = self.of_scores, self.maximum
+        error = m.B_ds + m.cast + m.lost
+        return self._stored(error, b.ds, self.scores.visible, b.silent)
+
+    # Sums over the queries that share a key
+
+    def _gathered(self, x: Array) -> Array:
+        """The sum over the query heads of each key head: (B, H, ...) to (B, G, ...)."""
+        return definition.gathered(x, self.problem.G) if self.problem.G < self.problem.H else x
+
+    def _over_queries(self, x: Array) -> Array:
+        """sum_i x_ic over the queries that see a key.   (B, G, M or 1, columns)"""
+        if self.scores.full:
+            return self._gathered(x.sum(axis=-2, keepdims=True))
+        return self._gathered(self.scores.visible.swapaxes(-1, -2) @ x)
+
+    def _ds_sums(self, axis: int) -> Array:
+        """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
+        return self.maximum.size.sum(axis=axis)[..., None]
+
+    def _added(self, size: Array, total: Array, products: float) -> Array:
+        """Lemma 1 over the queries of a group; a cast sum of each head is stored before.
+
+        size: (B, G, M, columns), the sums of sizes; total: the sums.
+        """
+        r = self.rules
+        stored = r.u_cast * size if self.problem.G < self.problem.H else 0.0
+        return stored + sums.of_any_order(
+            size, total, self.terms, u=r.u, w=r.w, count=self.seen_by, products=products
+        )
+
+    @property
+    def terms(self) -> int:
+        """How many queries share a key at most."""
+        return self.problem.N * (self.problem.H // max(self.problem.G, 1))
+
+    @cached_property
+    def seen_by(self) -> Array:
+        """How many queries see a key.   (B, G, M, 1)"""
+        return self._gathered(self.scores.visible.sum(axis=-2)[..., None])
+
+    @cached_property
+    def seen(self) -> Array:
+        """1 where some query sees the key, else 0.   (B, G, M, 1)"""
+        return np.minimum(self.seen_by, 1.0)
+
+    @cached_property
+    def silent_keys(self) -> Array:
+        """Keys that some silent row sees.   (B, G, M, 1)"""
+        if not self.of_scores.silent.any():
+            return np.zeros((1, 1, 1, 1), dtype=bool)
+        touched = np.logical_and(self.of_scores.silent, self.problem.allowed).sum(axis=-2)
+        return np.greater(self._gathered(touched[..., None]), 0)
+
+    def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:
+        """`error`, and the storing of the result.
+
+        Eager stores it before its scaling as well; and flash and eager may store it
+        for each query head, before the sum over those that share a key head.
+
+        there: 0 where the result is exactly zero, else 1.
+        silent: where nothing is claimed, and the budget is infinite.
+        """
+        r = self.rules
+        cast = r.u_out + C_PRE * r.u_each
+        group = self.problem.H // max(self.problem.G, 1)
+        underflow = r.w_out + group * (1 + self.scores.sigma) * r.w_cast
+        error = (1 + cast) * error + cast * exact + underflow
+        budget = (self.scores.slack * error) * there
+        return np.where(silent & (there > 0), np.inf, budget) if silent.any() else budget

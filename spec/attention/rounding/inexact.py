@@ -1,0 +1,57 @@
+"""Inputs that are themselves results, and so are near the numbers of the problem.
+
+In a layer, queries, keys and values are projections, and the cotangent of attention
+is a product with the output weights. What attention receives is q + dq with |dq| no
+more than a budget, and every bound grows by what that can do:
+
+    score     |scale| (B_q |k| + |q| B_k + B_q B_k)            exactly, term by term
+    output    sum_j a_ij B_v, and values of at most |v| + B_v
+    da        B_dout |v| + |dout| B_v + B_dout B_v
+    dq        |scale| sum_j (|ds| + B_ds) B_k                  dk likewise with B_q
+    dv        sum_i a_ij B_dout
+
+to which the roundings of sums add as before, over terms of at most the larger size.
+
+Whoever leaves out what all keys have in common, as the bias of their projection, moves every
+score of a query alike. That cancels, in the softmax and in dq, whose ds sum to zero; but sums
+then run over keys of at most |k| + |common|, and scores are of at most |s| + |scale| |q| |common|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.notation import Problem
+from spec.notation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Inexact:
+    """How far each input may be from the number that the problem has; shaped like it.
+
+    common: what all keys of a head have in common, and may be without.   (1, G, 1, D)
+    """
+
+    q: Array
+    k: Array
+    v: Array
+    dout: Array
+    common: Array = field(default_factory=lambda: np.zeros(1))
+
+    @staticmethod
+    def nothing() -> Inexact:
+        """Inputs that are what they are."""
+        return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
+
+    def of_heads(self, name: str, problem: Problem) -> Array:
+        """The budget of k or v, or what is common, once for every query head."""
+        budget: Array = getattr(self, name)
+        return budget if budget.ndim < 4 else definition.shared(budget, problem.H)
+
+    @property
+    def any(self) -> bool:
+        """Whether some input is inexact at all."""
+        return any(getattr(self, field.name).any() for field in fields(self))

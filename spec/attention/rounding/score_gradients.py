@@ -1,0 +1,240 @@
+"""How far the gradients of the scores may be from their exact values.
+
+An implementation may keep the weights of the forward pass, and compute the row term
+delta_i = sum_j a_ij da_ij as it stands; or compute them again as exp(s - lse), from
+scores that it adds up in another order, and the row term as <dout_i, o_i> from the
+output as it was stored. It may apply the Jacobian of softmax as a matrix. Write
+Z_ij = da_ij - delta_i, so that ds = a Z, and
+
+    weight computed again   a_ij (1 + c_i)(1 + e_ij),  |e_ij| <= epsilon_ij
+    what its row shares     |c_i| <= shared_i = (drifts + rho) / room
+    room_i                  = 1 - kappa - rho
+
+where c is the error of the log-sum-exp: it comes from other roundings than e, and
+the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
+
+    own_ij    = drift_ij / room                              the weight, but for c
+    wrong_ij  = own_ij + a_ij shared_i                       most_ij = a_ij + wrong_ij
+    H_ij      = sum(|dout| |v|, da), C_DA roundings each     da
+    delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
+                  + sum(heavy |da|, delta) ] / room          from the weights
+                sum_c |dout| B_o + sum(|dout| (|o| + B_o), delta)    from the output
+    zeta_ij   = H + 2 u (|da| + |delta|) + u (M - 1) / 2 (|da| + |Z|)     Z but for delta
+    B_dx      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
+                and the keys that attain the maximum are granted more (`maximum`)
+
+The row term from the weights is that of weights that were divided by their own sum:
+sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s - lse)
+do not add up to one, and with them delta is granted from the output only.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from spec.attention.rounding import sums
+from spec.attention.rounding.arithmetic import C_DA, C_DS
+from spec.attention.rounding.forward import Forward
+from spec.attention.rounding.weights import SILENT_ABOVE
+from spec.notation import Array
+
+
+class ScoreGradients:
+    """The bounds of the gradients of the scores, each computed once, when asked for.
+
+    Every attribute is the symbol of that name in the module's derivation.
+    """
+
+    def __init__(self, forward: Forward) -> None:
+        self.forward, self.weights, self.scores = forward, forward.weights, forward.scores
+        self.problem, self.rules = forward.problem, forward.rules
+
+    # The weights, once more
+
+    @cached_property
+    def shared(self) -> Array:
+        """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
+        return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
+
+    @cached_property
+    def silent(self) -> Array:
+        """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
+        return np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
+
+    @cached_property
+    def room(self) -> Array:
+        """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
+        trust = 1.0 - self.weights.kappa - self.weights.normaliser
+        return np.where(self.silent, 1.0, trust)
+
+    @cached_property
+    def speaks(self) -> Array | float:
+        """0 in silent rows, else 1.   (B, H, N, 1)"""
+        return 1.0 - self.silent if self.silent.any() else 1.0
+
+    @cached_property
+    def drift(self) -> Array:
+        """drift_ij / room_i.   (B, H, N, M)"""
+        return self.weights.drift * (self.speaks / self.room)
+
+    @cached_property
+    def heavy(self) -> Array:
+        """heavy_ij / room_i.   (B, H, N, M)"""
+        return self.weights.heavy * (self.speaks / self.room)
+
+    @cached_property
+    def own(self) -> Array:
+        """The error of a weight, but for what its row shares.   (B, H, N, M)
+
+        An exponential may flush to zero below the smallest normal number; an eager
+        one underflows as it is stored, and so do a quotient and a normaliser.
+        """
+        lost = self.rules.unit.tiny + 3 * self.rules.w_each
+        return self.drift + self.scores.where_visible(lost)
+
+    @cached_property
+    def wrong(self) -> Array:
+        """The error of a weight.   (B, H, N, M)"""
+        return self.own + self.weights.a * (self.shared / self.room)
+
+    @cached_property
+    def most(self) -> Array:
+        """The largest that a weight may be.   (B, H, N, M)"""
+        return self.weights.a + self.wrong
+
+    # The gradients of the weights and of the scores
+
+    @cached_property
+    def g(self) -> Array:
+        """|dout|, and the budget of an inexact dout.   (B, H, N, E)"""
+        return np.abs(self.problem.dout) + self.scores.inputs.dout
+
+    @cached_property
+    def da(self) -> Array:
+        """da_ij = <dout_i, v_j>.   (B, H, N, M)"""
+        return self.scores.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
+
+    @cached_property
+    def L(self) -> Array:
+        """L_i = sum_j exp(s_ij - m_i) = 1 / max_j a_ij, and 1 for an idle query.   (B, H, N, 1)"""
+        top = self.weights.a.max(axis=-1, keepdims=True, initial=0.0)
+        return 1.0 / np.where(top > 0, top, 1.0)
+
+    @cached_property
+    def da_size(self) -> Array:
+        """|da|, and what inexact inputs add to it.   (B, H, N, M)"""
+        return np.abs(self.da) + self.moved
+
+    @cached_property
+    def H(self) -> Array:
+        """The error of da; an eager one is stored, and so is dout / L.   (B, H, N, M)"""
+        s, r, E = self.scores, self.rules, self.problem.E
+        size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
+        H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E, products=C_DA)
+        H += r.u_each * (size + self.da_size) + r.w_each + self.moved
+        if r.w_each:
+            of_v = s.where_visible(self.forward.v_size.sum(axis=-1)[..., None, :])
+            H += self.L * r.w_each * (1 + of_v)
+        if r.flush:
+            sizes = (
+                self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
+            )
+            H += r.flush * s.where_visible(sizes)
+        return H
+
+    @cached_property
+    def moved(self) -> Array | float:
+        """What inexact dout and v do to da (`inexact`).   (B, H, N, M)"""
+        B_dout, B_v = self.scores.inputs.dout, self.forward.inexact
+        if not B_dout.any() and not B_v.any():
+            return 0.0
+        moved = B_dout @ self.forward.v_size.swapaxes(-1, -2)
+        moved += np.abs(self.problem.dout) @ B_v.swapaxes(-1, -2)
+        return np.asarray(self.scores.where_visible(moved))
+
+    @cached_property
+    def delta(self) -> Array:
+        """delta_i = sum_j a_ij da_ij.   (B, H, N, 1)"""
+        return (self.weights.a * self.da).sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def Z(self) -> Array:
+        """|da - delta|.   (B, H, N, M)"""
+        return self.scores.where_visible(np.abs(self.da - self.delta))
+
+    @cached_property
+    def ds(self) -> Array:
+        """|ds_ij| = a_ij |Z_ij|.   (B, H, N, M)"""
+        return self.weights.a * self.Z
+
+    @cached_property
+    def of_delta(self) -> Array:
+        """The error of delta, from the weights or from the output.   (B, H, N, 1)"""
+        from_weights = self._delta_from_weights
+        stored = self.rules.u_each * np.abs(self.delta) + self.rules.w_each
+        return np.maximum(from_weights, self._delta_from_output) + stored
+
+    @cached_property
+    def heavy_da(self) -> Array:
+        """sum_j heavy_ij |da_ij|, the size of delta.   (B, H, N, 1)"""
+        return (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
+
+    @cached_property
+    def heavy_o(self) -> Array:
+        """sum_c |dout_ic| (|o_ic| + B_o), its size too.   (B, H, N, 1)"""
+        return (self.g * (np.abs(self.forward.o) + self.forward.output)).sum(-1, keepdims=True)
+
+    @cached_property
+    def _delta_from_weights(self) -> Array:
+        """Eager weights are stored twice, divided again, and so are the products.   (B, H, N, 1)"""
+        s, r, M = self.scores, self.rules, self.problem.M
+        moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
+        shared = self.weights.normaliser * self.speaks / self.room * np.abs(self.delta)
+        lost = r.unit.tiny * self.da_size.sum(axis=-1, keepdims=True)
+        added = sums.of_any_order(self.heavy_da, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
+        return moved + shared + lost + added + 4 * r.u_each * self.heavy_da + self.lost_weights
+
+    @cached_property
+    def lost_weights(self) -> Array:
+        """What eager weights lose of delta as they are stored, and the products.   (B, H, N, 1)"""
+        r = self.rules
+        da = self.da_size.sum(axis=-1, keepdims=True)
+        return r.w_each * ((2 + self.L) * da + self.L * (self.scores.count + 1))
+
+    @cached_property
+    def _delta_from_output(self) -> Array:
+        """<dout, o>, with o as it was stored; eager divides it again.   (B, H, N, 1)"""
+        r, E, B_o = self.rules, self.problem.E, self.forward.output
+        moved = (self.g * B_o).sum(axis=-1, keepdims=True)
+        moved += (self.scores.inputs.dout * np.abs(self.forward.o)).sum(axis=-1, keepdims=True)
+        added = sums.of_any_order(self.heavy_o, self.delta, E, u=r.u, w=r.w, count=E)
+        return moved + added + 2 * r.u_each * self.heavy_o + self.lost_output
+
+    @cached_property
+    def lost_output(self) -> Array:
+        """What an eager output loses as it is divided again, and its products.   (B, H, N, 1)"""
+        each = self.L * self.rules.w_each
+        return each * (self.g.sum(axis=-1, keepdims=True) + self.problem.E * self.scores.live)
+
+    @cached_property
+    def zeta(self) -> Array:
+        """The error of Z, but for that of delta; an eager Z is stored, and da / L.   (B, H, N, M)
+
+        The subtraction and a product with each side; and where the Jacobian of softmax
+        is applied as a matrix, Z is one sum of M products. Their sizes add up to |da| and
+        sum a |da| at most, of which the second is in the budget of delta (Lemma 1).
+        """
+        r = self.rules
+        zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
+        zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
+        if not r.u_each:
+            return zeta
+        return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each
+
+    @cached_property
+    def B_dx(self) -> Array:
+        """The error of ds in the accumulator, but for what the maximum gets.   (B, H, N, M)"""
+        moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
+        return moved + (C_DS * self.rules.u) * self.ds

@@ -1,0 +1,60 @@
+"""The definition as an implementation, its results rounded to the format of the problem.
+
+Clauses that it breaks on some problem say nothing about anyone else there; that is
+how the search for a smaller counterexample notices that it has left a domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.notation import Gradients, Problem
+from spec.attention.record import Implementation
+from spec.comparison import holds
+from spec.formats import rounded
+from spec.notation import DTYPES, Array, Call
+
+
+def truth() -> Implementation:
+    """The definition: everything is offered, in every dtype."""
+    return Implementation(
+        name="the definition",
+        forward=_forward,
+        backward=_backward,
+        bias_gradient=_bias_gradient,
+        partial=_partial,
+        weights=lambda problem: rounded(definition.weights(problem), problem.dtype),
+        lse=lambda problem: rounded(definition.lse(problem), problem.dtype),
+        training=_forward,
+        call=lambda problem: Call(_forward(problem), problem.dtype),
+        dtypes=DTYPES,
+    )
+
+
+def _forward(problem: Problem) -> Array:
+    o = rounded(definition.attention(problem), problem.dtype)
+    holds(o.shape == problem.dout.shape, "the cotangent is not shaped like the output")
+    return o
+
+
+def _backward(problem: Problem) -> Gradients:
+    exact = definition.gradients(problem)
+    return Gradients(*(rounded(x, problem.dtype) for x in (exact.q, exact.k, exact.v)))
+
+
+def _partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
+    found = _backward(problem)
+    return {name: getattr(found, name) for name in names}
+
+
+def _bias_gradient(problem: Problem) -> Array:
+    """The gradient of the scores, summed over the axes along which the mask is shared."""
+    assert problem.mask is not None
+    gradient = definition.score_gradients(problem)
+    shape = (1,) * (4 - problem.mask.ndim) + problem.mask.shape
+    axes = tuple(a for a in range(4) if shape[a] == 1 and gradient.shape[a] != 1)
+    summed = gradient.sum(axis=axes, keepdims=True)
+    return rounded(np.reshape(summed, problem.mask.shape), problem.dtype)

@@ -1,0 +1,187 @@
+"""The record of a cache that somebody wrote: a class of NumPy or torch arrays.
+
+    class MyCache:
+        def __init__(self, batch, key_heads, capacity, width, value_width, dtype): ...
+        def extend(self, query, key, value, counts=None): ...   # -> out
+        def rollback(self, lengths): ...                        # optional
+        def fork(self): ...                                     # optional -> MyCache
+
+    from spec.cache.plug import cache
+    record = cache(MyCache)
+
+Of the constructor's arguments any may be left out; they are matched by name. query is
+(batch, heads, n, width), key and value (batch, key_heads, n, ...), and out like query but as
+wide as values. `counts`, where it is taken, says how many of the n tokens each sequence
+gets; it is None when all get n. `lengths` is an integer, or one for each sequence where
+they differ. A method may change the cache and return nothing beside the output, or leave it
+as it is and return the new cache, `extend` as (out, cache); a class whose attribute
+`persistent` is true promises the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.backends import Unsuitable, inferred, known, library
+from spec.backends.library import Library, name_of
+from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing
+from spec.cache.notation import Chunk, Problem
+from spec.cache.plug.parameters import constructor, takes_counts
+from spec.cache.record import KINDS, Cache, Capability, State
+from spec.comparison import Violation
+from spec.notation import Array, Call
+from spec.subject import Refused, not_offered
+
+INPUTS = ("query", "key", "value")
+SPOILED = 3.0  # what a caller writes into its arrays after the call; a number of every format
+LIBRARIES = ("numpy", "torch")
+
+
+def cache(
+    target: Callable[..., Any],
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> Cache:
+    """The record of a class of caches, or of whatever makes one when it is called.
+
+    Raises Unsuitable: what cannot be constructed, or has no `extend` that answers two chunks
+    with outputs of the right shape and dtype.
+    """
+    if not callable(target):
+        raise Unsuitable(f"a cache is a class, or a function that makes one; got {target!r:.60}")
+    arrays = library(backend or inferred(target)[0], device)
+    if arrays.name not in LIBRARIES:
+        raise Unsuitable(f"caches are judged in NumPy and torch, not in {arrays.name}")
+    made = Made(target, arrays, constructor(target, name or name_of(target)))
+    dtypes = known(dtypes or arrays.dtypes, arrays)
+    first = made.probed(dtypes[0])
+    return Cache(
+        name=name or name_of(target),
+        begin=made.begin,
+        extend=made.extend,
+        watched=made.watched,
+        rollback=made.rollback if hasattr(first, "rollback") else not_offered,
+        fork=made.fork if hasattr(first, "fork") else not_offered,
+        persistent=bool(getattr(first, "persistent", False)),
+        answers=KINDS if takes_counts(first) else KINDS - {Capability.RAGGED},
+        dtypes=dtypes,
+        origin=origin,
+    )
+
+
+@dataclass(frozen=True)
+class Made:
+    """What makes caches, the library whose arrays they take, and the arguments it wants."""
+
+    make: Callable[..., Any]
+    library: Library
+    wanted: tuple[str, ...]
+
+    def begin(self, problem: Problem) -> State:
+        """A cache that was just made."""
+        given = {
+            "batch": problem.B,
+            "heads": problem.H,
+            "key_heads": problem.G,
+            "capacity": problem.capacity,
+            "width": problem.D,
+            "value_width": problem.E,
+            "dtype": self.library.format(problem.dtype),
+            "device": self.library.device,
+        }
+        with self.library.quiet(problem.dtype), refusing():
+            return State(problem, self.make(**{name: given[name] for name in self.wanted}))
+
+    def extend(self, state: State, chunk: Chunk) -> tuple[Array, State]:
+        """The output (B, H, n, E), and the state after. Raises Violation or Refused."""
+        with self.library.quiet(state.problem.dtype):
+            placed = self._placed(state, chunk)
+            out, kept = self._extended(state, chunk, [view for _, view in placed])
+            return numbers(self.library, out), State(state.problem, kept)
+
+    def watched(self, state: State, chunk: Chunk) -> tuple[Call, State]:
+        """The same as its caller sees it, who then writes into the arrays that it gave."""
+        with self.library.quiet(state.problem.dtype):
+            placed = self._placed(state, chunk)
+            before = [self.library.copied(buffer) for buffer, _ in placed]
+            out, kept = self._extended(state, chunk, [view for _, view in placed])
+            seen, earlier = numbers(self.library, out), state.given
+            named = list(zip(INPUTS, placed, before, strict=True))
+            call = Call(
+                out=seen,
+                dtype=self.library.dtype_of(out) or "",
+                changed=tuple(n for n, (x, _), y in named if not self.library.same(x, y)),
+                aliased=tuple(n for n, (x, _), _ in named if self.library.overlap(out, x)),
+                reused=earlier is not None and not self._kept(*earlier),
+            )
+            for buffer, _ in placed:
+                buffer[...] = SPOILED
+            return call, State(state.problem, kept, given=(out, seen))
+
+    def rollback(self, state: State, lengths: Array) -> State:
+        """The state after the first tokens alone."""
+        even = (lengths == lengths[0]).all()
+        with self.library.quiet(state.problem.dtype), refusing():
+            kept = state.kept.rollback(int(lengths[0]) if even else self.library.integers(lengths))
+        return State(state.problem, state.kept if kept is None else kept)
+
+    def fork(self, state: State) -> State:
+        """A second cache that has read the same."""
+        with self.library.quiet(state.problem.dtype), refusing():
+            return State(state.problem, state.kept.fork())
+
+    def probed(self, dtype: str) -> Any:
+        """A cache that answered two chunks. Raises Unsuitable where it does not."""
+        problem = _example(dtype)
+        q, k, v = problem.text
+        try:
+            state = first = self.begin(problem)
+            for at in (slice(0, 2), slice(2, 4)):
+                chunk = Chunk(q[:, :, at], k[:, :, at], v[:, :, at], np.full(2, 2))
+                _, state = self.extend(state, chunk)
+        except (Violation, Refused) as reason:
+            raise Unsuitable(f"{name_of(self.make)} is no cache: {reason}") from None
+        return first.kept
+
+    def _extended(self, state: State, chunk: Chunk, views: list[Any]) -> tuple[Any, Any]:
+        """The native output and the cache after."""
+        kept = state.kept
+        options = {} if chunk.even else {"counts": self.library.integers(chunk.counts)}
+        if not hasattr(kept, "extend"):
+            raise Refused("it has no method extend(query, key, value)")
+        with refusing():
+            result = kept.extend(*views, **options)
+        out, after = result if isinstance(result, tuple) and len(result) == 2 else (result, kept)
+        shape = (*chunk.q.shape[:3], chunk.v.shape[-1])
+        check(self.library, out, shape, state.problem.dtype, "the output")
+        return out, after
+
+    def _kept(self, given: Any, seen: Array) -> bool:
+        """Whether an output that was given still holds the numbers that were seen in it."""
+        return bool(np.array_equal(numbers(self.library, given), seen, equal_nan=True))
+
+    def _placed(self, state: State, chunk: Chunk) -> list[tuple[Any, Any]]:
+        """The buffers and the views that hand over queries, keys and values."""
+        dtype = state.problem.dtype
+        return [self.library.put(laid_out(x, "contiguous"), dtype) for x in chunk[:3]]
+
+
+def _example(dtype: str) -> Problem:
+    """A text of four tokens; no two axes are of the same size."""
+    chance = np.random.default_rng(0)
+    texts = {"": 4, "_other": 1}
+    drawn: dict[str, Any] = {
+        f"{name}{text}": chance.integers(-16, 17, (2, 3, length, 5)) / 8
+        for text, length in texts.items()
+        for name in "qkv"
+    }
+    return Problem(**drawn, arrivals=np.zeros((0, 2), int), lengths=np.full(2, 4), dtype=dtype)

@@ -1,0 +1,50 @@
+"""What is wrong in a target as it is known to be wrong in something that the target calls.
+
+An adapter is not excused by what it calls, as it may do anything beside; its author is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from spec.certification.settings import Request
+from spec.certification.target.deviations import KNOWN, Deviation
+from spec.certification.target.following import Listener, named
+from spec.certification.target.loading import load
+from spec.clause import Clause
+from spec.kind import alike
+from spec.subject import Subject
+from spec.trial import broken
+
+
+def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str:
+    """A line about what `subject` calls, if by itself it breaks the clause alike; else nothing."""
+    suspects = [*_suspects(clause, device)]
+    if not suspects:
+        return ""
+    found = []
+    listener = Listener(lambda: found.append(broken(clause, subject, problem)))
+    for origin, deviation in suspects:
+        if not listener.heard(named(origin)):
+            continue
+        known = load(named(origin), Request(about=clause.about, device=device))
+        if alike(found[0], clause, known, problem):
+            return _told(clause.number, origin, deviation)
+    return ""
+
+
+def _suspects(clause: Clause, device: str) -> Iterator[tuple[str, Deviation]]:
+    """What is known to break the clause and has been imported, the best known first."""
+    for (origin, where), deviations in KNOWN.items():
+        for deviation in deviations:
+            if where == device and clause.number in deviation.clauses and named(origin):
+                yield origin, deviation
+
+
+def _told(number: str, origin: str, deviation: Deviation) -> str:
+    library = origin.partition(".")[0]
+    return (
+        f"as {library} does, see {number} of {origin}: {deviation.reason}; declare it with "
+        f'--deviation {number}="as {library} does" if it is meant'
+    )

@@ -1,0 +1,75 @@
+"""The search for the smallest problem that still breaks a clause.
+
+Each move offers simpler problems: fewer elements along an axis, an option less,
+simpler numbers. One that still breaks the clause is kept, and the search goes on
+from there, until no move helps or the time is over. The definition must keep the
+clause on whatever is kept, so the search cannot leave a clause's domain unnoticed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spec.clause import Clause
+from spec.kinds import kind_of
+from spec.simplify import Move
+from spec.subject import Subject
+from spec.trial import broken
+
+
+def reduced(
+    clause: Clause,
+    subject: Subject,
+    problem: Any,
+    answers: frozenset[str],
+    seconds: float,
+) -> tuple[Any, bool]:
+    """A smaller problem that breaks the clause, and whether no move makes it smaller still."""
+    known = kind_of(subject.about)
+    definition = known.truth()
+    allowed = answers | subject.kinds_of(problem)
+    guarded = _holds(clause, definition, problem)
+
+    def fails(candidate: Any) -> bool:
+        if not subject.kinds_of(candidate) <= allowed or not _breaks(clause, subject, candidate):
+            return False
+        return not guarded or _holds(clause, definition, candidate)
+
+    return smallest(problem, fails, time.monotonic() + seconds, known.moves)
+
+
+def smallest(
+    problem: Any, fails: Callable[[Any], bool], deadline: float, moves: Sequence[Move]
+) -> tuple[Any, bool]:
+    """The end of the search from `problem`, and whether it came to an end before the deadline."""
+    before = None
+    while before is not problem:
+        before = problem
+        for move in moves:
+            found: Any = problem
+            while found is not None:
+                problem = found
+                found = None
+                for candidate in move(problem):
+                    if time.monotonic() > deadline:
+                        return problem, False
+                    if fails(candidate):
+                        found = candidate
+                        break
+    return problem, True
+
+
+def _breaks(clause: Clause, subject: Subject, problem: Any) -> bool:
+    try:
+        return broken(clause, subject, problem) is not None
+    except Exception:  # a clause may trip over a problem that is none of its own
+        return False
+
+
+def _holds(clause: Clause, subject: Subject, problem: Any) -> bool:
+    try:
+        return broken(clause, subject, problem) is None
+    except Exception:  # as above
+        return False

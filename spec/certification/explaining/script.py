@@ -1,0 +1,60 @@
+"""A failure as a script of about a dozen lines that needs the implementation and its library.
+
+A clause may relate several calls, but nearly always one of them is wrong by itself: then
+the script makes that one and holds the very numbers that the definition says, and what
+they are allowed to differ. It does not import this specification. Where no such call is
+found, it says so and runs the clause. It exits with 1 as long as the failure is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec.certification.settings import Request
+from spec.clause import Clause
+from spec.kinds import kind_of
+from spec.subject import Subject
+from spec.written import classes, source
+
+
+def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:
+    """The text of the script; empty where the implementation cannot be imported by name.
+
+    raw: what is judged, in its own conventions, with what was left of it to judge.
+    """
+    if ":" not in raw.origin or "<" in raw.origin:
+        return ""
+    said = message.replace("\\", "\\\\").replace('"', "'")
+    head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
+    lines = kind_of(clause.about).calls(clause, raw, request, problem)
+    return head + ("\n".join(lines) if lines else _by_clause(clause, raw, request, problem))
+
+
+def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> str:
+    """A script that runs the clause itself."""
+    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *_asked(request)])
+    lines = [
+        "# No plain call of it shows this, so the clause itself is run.",
+        "import numpy as np",
+        "from spec.certification import rerun",
+        f"from {type(problem).__module__} import {', '.join(classes(problem))}",
+        "",
+        *source(problem, variable="problem"),
+        f"raise SystemExit(rerun({arguments}))",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _asked(request: Request) -> list[str]:
+    """The options of a request that change how the implementation is called."""
+    defaults: dict[str, object] = {
+        "about": None,
+        "backend": None,
+        "layout": "bhld",
+        "description": None,
+        "device": "cpu",
+        "conventions": {},
+        "specification": "spec:CLAUSES",
+    }
+    asked = {name: getattr(request, name) for name in defaults}
+    return [f"{n}={value!r}" for n, value in asked.items() if value != defaults[n]]

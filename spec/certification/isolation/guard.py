@@ -1,0 +1,184 @@
+"""Probing a target that may bring its process down, or never answer.
+
+Each probe is announced before it is made, so a parent that then hears nothing
+more knows what it was. It starts another process and tells it; there the same
+kind of problem is refused before it is put, and the rest goes on. What is lost
+that way is not known to be refused, so the certificate stays incomplete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from spec.attention.notation import Problem
+from spec.attention.options import PAIRS, Capability, together
+from spec.certification.judging.survey import Survey
+from spec.certification.judging.verdict import Verdict
+from spec.certification.target.probing import Refusal
+from spec.kinds import kind_of
+from spec.subject import Refused, not_offered
+
+IDLE = "that hides all keys from a query"
+ASKED = {  # how a probe of a function is told, that of the forward pass being the rule
+    "backward": "gradients",
+    "partial": "gradients of a subset of the inputs",
+    "bias_gradient": "the gradient of the mask",
+    "weights": "the weights",
+    "lse": "the log-sum-exp",
+    "training": "the output as training computes it",
+    "call": "a watched call",
+}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is asked of a target: which of its functions, kinds of problem in words, a dtype."""
+
+    function: str
+    kinds: tuple[str, ...]
+    dtype: str
+
+    @staticmethod
+    def of(record: Any, function: str, asked: Any) -> Probe:
+        """The probe that puts something to a function of a record.
+
+        asked: a problem, several of them, or a state that belongs to one.
+        """
+        posed = asked[0] if isinstance(asked, tuple) else asked
+        posed = getattr(posed, "problem", posed)
+        told = {*(together(*pair) for pair in PAIRS), Capability.FORMS}  # by their parts
+        kinds = record.kinds_of(posed) - told
+        words = sorted(kind.removeprefix("takes ") for kind in kinds)
+        if isinstance(posed, Problem) and posed.mask is not None and posed.idle.any():
+            words.append(IDLE)
+        first = function == kind_of(record.about).first
+        return Probe("forward" if first else function, tuple(words), posed.dtype)
+
+    def __str__(self) -> str:
+        kinds = " and ".join(self.kinds).replace(f" and {IDLE}", f" {IDLE}")
+        if self.function == "forward":
+            return f"{kinds or 'a plain problem'}, {self.dtype}"
+        words = ASKED.get(self.function, self.function.replace("_", " "))
+        return f"{words}{' with ' if kinds else ''}{kinds}, {self.dtype}"
+
+    @property
+    def plain(self) -> bool:
+        """Whether it asks for no more than the forward pass on the core."""
+        return self.function == "forward" and not self.kinds
+
+    def includes(self, other: Probe, dtypes: Sequence[str]) -> bool:
+        """Whether what happened to this probe is to be expected of the other one.
+
+        A later dtype is not tried, as each trial may cost a process and much patience; but a
+        format of which not even the core is answered says nothing about another one.
+        """
+        if self.function not in ("forward", other.function) or not {*self.kinds} <= {*other.kinds}:
+            return False
+        if self.plain:
+            return self.dtype == other.dtype
+        return dtypes.index(self.dtype) <= dtypes.index(other.dtype)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A probe that had no end but that of its process, and what became of that."""
+
+    probe: Probe
+    fate: str
+
+    def __str__(self) -> str:
+        return f"{self.fate} while probing {self.probe}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The crash as JSON has it."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Crash:
+        """The crash that `to_json` wrote."""
+        return Crash(probe_from_json(written["probe"]), written["fate"])
+
+    @property
+    def refusal(self) -> Refusal:
+        """How a certificate lists it."""
+        probe = self.probe
+        direction = "forward" if probe.function == "forward" else "backward"
+        kinds = str(replace(probe, dtype="")).removesuffix(", ")
+        return Refusal(kinds, probe.dtype, direction, str(self), crashed=True)
+
+
+def probe_from_json(written: Mapping[str, Any]) -> Probe:
+    """The probe whose fields were written as JSON."""
+    return Probe(written["function"], tuple(written["kinds"]), written["dtype"])
+
+
+class Guard:
+    """Announces each probe of an implementation, and refuses those that crashes forbid.
+
+    Once it is lifted it only tells, call by call, that the implementation still answers.
+    """
+
+    def __init__(
+        self,
+        announce: Callable[[Probe], None],
+        answering: Callable[[], None],
+        crashes: Sequence[Crash],
+    ) -> None:
+        self.announce, self.answering, self.crashes = announce, answering, crashes
+        self.lifted = False
+
+    def over(self, implementation: Any) -> Any:
+        """The same implementation under guard."""
+
+        def guarded(name: str) -> Callable[..., Any]:
+            function = getattr(implementation, name)
+
+            def ask(problem: Any, *rest: Any) -> Any:
+                if self.lifted:
+                    self.answering()
+                else:
+                    self._before(Probe.of(implementation, name, problem), implementation.dtypes)
+                return function(problem, *rest)
+
+            return ask
+
+        names = implementation.functions
+        offered = [name for name in names if getattr(implementation, name) is not not_offered]
+        return implementation.but(**{name: guarded(name) for name in offered})
+
+    def spared(self, implementation: Any) -> Any:
+        """The implementation itself, for scripts that repeat a failure, less what may crash.
+
+        What is put there may be of any kind that is answered forward.
+        """
+        lost = {crash.probe.function for crash in self.crashes} - {"forward"}
+        return implementation.but(**dict.fromkeys(lost, not_offered))
+
+    def _before(self, probe: Probe, dtypes: Sequence[str]) -> None:
+        for crash in self.crashes:
+            if crash.probe.includes(probe, dtypes):
+                raise Refused(str(crash))
+        self.announce(probe)
+
+
+def with_crashes(survey: Survey, crashes: Sequence[Crash]) -> Survey:
+    """The survey with its refusals that are none, and the clauses that they leave open."""
+    said = {str(crash) for crash in crashes}
+    refusals = [replace(r, crashed=r.message in said) for r in survey.refusals]
+    listed = {refusal.message for refusal in refusals}
+    refusals += [crash.refusal for crash in crashes if str(crash) not in listed]
+    lost = {(r.dtype, r.what): r.message for r in refusals if r.crashed}
+    settled = tuple(_left_open(verdict, lost) for verdict in survey.settled)
+    return replace(survey, refusals=tuple(refusals), settled=settled)
+
+
+def _left_open(verdict: Verdict, lost: Mapping[tuple[str, str], str]) -> Verdict:
+    """A clause that needs what crashed is not refused: nobody knows."""
+    if verdict.outcome != "refused":
+        return verdict
+    for what in (verdict.dtype, *verdict.message.split("; ")):
+        if (verdict.dtype, what) in lost:
+            return replace(verdict, outcome="crashed", message=lost[verdict.dtype, what])
+    return verdict

@@ -1,0 +1,111 @@
+"""The process in which a target lives: it answers requests of its parent, one line each.
+
+    in    the request, the crashes known so far, what probing found, if it is to judge, and
+          whether it will be asked for gradients; then [number, dtype, grade] for each clause
+    out   {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
+          {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
+          for each clause {"verdict": ...}, again with its counterexample where it is violated,
+          {"note": ...} for what else was seen, and {"done": true};
+          {"answering": true} once in a while, as long as it does
+
+Whatever the target prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from spec.backends import Unsuitable
+from spec.certification.isolation.guard import Crash, Guard
+from spec.certification.judging.examiner import Examiner, explained
+from spec.certification.judging.verdict import verdict_to_json
+from spec.certification.settings import Request
+
+SECOND = 1.0
+CALLS = 30  # between two times that programs are forgotten
+
+
+class Pulse:
+    """Called before each call of the target: says once a second that it answered the last one."""
+
+    def __init__(self, told: TextIO) -> None:
+        self.told = told
+        self.calls, self.since = 0, time.monotonic()
+
+    def __call__(self) -> None:
+        self.calls += 1
+        if time.monotonic() - self.since > SECOND:
+            _tell(self.told, {"answering": True})
+            self.since = time.monotonic()
+        if self.calls % CALLS == 0 and "jax" in sys.modules:
+            # It keeps a program for each shape that it has seen: gigabytes in minutes.
+            sys.modules["jax"].clear_caches()
+
+
+def main() -> None:
+    """Serve the parent until it closes its end."""
+    asked, told = _private_channels()
+    wanted = json.loads(asked.readline())
+    crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
+    guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
+    known = wanted["probed"]
+    try:
+        examiner = _loaded(Request.from_json(wanted["request"]), guard, known)
+    except Unsuitable as reason:
+        _tell(told, {"unsuitable": str(reason)})
+        return
+    if known is None:
+        survey = examiner.survey().to_json()
+        _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
+        return
+    examiner.inference = not wanted["gradients"]
+    guard.lifted = True
+    examiner.raw = guard.spared(examiner.raw)
+    _tell(told, {"answering": True})
+    _judge(examiner, asked, told)
+
+
+def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
+    """Run what is asked for, until nothing more is."""
+    for line in asked:
+        number, dtype, grade = json.loads(line)
+        verdict, problem = examiner.verdict(number, dtype, grade)
+        _tell(told, {"verdict": verdict_to_json(verdict)})
+        if problem is not None:
+            verdict = explained(examiner, verdict, problem)
+            _tell(told, {"verdict": verdict_to_json(verdict)})
+        for note in examiner.witness.changed(f"while {number} was run", dtype):
+            _tell(told, {"note": note})
+        _tell(told, {"done": True})
+
+
+def _loaded(request: Request, guard: Guard, known: Mapping[str, Any] | None) -> Examiner:
+    """The target, loaded under guard, and probed unless that was done. Raises Unsuitable."""
+    return Examiner.of(request.target, request, guard=guard.over, survey=known)
+
+
+def _private_channels() -> tuple[TextIO, TextIO]:
+    """The parent's two pipes, kept from the target, which gets no input and prints to stderr."""
+    asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # lest it be lost
+    return asked, told
+
+
+def _tell(told: TextIO, message: Mapping[str, Any]) -> None:
+    told.write(json.dumps(message, allow_nan=False) + "\n")
+    told.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""One clause, one implementation, one dtype: examples are drawn until one breaks it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spec.attention import rounding
+from spec.attention.options import Capability
+from spec.certification.judging.drawing import Enough, draw
+from spec.clause import Clause
+from spec.comparison import Violation, measuring
+from spec.domain import Scope
+from spec.notation import GRADES, Grade
+from spec.subject import DIFFERENTIATES, Refused, Subject, not_offered
+from spec.trial import Watch, _unless_allowed, broken
+
+PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
+HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
+
+
+@dataclass
+class Finding:
+    """What running a clause has brought so far."""
+
+    examples: int = 0
+    refused: int = 0
+    refusal: str = ""
+    worst: float = 0.0
+    problem: Any = None  # of the kind that the clause is about
+    violation: Violation | None = None
+    rounding: Grade = "strict"
+    coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, seed: int) -> Finding:
+    """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
+
+    In a format of 16 bits the rounding grade is raised when that alone explains a violation;
+    what a certificate makes of the grades of all clauses is said in `grading`.
+    """
+    finding = _run(clause, subject, scope, examples, seed)
+    if scope.dtype not in HALF or finding.problem is None:
+        return finding
+    for grade in GRADES[GRADES.index(scope.rounding) + 1 :]:
+        if broken(clause, subject, finding.problem.but(rounding=grade)) is None:
+            raised = replace(scope, rounding=grade)
+            again = judged(clause, subject, raised, examples=examples, seed=seed)
+            return again if again.violation is None else finding
+    return finding
+
+
+def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, reach: Any) -> Scope:
+    """Where the problems for this clause are drawn from: what the implementation answers."""
+    answers = subject.answers
+    return Scope(
+        dtype=dtype,
+        answers=answers & subject.differentiates if differentiates(clause) else answers,
+        corner=subject.chosen.get("causal", Scope.corner),  # type: ignore[arg-type]
+        rounding=rounding,
+        reach=reach,
+        turn=subject.chosen.get("positions", Scope.turn),
+    )
+
+
+def differentiates(clause: Clause) -> bool:
+    """Whether the clause asks for gradients, or for what is computed while they are recorded."""
+    return bool(clause.needs & DIFFERENTIATES)
+
+
+def without_gradients(subject: Subject) -> Subject:
+    """The subject as one that offers none."""
+    names = [name for what, name in subject.offering.items() if what in DIFFERENTIATES]
+    return subject.but(**dict.fromkeys(names, not_offered))
+
+
+def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: int) -> Finding:
+    finding, watch = Finding(rounding=scope.rounding), Watch()
+    watched = watch.over(subject)
+    checking = 0.0
+    failed: Exception | None = None
+
+    def examine(problem: Any) -> None:
+        nonlocal checking, failed
+        start = time.perf_counter()
+        try:
+            _examine(clause, watched, watch, problem, finding)
+        except Exception as error:  # Hypothesis would print the whole problem
+            failed = error
+        checking += time.perf_counter() - start
+        if finding.violation is not None or failed is not None:
+            raise Enough
+
+    start = time.perf_counter()
+    draw(clause, scope, examples * clause.effort, seed, examine)
+    if failed is not None:
+        raise failed
+    elsewhere = time.perf_counter() - start - checking
+    parts = (watch.seconds, checking - watch.seconds, elsewhere)
+    finding.seconds = dict(zip(PARTS, parts, strict=True))
+    return finding
+
+
+def _examine(
+    clause: Clause, watched: Subject, watch: Watch, problem: Any, finding: Finding
+) -> None:
+    """Put one problem to the clause, and note what happened."""
+    try:
+        with measuring() as measure:
+            clause.check(watched, problem)
+    except Violation as violation:
+        finding.problem, finding.violation = problem, violation
+    except Refused as refusal:
+        finding.violation = _unless_allowed(refusal, watch, watched)
+        finding.problem = None if finding.violation is None else problem
+        finding.refused += finding.violation is None
+        finding.refusal = str(refusal)
+        return
+    finding.examples += 1
+    finding.worst = max(finding.worst, measure.worst)
+    if _covers(clause, watched):
+        seen = rounding.coverage(problem)
+        rows, capped, silent = finding.coverage
+        finding.coverage = (rows + seen.rows, capped + seen.capped, silent + seen.silent)
+
+
+def _covers(clause: Clause, subject: Subject) -> bool:
+    """Whether the problems of this clause are those whose coverage is reported."""
+    differentiated = Capability.GRADIENTS in subject.offers
+    return clause.section == "A" and (Capability.GRADIENTS in clause.needs) == differentiated

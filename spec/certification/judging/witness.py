@@ -1,0 +1,71 @@
+"""Whether an implementation still answers as it did before anything else was asked of it.
+
+A compiled function may fall back to an eager one when it is asked for gradients, and a function
+that tries a fast way first may remember that it failed. Both go on to give right answers, which
+are those of another program than the one that people run. So one plain problem in each dtype is
+put before all else, and again after everything that is asked: other bits are a change of path,
+and said to be one. It is no violation by itself (T3 and T9 are about bits that change), as either
+path is judged where it is met. What a compiler says that it did not compile is said as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.backends.compiled import not_compiled
+from spec.comparison import Violation
+from spec.kinds import kind_of
+from spec.subject import Refused, Subject
+
+
+@dataclass
+class Witness:
+    """An implementation, and what it first answered to a plain problem in each dtype."""
+
+    subject: Subject
+    answers: dict[str, bytes]
+    refused: list[str]  # by a compiler, so far
+
+    @staticmethod
+    def of(subject: Subject) -> Witness:
+        """Answers that come twice alike; one that does not could tell of no change."""
+        once = {dtype: _answer(subject, dtype) for dtype in subject.dtypes}
+        alike = {d: x for d, x in once.items() if x == _answer(subject, d)}
+        return Witness(subject, alike, [*not_compiled()])
+
+    def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
+        """A line if an answer is not what it was; of each dtype once. dtype: all unless given."""
+        watched = [name for name in self.answers if dtype in ("", name)]
+        found = [d for d in watched if _answer(self.subject, d) != self.answers[d]]
+        for name in found:
+            del self.answers[name]
+        said = [f"its answer to a plain problem changed {when} [{', '.join(found)}]"] * bool(found)
+        refused = [*not_compiled()]
+        new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
+        self.refused = refused
+        return (*said, *(f"torch.compile gave up on a part {when}: {reason}" for reason in new))
+
+
+def _answer(subject: Subject, dtype: str) -> bytes:
+    """The bits of an answer, or the words in its place."""
+    known = kind_of(subject.about)
+    try:
+        with np.errstate(all="ignore"):
+            return _bits(known.put(subject, known.first, known.core(dtype)))
+    except (Refused, Violation) as error:
+        return str(error).encode()
+
+
+def _bits(answer: Any) -> bytes:
+    """The numbers of an answer, whatever it is made of; long doubles hold those of float64."""
+    if is_dataclass(answer):
+        return b"".join(_bits(getattr(answer, field.name)) for field in fields(answer))
+    if isinstance(answer, Mapping):
+        return b"".join(_bits(x) for x in answer.values())
+    if isinstance(answer, tuple | list):
+        return b"".join(map(_bits, answer))
+    return b"" if answer is None else np.asarray(answer, dtype=np.float64).tobytes()

@@ -1,0 +1,214 @@
+"""The result: a ledger of verdicts that adds up, and all that is needed to repeat it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from spec.certification.judging.grading import granted
+from spec.certification.judging.survey import Survey
+from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
+from spec.certification.settings import Request
+from spec.certification.target.probing import Refusal
+from spec.kinds import kind_of
+from spec.notation import DTYPES
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was found out about one implementation.
+
+    conventions: every choice, the rounding grade of each 16-bit dtype among them; defaults:
+    what they are unless somebody declares another.
+    coverage: for each dtype the rows examined, and the shares of them that were held to the
+    hull of the values only, or about whose gradients nothing is claimed.
+    timings: seconds, in the implementation, in the specification (definition, budgets and
+    comparisons), and elsewhere. advice: conventions recognised and not declared.
+    command: what repeats it. about: the kind of subject. definition: the number of the clause
+    without which nothing of this kind is certified.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    conventions: Mapping[str, str]
+    coverage: Mapping[str, Mapping[str, float]]
+    timings: Mapping[str, float]
+    versions: Mapping[str, str]
+    seed: int
+    profile: str
+    command: str
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    about: str = "attention"
+    definition: str = "A1"
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every `must` that binds holds, and the definition clause was run."""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 1 a `must` is violated, 3 incomplete."""
+        if any(map(_blocks, self.verdicts)):
+            return 1
+        stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
+            refusal.crashed for refusal in self.refusals
+        )
+        compared = any(v.clause == self.definition and v.ran for v in self.verdicts)
+        return 3 if stopped or not compared else 0
+
+    @property
+    def ledger(self) -> Mapping[str, int]:
+        """How many verdicts there are of each outcome."""
+        counted = Counter(verdict.outcome for verdict in self.verdicts)
+        return {outcome: counted[outcome] for outcome in OUTCOMES}
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """The numbers of the clauses that are broken as they are known to be."""
+        return tuple(dict.fromkeys(v.clause for v in self.verdicts if v.outcome == "deviates"))
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes that were planned, in the order of the verdicts."""
+        return tuple(dict.fromkeys(verdict.dtype for verdict in self.verdicts))
+
+    @property
+    def worst(self) -> float:
+        """The largest error, divided by its budget, of what holds."""
+        return max((v.worst for v in self.verdicts if v.outcome == "holds"), default=0.0)
+
+    @property
+    def failures(self) -> tuple[Verdict, ...]:
+        """What is violated, the musts first."""
+        violated = [v for v in self.verdicts if v.outcome == "violated"]
+        return tuple(sorted(violated, key=lambda v: v.force != "must"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        written(Path(path), json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
+
+    def to_json(self) -> dict[str, Any]:
+        """The certificate as JSON has it, `passed` and the ledger included."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields["verdicts"] = [verdict_to_json(verdict) for verdict in self.verdicts]
+        fields["refusals"] = [vars(refusal) for refusal in self.refusals]
+        return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
+
+    def __str__(self) -> str:
+        from spec.certification.ledger.text import report
+
+        return report(self)
+
+
+def loaded(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate that was saved at `path`."""
+    fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    del fields["passed"], fields["ledger"]
+    if "definition" not in fields:  # it was saved before certificates said so themselves
+        kind = kind_of(fields["about"])
+        fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
+    fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
+    fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
+    return Certificate(
+        **{**fields, "notes": tuple(fields["notes"]), "advice": tuple(fields["advice"])}
+    )
+
+
+def certificate(
+    request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
+) -> Certificate:
+    """The certificate of a request, its verdicts in the order of the plan."""
+    verdicts = _in_order(survey, [*survey.settled, *run])
+    verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
+    return Certificate(
+        name=survey.name,
+        verdicts=tuple(verdicts),
+        conventions={**survey.conventions, **_grades(verdicts)},
+        coverage=_coverage(verdicts),
+        timings=_timings(verdicts, seconds),
+        versions=survey.versions,
+        seed=request.seed,
+        profile=request.profile,
+        command=survey.command,
+        refusals=survey.refusals,
+        notes=survey.notes,
+        advice=survey.advice if any(map(_blocks, verdicts)) else (),
+        about=survey.about,
+        definition=survey.definition,
+        defaults=survey.defaults,
+    )
+
+
+def _blocks(verdict: Verdict) -> bool:
+    """Whether the implementation cannot be certified because of it."""
+    return verdict.outcome == "violated" and verdict.force == "must"
+
+
+def _in_order(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:
+    """In reading order, and each clause in the order of the formats."""
+    place = {number: i for i, number in enumerate(survey.order)}
+    return sorted(verdicts, key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype)))
+
+
+def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdict]:
+    """Known violations as deviations; a deviation that no dtype shows any more is violated.
+
+    few: so few problems were put that one may have been missed.
+    """
+    left = ("violated", "blocked", "crashed")
+    found = {v.clause for v in verdicts if v.outcome in left}
+    unseen = set() if few else {*survey.strict} - found
+    changed = []
+    for verdict in verdicts:
+        reason = survey.deviations.get(verdict.clause)
+        if reason is not None and verdict.outcome == "violated":
+            verdict = replace(verdict, outcome="deviates", message=reason)
+        elif verdict.ran and verdict.clause in unseen:
+            message = f"no longer deviates: take it off the list ({reason})"
+            verdict = replace(verdict, outcome="violated", message=message)
+        changed.append(verdict)
+    return changed
+
+
+def _grades(verdicts: Iterable[Verdict]) -> Mapping[str, str]:
+    """The rounding grade that each dtype of 16 bits is granted, as a convention."""
+    return {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
+
+
+def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
+    totals: dict[str, list[int]] = {}
+    for verdict in verdicts:
+        total = totals.setdefault(verdict.dtype, [0, 0, 0])
+        totals[verdict.dtype] = [a + b for a, b in zip(total, verdict.coverage, strict=True)]
+    return {
+        dtype: {"rows": rows, "capped": capped / rows, "silent": silent / rows}
+        for dtype, (rows, capped, silent) in totals.items()
+        if rows
+    }
+
+
+def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]:
+    parts = {"implementation": 0.0, "specification": 0.0, "elsewhere": 0.0}
+    for verdict in verdicts:
+        for name, spent in (verdict.seconds or {}).items():
+            parts[name] += spent
+    return {"total": seconds, **parts}
+
+
+def written(path: Path, text: str) -> None:
+    """Put `text` at `path` in one step, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(name, path)

@@ -1,0 +1,217 @@
+"""A certificate as text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.certificate import Certificate, written
+from spec.certification.ledger.counterexamples import WIDTH, counterexamples
+
+WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+MARKS = {
+    "holds": "·",
+    "violated": "✗",
+    "violated should": "~",
+    "deviates": "≠",
+    "not offered": " ",
+    "refused": "-",
+    "blocked": "?",
+    "crashed": "!",
+}
+
+
+def report(certificate: Certificate) -> str:
+    """The whole certificate: verdict, table, what needs saying, counterexamples, ledger."""
+    parts = [
+        _head(certificate),
+        _table(certificate),
+        _remarks(certificate),
+        *counterexamples(certificate),
+        _foot(certificate),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def save_report(certificate: Certificate, folder: Path) -> None:
+    """certificate.txt, certificate.json, and a script for each violation that has one."""
+    written(folder / "certificate.txt", report(certificate))
+    certificate.save(folder / "certificate.json")
+    for verdict in certificate.verdicts:
+        example = verdict.counterexample
+        if example is not None and example.script:
+            written(folder / f"{verdict.clause}-{verdict.dtype}.py", example.script)
+
+
+def _head(certificate: Certificate) -> str:
+    title = f"{certificate.name}: {_verdict(certificate)}"
+    choices = {
+        name: value
+        for name, value in certificate.conventions.items()
+        if certificate.defaults.get(name, "strict") != value
+    }
+    lines = [title, "=" * len(title), ""]
+    named = ", ".join(f"{name}={value}" for name, value in choices.items())
+    lines.append(f"conventions   {named or 'all default'}")
+    versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
+    lines.append(f"with          {versions}")
+    lines.append(f"profile       {certificate.profile}, seed {certificate.seed}")
+    for note in certificate.notes:
+        lines.append(f"note          {note}")
+    return "\n".join(lines)
+
+
+def _verdict(certificate: Certificate) -> str:
+    """In a word, or in a few where it is certified in spite of something."""
+    count, word = len(certificate.deviations), WORDS[certificate.exit_code]
+    if certificate.passed and count:
+        return f"{word} but for {count} deviation{'s' * (count != 1)}"
+    return word
+
+
+def _table(certificate: Certificate) -> str:
+    """A line for each section, its verdicts by dtype; one for each clause with something to say."""
+    dtypes = certificate.dtypes
+    lines = ["section  " + "".join(f"{dtype:<22}" for dtype in dtypes)]
+    sections = dict.fromkeys(_section(v) for v in _by_clause(certificate))
+    for section in sections:
+        cells = [
+            _cell([v for v in certificate.verdicts if _section(v) == section and v.dtype == dtype])
+            for dtype in dtypes
+        ]
+        lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
+    return "\n".join(lines)
+
+
+def _cell(verdicts: list[Verdict]) -> str:
+    """How many of a section's clauses hold, and what is the matter with the others."""
+    ran = [v for v in verdicts if v.outcome != "not offered"]
+    if not ran:
+        return "not offered"
+    held = sum(v.outcome == "holds" for v in ran)
+    others = [_kind(v) for v in ran if v.outcome != "holds"]
+    counted = [f"{others.count(o)}{MARKS[o]}" for o in MARKS if o in others]
+    worst = max(v.worst for v in ran)
+    words = " ".join([f"{held}/{len(ran)}", *counted])
+    return f"{words}  {worst:.2f}" if held == len(ran) else words
+
+
+def _kind(verdict: Verdict) -> str:
+    soft = verdict.outcome == "violated" and verdict.force == "should"
+    return "violated should" if soft else verdict.outcome
+
+
+def _remarks(certificate: Certificate) -> str:
+    """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
+    blocked = [v for v in _by_clause(certificate) if v.outcome == "blocked"]
+    lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
+    if blocked:
+        lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
+    lines += _for_one_reason(certificate, "crashed")
+    lines += _left_out(certificate)
+    lines += certificate.advice
+    told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
+    lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
+    return "\n".join(lines)
+
+
+def _violated(certificate: Certificate) -> Iterator[str]:
+    """Each clause that is violated, its dtypes together where the same is wrong."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for v in _by_clause(certificate):
+        if v.outcome == "violated":
+            grouped.setdefault((f"{v.clause} {v.name}", v.force, v.message), []).append(v.dtype)
+    for (clause, force, message), dtypes in grouped.items():
+        soft = " (should)" if force == "should" else ""
+        yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
+        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+
+
+def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
+    """A line for each reason to deviate or to crash, with all clauses that it concerns."""
+    grouped: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
+    for v in _by_clause(certificate):
+        if v.outcome == outcome:
+            names, dtypes = grouped.setdefault(v.message, ({}, {}))
+            names[v.clause], dtypes[v.dtype] = v.name, None
+    said = {v.message for v in certificate.verdicts}
+    for r in certificate.refusals:
+        if outcome == "crashed" and r.crashed and r.message not in said:
+            names, dtypes = grouped.setdefault(r.message, ({}, {}))
+            names[r.what.removeprefix("takes ")], dtypes[r.dtype] = "", None
+    for message, (names, dtypes) in grouped.items():
+        alone = " ".join([*names, *names.values()]).strip() if len(names) == 1 else ""
+        listed = f"{outcome}: {alone or ', '.join(names)} [{', '.join(dtypes)}]"
+        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
+        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+
+
+def _left_out(certificate: Certificate) -> Iterator[str]:
+    """What is refused, with the message, and what is not offered."""
+    refused: dict[tuple[str, str, str], list[str]] = {}
+    for r in certificate.refusals:
+        if not r.crashed:
+            refused.setdefault((r.what, r.direction, r.message), []).append(r.dtype)
+    for (what, direction, message), dtypes in refused.items():
+        way = ", backward" if direction == "backward" else ""
+        yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
+    yield from _sometimes_refused(certificate)
+    missing: dict[str, set[str]] = {}
+    for verdict in certificate.verdicts:
+        if verdict.outcome == "not offered":
+            for what in verdict.message.split("; "):
+                missing.setdefault(what, set()).add(verdict.clause)
+    if missing:
+        counted = [f"{what} ({_clauses(len(numbers))})" for what, numbers in missing.items()]
+        yield textwrap.fill(
+            f"not offered, of what clauses need: {'; '.join(counted)}",
+            WIDTH,
+            subsequent_indent="    ",
+        )
+
+
+def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
+    """Problems that were refused one by one, though their kind is not."""
+    counted: dict[str, int] = {}
+    for v in certificate.verdicts:
+        if v.outcome in ("holds", "refused") and v.refused:
+            counted[v.message] = counted.get(v.message, 0) + v.refused
+    total = sum(v.examples + v.refused for v in certificate.verdicts)
+    for message, count in counted.items():
+        shown = textwrap.shorten(message, 160)
+        yield f"sometimes refused: {count} of {total} problems: {shown}"
+
+
+def _foot(certificate: Certificate) -> str:
+    """Coverage, time, the ledger that adds up, and what to run to see it again."""
+    lines = []
+    for dtype, shares in certificate.coverage.items():
+        lines.append(
+            f"coverage {dtype:<9} {shares['rows']:.0f} rows, {shares['capped']:.1%} held to the "
+            f"hull only, {shares['silent']:.1%} without a claim on gradients"
+        )
+    t = certificate.timings
+    lines.append(
+        f"time     {t['total']:.1f} s: implementation {t['implementation']:.1f}, definition and "
+        f"budgets {t['specification']:.1f}, elsewhere {t['elsewhere']:.1f}"
+    )
+    counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
+    lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
+    lines.append(f"worst    {certificate.worst:.3f} of a budget, where clauses hold")
+    lines.append(f"repeat   {certificate.command}")
+    return "\n".join(lines)
+
+
+def _by_clause(certificate: Certificate) -> list[Verdict]:
+    order = list(dict.fromkeys(v.clause for v in certificate.verdicts))
+    return sorted(certificate.verdicts, key=lambda v: order.index(v.clause))
+
+
+def _section(verdict: Verdict) -> str:
+    return verdict.clause.rstrip("0123456789")
+
+
+def _clauses(count: int) -> str:
+    return "1 clause" if count == 1 else f"{count} clauses"

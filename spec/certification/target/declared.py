@@ -1,0 +1,58 @@
+"""Deviations as a person declares them: in words, in a file, and never of a definition."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.clause import Clause
+from spec.kinds import kind_of
+
+
+def declared(words: Sequence[str], file: str | None) -> dict[str, str]:
+    """Number of a clause -> reason, from `CLAUSE=REASON` and a file of TOML or JSON.
+
+    Raises Unsuitable: what is not written so, or a file that cannot be read.
+    """
+    found = {} if file is None else _in_file(Path(file))
+    for word in words:
+        number, equals, reason = word.partition("=")
+        if not equals:
+            raise Unsuitable(f"--deviation {word!r}: write CLAUSE=REASON")
+        found[number] = reason
+    return found
+
+
+def check_deviations(
+    deviations: Mapping[str, str], clauses: Mapping[str, Clause], about: str
+) -> None:
+    """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
+    for number, reason in deviations.items():
+        if number not in clauses:
+            raise Unsuitable(f"unknown clause {number!r}: `python -m spec clauses` lists them")
+        what = clauses[number].about
+        if what != about:
+            raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")
+        if number == kind_of(about).definition:
+            noun = kind_of(about).noun
+            raise Unsuitable(f"--deviation {number}: what does not keep it is not {noun}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise Unsuitable(f"--deviation {number}: say why, as {number}=REASON")
+
+
+def _in_file(path: Path) -> dict[str, str]:
+    """The table that a file holds: JSON where its name says so, else TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        line = str(error).partition("\n")[0]
+        raise Unsuitable(f"--deviations {path}: {line}") from None
+    if not isinstance(found, dict):
+        raise Unsuitable(f"--deviations {path}: write CLAUSE = REASON, one a line")
+    return found

@@ -1,0 +1,88 @@
+"""What is called where a target is called: told by identity, and not by what it says of itself.
+
+A thin cover is looked through where it cannot change an answer that is not asked of it: another
+name, a `functools.partial`, a class that inherits and overrides nothing but how it is built. A
+function that calls another one may do anything else as well, and is not that other one; but what
+it does call can be listened to.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from spec.attention.plug.wrapping import Wrapped
+from spec.layer.plug.layers import WrappedLayer
+
+
+def named(origin: str) -> Any:
+    """What an origin names, if it has been imported; else None."""
+    place, _, name = origin.rpartition(":")
+    module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
+    try:
+        return functools.reduce(getattr, name.split("."), module)
+    except AttributeError:
+        return None
+
+
+def program(record: Any) -> Any:
+    """The function or class whose outputs a record shows; None where it was put together by hand.
+
+    A record that somebody else made says what it likes about itself; so only ours are asked.
+    """
+    seen = getattr(getattr(record, "forward", None), "__self__", None)
+    if isinstance(seen, Wrapped):
+        return seen.function
+    return seen.build if isinstance(seen, WrappedLayer) else None
+
+
+def is_nothing_but(found: Any, known: Any) -> bool:
+    """Whether to call `found` is to call `known`."""
+    while type(found) is functools.partial:
+        found = found.func
+    if found is known:
+        return known is not None
+    if not (inspect.isclass(found) and type(found) is type(known) and known in found.__mro__):
+        return False  # or its metaclass is one of its own, which makes what it likes
+    added = found.__mro__[: found.__mro__.index(known)]
+    return not any(_overrides(x, known, n) for cls in added for n, x in vars(cls).items())
+
+
+def _overrides(x: Any, known: type, name: str) -> bool:
+    """Whether an entry of a class is another way to do what a class it inherits from does."""
+    acts = callable(x) or hasattr(type(x), "__get__")
+    return acts and name != "__init__" and hasattr(known, name)
+
+
+class Listener:
+    """Which functions are called, from Python, while it runs something."""
+
+    def __init__(self, run: Callable[[], Any]) -> None:
+        self.seen: dict[int, Any] = {}  # by id, as what is called need not be hashable
+        before = sys.getprofile()
+        sys.setprofile(self._note)
+        try:
+            run()
+        finally:
+            sys.setprofile(before)
+
+    def heard(self, known: Any) -> bool:
+        """Whether the function, or a layer of the class, was called."""
+        code = _code(known.forward if hasattr(known, "forward") else known)
+        return known is not None and id(code or known) in self.seen
+
+    def _note(self, frame: FrameType, event: str, called: Any) -> None:
+        if event == "call":
+            self.seen[id(frame.f_code)] = frame.f_code
+        elif event == "c_call":
+            self.seen[id(called)] = called
+
+
+def _code(function: Any) -> CodeType | None:
+    found = getattr(function, "__code__", None)
+    return found if isinstance(found, CodeType) else None

@@ -1,0 +1,178 @@
+"""From what a person names to an implementation.
+
+A target is `module:name`, `path/to/file.py:name`, a function, a class, or a record of
+whatever kind. A function is an attention function, a class with a method `extend` is a
+cache, and any other class a layer, unless the request says what it is `about`. Whatever is
+wrong with a target is said in one line (`Unsuitable`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from spec.backends import Unsuitable, inferred
+from spec.backends.results import WrongArray
+from spec.certification.settings import Request
+from spec.comparison import Violation
+from spec.kind import Guarded, Kind, unguarded
+from spec.kinds import kind_of
+from spec.layer.plug.described import read
+from spec.notation import DTYPES
+from spec.subject import Refused, Subject
+
+Target = str | Callable[..., Any] | Subject
+
+
+def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
+    """The record of what `target` names, on the request's backend and device.
+
+    guard: what an implementation is seen through where it is tried out.
+    Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
+    or a result on a first small problem that is none of its kind.
+    """
+    found: Any = resolved(target) if isinstance(target, str) else target
+    if request.description and isinstance(target, str) and is_record(found):
+        raise Unsuitable(f"--description {request.description}: {target} is a record already")
+    origin = origin_of(target)
+    if is_record(found):
+        if request.about not in (None, found.about):
+            raise Unsuitable(
+                f"--about {request.about}: {found.name} is a record about {found.about}"
+            )
+        return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
+    if not callable(found):
+        kind = type(found).__name__
+        raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
+    known = kind_of(request.about or ("layer" if request.description else _told(found)))
+    if request.layout != "bhld" and known.about != "attention":
+        raise Unsuitable(f"--layout {request.layout} is for attention functions, not {known.noun}")
+    if request.description and known.about != "layer":
+        raise Unsuitable(f"--description {request.description} is for layers, not {known.noun}")
+    return _confirmed(found, known, request, origin, guard)
+
+
+def is_record(found: Any) -> bool:
+    """Whether it is a record already, of whatever kind."""
+    return not inspect.isclass(found) and hasattr(found, "about") and hasattr(found, "functions")
+
+
+def _told(found: Any) -> str:
+    """The kind of subject that something callable is."""
+    if not inspect.isclass(found):
+        return "attention"
+    return "cache" if hasattr(found, "extend") else "layer"
+
+
+def resolved(target: str) -> Any:
+    """The object that `module:name` or `path/to/file.py:name` names. Raises Unsuitable."""
+    place, colon, name = target.rpartition(":")
+    if not colon or not place or not name:
+        raise Unsuitable(f"{target!r} is no target: write module:name or path/to/file.py:name")
+    module = _from_file(place) if place.endswith(".py") else _imported(place)
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise Unsuitable(f"{place} has no {name!r}")
+        found = getattr(found, part)
+    return found
+
+
+def _imported(name: str) -> ModuleType:
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            raise Unsuitable(f"there is no module {name!r}") from None
+        raise Unsuitable(f"{name} cannot be imported: {_first_line(error)}") from None
+    except Exception as error:
+        raise Unsuitable(f"{name} cannot be imported: {_first_line(error)}") from None
+
+
+def _from_file(place: str) -> ModuleType:
+    path = Path(place)
+    if not path.is_file():
+        raise Unsuitable(f"there is no file {place!r}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise Unsuitable(f"{place} cannot be imported: {_first_line(error)}") from None
+    finally:
+        sys.path.remove(str(path.parent.resolve()))
+    return module
+
+
+def _confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Subject:
+    """The target on the first of its likely backends that gets an answer out of it."""
+    candidates = (request.backend,) if request.backend else inferred(found)
+    options: dict[str, Any] = {
+        "layout": request.layout,
+        "device": request.device,
+        "dtypes": request.dtypes,
+        "origin": origin,
+    }
+    if known.about != "attention":
+        del options["layout"]
+    if request.description:
+        options |= read(request.description, found)
+    complaints: list[str] = []
+    for backend in candidates:
+        try:
+            record: Subject = known.load(found, backend=backend, **options)
+        except Unsuitable as reason:
+            complaints.append(str(reason))
+            continue
+        complaint = _complaint(guard(record), known)
+        if complaint is None:
+            return record
+        complaints.append(complaint)
+    raise Unsuitable(complaints[0])
+
+
+def _complaint(record: Any, known: Kind) -> str | None:
+    """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
+    complaint = None
+    for dtype in sorted(record.dtypes, key=DTYPES.index):
+        try:
+            known.put(record, known.first, known.core(dtype))
+            with suppress(Refused):
+                known.put(record, known.first, known.beyond(dtype))
+        except WrongArray as violation:
+            return f"{record.name} is no {known.noun.partition(' ')[2]}: {violation}"
+        except Violation:
+            return None
+        except Refused as refusal:
+            complaint = complaint or f"{record.name} answers no problem: {refusal}"
+        else:
+            return None
+    return complaint
+
+
+def origin_of(target: Target) -> str:
+    """How a person imports a target, where it can be."""
+    if isinstance(target, str):
+        return target
+    if is_record(target):
+        return str(target.origin)  # type: ignore[union-attr]
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
+    return f"{module}:{name}" if module and name.isidentifier() else ""
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

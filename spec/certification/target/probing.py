@@ -1,0 +1,153 @@
+"""What an implementation refuses, found out on tiny problems before anything is judged.
+
+An error is not a wrong answer. Each kind of problem is put once or twice in each
+dtype, forward and backward; a kind that is always refused is left out of what is
+drawn, and the certificate lists it with the message. A dtype whose core is
+refused is left out as a whole. A gradient that the library never has is no refusal:
+it is not offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.comparison import Violation
+from spec.kind import Kind
+from spec.kinds import kind_of
+from spec.subject import NoGradient, Refused, not_offered
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is refused, in which dtype and direction, and the words in which it is.
+
+    crashed: nobody knows, as the process died or hung when it was asked.
+    """
+
+    what: str
+    dtype: str
+    direction: str
+    message: str
+    crashed: bool = False
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What is left to judge in each dtype, what is refused, and what else was seen."""
+
+    by_dtype: Mapping[str, Any]
+    refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What was found, as JSON has it, for a process in which nothing was probed."""
+        left = {dtype: _left(record) for dtype, record in self.by_dtype.items()}
+        refusals = [vars(refusal) for refusal in self.refusals]
+        return {"by_dtype": left, "refusals": refusals, "notes": self.notes}
+
+    @staticmethod
+    def from_json(record: Any, written: Mapping[str, Any]) -> Probed:
+        """What `to_json` wrote, of the same record in another process."""
+        by_dtype = {dtype: _only(record, dtype, x) for dtype, x in written["by_dtype"].items()}
+        refusals = tuple(Refusal(**refusal) for refusal in written["refusals"])
+        return Probed(by_dtype, refusals, tuple(written["notes"]))
+
+
+def probed(record: Any) -> Probed:
+    """The record narrowed to what it answers, dtype by dtype."""
+    found = kind_of(record.about)
+    by_dtype: dict[str, Any] = {}
+    refusals: list[Refusal] = []
+    for dtype in record.dtypes:
+        refusal = _refusal(found, record, found.first, found.core(dtype))
+        if refusal is None:
+            by_dtype[dtype] = _narrowed(found, record, dtype, refusals)
+        else:
+            refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
+    return Probed(by_dtype, tuple(refusals), tuple(found.notes(by_dtype)))
+
+
+def _left(record: Any) -> dict[str, list[str]]:
+    """What probing left of a record, by name."""
+    return {
+        "answers": sorted(record.answers),
+        "differentiates": sorted(record.differentiates),
+        "lost": [name for name in record.functions if getattr(record, name) is not_offered],
+    }
+
+
+def _only(record: Any, dtype: str, left: Mapping[str, list[str]]) -> Any:
+    """The record with no more than what was left of it in a dtype."""
+    kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}
+    return record.but(**kinds, **dict.fromkeys(left["lost"], not_offered), dtypes=(dtype,))
+
+
+def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
+    """The record as it is in one dtype; what it refuses is added to `refusals`."""
+    left = _with_functions_that_answer(found, record, dtype, refusals)
+    answers, differentiates = left.answers, left.differentiates
+    backward = getattr(left, "backward", not_offered) is not not_offered
+    for kind, problems in found.kinds(dtype).items():
+        if kind not in answers:
+            differentiates -= {kind}
+            continue
+        refusal = _always(found, left, found.first, problems)
+        if refusal is not None:
+            refusals.append(Refusal(kind, dtype, "forward", str(refusal)))
+            answers -= {kind}
+            differentiates -= {kind}
+        elif backward and kind in differentiates:
+            refusal = _always(found, left, "backward", problems)
+            if refusal is not None:
+                refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
+                differentiates -= {kind}
+    return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
+
+
+def _with_functions_that_answer(
+    found: Kind, record: Any, dtype: str, refusals: list[Refusal]
+) -> Any:
+    """Without the functions that refuse even the core."""
+    lost: dict[str, Any] = {}
+    for name, (capability, problems) in found.trials(dtype).items():
+        if getattr(record, name) is not_offered:
+            continue
+        put = (found.fitted(record, problem) for problem in problems)
+        kinds = frozenset.intersection(*map(record.kinds_of, put))
+        if not kinds <= record.answers:
+            lost[name] = not_offered
+            continue
+        refusal = _always(found, record, name, problems)
+        if refusal is None:
+            continue
+        lost[name] = not_offered
+        if not isinstance(refusal, NoGradient):
+            refusals.append(Refusal(capability, dtype, "backward", str(refusal)))
+    return record.but(**lost)
+
+
+def _always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
+    """The first refusal, if every one of the problems is refused."""
+    refusals = []
+    for problem in problems:
+        refusal = _refusal(found, record, name, problem)
+        if refusal is None:
+            return None
+        refusals.append(refusal)
+    return refusals[0]
+
+
+def _refusal(found: Kind, record: Any, name: str, problem: Any) -> Refused | None:
+    """The refusal; None for an answer, even for a wrong one."""
+    try:
+        with np.errstate(all="ignore"):
+            found.put(record, name, problem)
+    except Refused as refusal:
+        return refusal
+    except Violation:
+        return None
+    return None

@@ -1,0 +1,122 @@
+"""How clauses compare numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spec.notation import Array
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a comparison failed worst."""
+
+    index: tuple[int, ...]
+    got: float
+    want: float
+    budget: float
+
+
+class Violation(AssertionError):
+    """An implementation broke a clause; `place` tells where, when numbers were compared."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass
+class Measure:
+    """The largest error that the comparisons made so far have seen, in units of its budget."""
+
+    worst: float = 0.0
+
+
+_measure: ContextVar[Measure | None] = ContextVar("measure", default=None)
+
+
+@contextmanager
+def measuring() -> Iterator[Measure]:
+    """Collect the worst ratio of error to budget of every comparison inside."""
+    measure = Measure()
+    token = _measure.set(measure)
+    try:
+        yield measure
+    finally:
+        _measure.reset(token)
+
+
+def equal(got: Array, want: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless |got - want| <= within, everywhere.
+
+    An infinite `want` asks for exactly that infinity. An infinite budget is no claim.
+    """
+    wanted, budget = _spread(got, want), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got == wanted, 0.0, np.abs(got - wanted))
+    _judge(got, wanted, budget, error)
+
+
+def at_most(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless got <= bound + within, everywhere."""
+    limit, budget = _spread(got, bound), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got <= limit, 0.0, got - limit)
+    _judge(got, limit, budget, error, relation="at most ")
+
+
+def at_least(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
+    """Raise `Violation` unless got >= bound - within, everywhere."""
+    limit, budget = _spread(got, bound), _spread(got, within)
+    with np.errstate(invalid="ignore"):
+        error = np.where(got >= limit, 0.0, limit - got)
+    _judge(got, limit, budget, error, relation="at least ")
+
+
+def same_bits(got: Array, want: Array) -> None:
+    """Raise `Violation` unless every number is the same, NaN included.
+
+    The sign of a zero may differ: zero times a forbidden number has the number's sign.
+    """
+    wanted = _spread(got, want)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    _judge(got, wanted, np.zeros(got.shape), np.where(same, 0.0, np.inf), relation="exactly ")
+
+
+def holds(condition: bool, message: str) -> None:
+    """Raise `Violation` with `message` unless `condition`: for facts that are not numbers."""
+    if not condition:
+        raise Violation(message)
+
+
+def _spread(got: Array, other: ArrayLike) -> Array:
+    """`other` in the shape of `got`; a `got` that would have to grow has the wrong shape."""
+    array = np.asarray(other)
+    try:
+        return np.broadcast_to(array, got.shape)
+    except ValueError:
+        raise Violation(f"shape: got {got.shape}, want {array.shape}") from None
+
+
+def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str = "") -> None:
+    if not got.size:
+        return
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(error == 0, 0.0, error / budget)
+    ratio = np.where(np.isnan(error), np.inf, np.where(np.isnan(ratio), 0.0, ratio))
+    worst = int(np.argmax(ratio))
+    measure = _measure.get()
+    if measure is not None:
+        measure.worst = max(measure.worst, float(ratio.flat[worst]))
+    if ratio.flat[worst] > 1:
+        index = tuple(int(x) for x in np.unravel_index(worst, got.shape))
+        numbers = (float(x.flat[worst]) for x in (got, want, budget))
+        place = Place(index, *numbers)
+        wanted = f"{relation}{place.want:.9g} within {place.budget:.2g}"
+        raise Violation(f"at {index}: got {place.got:.9g}, want {wanted}", place)

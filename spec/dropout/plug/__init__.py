@@ -1,0 +1,227 @@
+"""The record of ordinary attention with dropout, written in NumPy or torch.
+
+    attend(query, key, value, ..., dropout_p=0.0)      a function in torch's spelling
+    Attention(p)(query, key, value, ...)               a class with train() and eval()
+
+A function is told the rate by `dropout_p`, and by `training`, if it has such a parameter,
+whether it applies; else it is told 0 in evaluation, as users of torch's function have to
+(pytorch/pytorch#124464). A class is built from the rate. Both get their random numbers as
+`spec.dropout.plug.randomness` says. torch differentiates by itself; in NumPy, gradients are an
+attribute `backward(dout, query, key, value, ...)` with the same parameters, to which the
+generator is given once more from the start. Weights are an attribute `weights`, if any.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from spec import backends
+from spec.attention.notation import Gradients
+from spec.attention.options import Capability
+from spec.attention.plug.signature import Signature, signature_of
+from spec.attention.plug.wrapping import Wrapped
+from spec.backends.inference import inferred
+from spec.backends.library import Library, Unsuitable, name_of
+from spec.comparison import Violation
+from spec.dropout.notation import Dropout, Modes, Problem
+from spec.dropout.plug.randomness import GENERATORS, SEEDS, started
+from spec.notation import Array, Call
+from spec.subject import Refused, not_offered
+
+RATES = ("dropout_p", "dropout", "p")
+MODES = ("training", "is_training")
+QUERIES = ("dout", "q", "k", "v")
+
+
+def dropout(
+    target: Any,
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    dtypes: tuple[str, ...] | None = None,
+    refuses: frozenset[str] = frozenset(),
+    origin: str = "",
+) -> Dropout:
+    """The record of a function with a rate, or of a class that is built from one.
+
+    target: query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E), in
+        their dtype; `backward` takes dout (B, H, N, E) first and gives dq, dk, dv, shaped like
+        query, key, value; `weights` gives (B, H, N, M). Random numbers come from a parameter
+        `rng` or `generator`, which is a generator of the backend; from a parameter `seed`;
+        or, where there is neither, from the backend's global source.
+    backend: "numpy" or "torch", or told from what the target's module imports. device,
+        dtypes: where, and in what formats, all that the backend has unless told otherwise.
+    refuses: the kinds of problem that are not to be asked.
+    Raises Unsuitable, in one line: no rate; no mode; parameters that no problem has; an output
+        of the wrong shape (got, want) or dtype on a probe.
+    """
+    arrays = backends.library(backend or inferred(target)[0], device)
+    title = name or name_of(target)
+    made = (_of_class if isinstance(target, type) else _of)(target, title, arrays)
+    kinds = made.answers - refuses
+    record = Dropout(
+        name=title,
+        forward=made.forward,
+        sequence=made.sequence,
+        backward=made.backward if made.differentiable else not_offered,
+        weights=made.weights if callable(getattr(made.example, "weights", None)) else not_offered,
+        call=made.watched,
+        answers=kinds,
+        differentiates=kinds,
+        dtypes=backends.known(dtypes or arrays.dtypes, arrays),
+        origin=origin,
+    )
+    _probe(record)
+    return record
+
+
+def _of(function: Any, title: str, library: Library) -> Made:
+    """A function, which has no state: every instance is itself."""
+    parameters = _parameters(function, title)
+    rate, mode = _first(RATES, parameters), _first(MODES, parameters)
+    if rate is None:
+        raise Unsuitable(f"{title} has no parameter {' or '.join(RATES)}, so it drops nothing")
+    source = _first((*GENERATORS, *SEEDS), parameters)
+    return Made(lambda _: function, function, library, source, rate, mode)
+
+
+def _of_class(make: Any, title: str, library: Library) -> Made:
+    """A class, whose instances know the rate and the mode."""
+    try:
+        example = make(0.5)
+    except (TypeError, ValueError) as error:
+        raise Unsuitable(f"{title} cannot be built from a rate: {error}") from None
+    if not (callable(getattr(example, "train", None)) and callable(getattr(example, "eval", None))):
+        raise Unsuitable(f"{title} has no train() and eval(), so no mode")
+    parameters = _parameters(_call_of(example), title)
+    source = _first((*GENERATORS, *SEEDS), parameters)
+    return Made(make, example, library, source, None, None)
+
+
+def _call_of(instance: Any) -> Any:
+    """Where to read the parameters of a call: of a torch module, those of `forward`."""
+    return instance.forward if hasattr(instance, "forward") else instance
+
+
+def _parameters(function: Any, title: str) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        words = (function.__doc__ or "").partition(")")[0]
+        found = tuple(name for name in (*RATES, *MODES) if f"{name}=" in words)
+        if not found:
+            raise Unsuitable(f"{title} does not say what parameters it takes") from None
+        return found
+
+
+def _first(names: tuple[str, ...], parameters: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name in parameters), None)
+
+
+def _probe(record: Dropout) -> None:
+    """Raise Unsuitable unless a small problem gets an output of the right shape and dtype."""
+    x = np.ones((2, 2, 3, 3))
+    try:
+        record.forward(Problem(x, x, x, x, p=0.5, dtype=record.dtypes[0]))
+    except (Violation, Refused) as error:
+        raise Unsuitable(f"{record.name} is no attention with dropout: {error}") from None
+
+
+@dataclass(frozen=True)
+class Made:
+    """How to get an instance, call it, and start its random numbers.
+
+    make: an instance from a rate. example: one of them. source, rate, mode: the parameters
+    of a call that tell the source of randomness, the rate and the mode, if it has any.
+    """
+
+    make: Callable[[float], Any]
+    example: Any
+    library: Library
+    source: str | None
+    rate: str | None
+    mode: str | None
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there are gradients: given, or the library's own."""
+        given = callable(getattr(self.example, "backward", None))
+        return self.library.differentiate is not None or given
+
+    @property
+    def answers(self) -> frozenset[str]:
+        """The kinds of problem that can be put to a call at all."""
+        return self._wrapped(self.example, "", {}).signature.kinds - {Capability.GROUPS}
+
+    def forward(self, problem: Problem) -> Array:
+        """The output, from the problem's seed. Raises Violation or Refused."""
+        (o,) = self.sequence(problem, (problem.training,))
+        return o
+
+    def sequence(self, problem: Problem, modes: Modes) -> tuple[Array, ...]:
+        """The outputs of calls in a row, on one instance."""
+        instance = self.make(problem.p)
+        with self._started(problem) as extra:
+            turns = [problem.but(training=training) for training in modes]
+            return tuple(self._at(instance, t, extra).forward(t.attention) for t in turns)
+
+    def watched(self, problem: Problem) -> Call:
+        """The forward pass, and what it did to its inputs and their memory."""
+        with self._started(problem) as extra:
+            return self._at(self.make(problem.p), problem, extra).watched(problem.attention)
+
+    def weights(self, problem: Problem) -> Array:
+        """The weights that are shown."""
+        with self._started(problem) as extra:
+            wrapped = self._at(self.make(problem.p), problem, extra, "weights")
+            return wrapped.weights(problem.attention)
+
+    def backward(self, problem: Problem) -> Gradients:
+        """dq, dk, dv, from the problem's seed."""
+        instance = self.make(problem.p)
+        given = "backward" if callable(getattr(instance, "backward", None)) else ""
+        with self._started(problem) as extra:
+            wrapped = self._at(instance, problem, extra, given)
+            found = wrapped.given_gradients if given else wrapped.gradients
+            return found(problem.attention)
+
+    @contextmanager
+    def _started(self, problem: Problem) -> Iterator[Any]:
+        library = self.library
+        with started(library.name, library.device, self.source, problem.seed) as extra:
+            yield extra
+
+    def _at(self, instance: Any, problem: Problem, extra: Any, method: str = "") -> Wrapped:
+        """An instance or its method, in the mode and at the rate of the problem."""
+        options = dict(extra())
+        if self.rate is not None:
+            options[self.rate] = problem.rate if self.mode is None else problem.p
+        else:
+            (instance.train if problem.training else instance.eval)()
+        if self.mode is not None:
+            options[self.mode] = problem.training
+        return self._wrapped(instance, method, options)
+
+    def _wrapped(self, instance: Any, method: str, options: dict[str, Any]) -> Wrapped:
+        """A call, with what is not an array of the problem already given."""
+        function = getattr(instance, method) if method else instance
+        return Wrapped(partial(function, **options), self.signatures[method], self.library)
+
+    @cached_property
+    def signatures(self) -> Mapping[str, Signature]:
+        """How a call and each method that is there take the arrays of a problem."""
+        blank = dict.fromkeys(x for x in (self.source, self.rate, self.mode) if x is not None)
+        found = {"": signature_of(partial(_call_of(self.example), **blank))}
+        for method, roles in (("weights", QUERIES[1:]), ("backward", QUERIES)):
+            function = getattr(self.example, method, None)
+            if callable(function):
+                found[method] = signature_of(partial(function, **blank), roles=roles)
+        return found

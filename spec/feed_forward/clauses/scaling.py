@@ -1,0 +1,134 @@
+"""Section F, continued. Without biases the network is homogeneous, and biases are added once.
+
+max(0, lambda z) = lambda max(0, z) for lambda >= 0. So with b1 = 0 and b2 = 0
+
+    F(lambda x) = lambda F(x)    for every lambda >= 0                  (F13, F14)
+
+and for no other activation in common use: GELU bends, a sigmoid saturates. Powers of two
+rescale every sum without rounding, so they are asked for to the bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.feed_forward import proofs
+from spec.feed_forward.domain import EXACT, Problems
+from spec.feed_forward.notation import FeedForward, Problem
+from spec.feed_forward.rounding import bounds, of_output
+
+
+def unbiased(problem: Problem) -> Problem:
+    """The same network without its biases."""
+    return problem.but(b1=np.zeros(problem.F), b2=np.zeros(problem.E))
+
+
+@clause("F13", over=Problems(families=EXACT), catches={"smooths_the_gate", "saturates"})
+def doubling_the_input_doubles_the_output(network: FeedForward, problem: Problem) -> None:
+    """Without biases, doubling the input doubles the output, to the bit.
+
+        F(2 x) = 2 F(x)    for b1 = 0, b2 = 0
+
+    Doubling changes exponents and no digit, so every product and every sum just doubles.
+    """
+    problem = unbiased(problem)
+
+    y, doubled = network.forward(problem), network.forward(problem.but(x=2 * problem.x))
+
+    same_bits(doubled, 2 * y)
+
+
+@clause(
+    "F14",
+    over=Problems(families=EXACT),
+    catches={"smooths_the_gate", "saturates", "normalises_each_position"},
+    proof=proofs.the_network_is_homogeneous,
+)
+def the_network_is_homogeneous(network: FeedForward, problem: Problem) -> None:
+    """Without biases, a factor that is not negative passes through the network.
+
+        F(lambda x) = lambda F(x)    for lambda in 0, 1/2, 3, and b1 = 0, b2 = 0
+
+    A gate does not depend on the size of what it gates. A negative factor would shut open gates.
+    """
+    problem = unbiased(problem)
+    y, budget = network.forward(problem), of_output(problem)
+
+    for factor in (0.0, 0.5, 3.0):
+        scaled = problem.but(x=factor * problem.x)
+        within = of_output(scaled) + factor * budget
+        equal(network.forward(scaled), factor * y, within=within)
+
+
+@clause(
+    "F15",
+    over=Problems(),
+    catches={
+        "forgets_the_inner_bias",
+        "adds_the_outer_bias_twice",
+        "adds_the_inner_bias_after_the_gate",
+    },
+)
+def an_input_of_zeros_shows_the_biases(network: FeedForward, problem: Problem) -> None:
+    """On an input of zeros, the units hold the positive part of their bias.
+
+        F(0) = max(0, b1) W2 + b2
+
+    Nothing else is left, so both biases are seen, each in its place.
+    """
+    nothing = problem.but(x=np.zeros_like(problem.x))
+
+    y = network.forward(nothing)
+
+    equal(y, bounds(nothing).y, within=of_output(nothing))
+
+
+@clause(
+    "F16",
+    over=Problems(),
+    catches={"adds_the_outer_bias_twice", "adds_the_outer_bias_on_each_shard"},
+)
+def the_outer_bias_is_added_once(network: FeedForward, problem: Problem) -> None:
+    """The second bias is added to the output, once, after everything else.
+
+        y(b2) - y(0) = b2
+
+    Added once for each head, each unit or each device, it would come out as a multiple.
+    """
+    without = problem.but(b2=np.zeros(problem.E))
+
+    y, rest = network.forward(problem), network.forward(without)
+
+    within = of_output(problem) + of_output(without)
+    equal(y - rest, np.broadcast_to(problem.b2, y.shape), within=within)
+
+
+@clause(
+    "F17",
+    over=Problems(families=EXACT),
+    catches={"gates_after_the_second_map", "transposes_equal_widths"},
+    proof=proofs.the_output_is_linear_in_W2,
+    effort=2,
+)
+def the_output_is_linear_in_the_second_weights(network: FeedForward, problem: Problem) -> None:
+    """The output less its bias is a linear function of the second weights.
+
+        y(A + C) = y(A) + y(C)    for b2 = 0,    and C reads one unit only
+
+    What comes after the gate is linear. C is 1 from unit f to column c, so y(C) is what that
+    unit holds, in that column and no other.
+    """
+    problem = problem.but(b2=np.zeros(problem.E))
+    f, c = problem.seed % problem.F, problem.seed % problem.E
+    C = np.zeros((problem.F, problem.E))
+    C[f, c] = 1.0
+    both, reading = problem.but(W2=problem.W2 + C), problem.but(W2=C)
+
+    y, z, one = (network.forward(p) for p in (problem, both, reading))
+
+    within = of_output(problem) + of_output(both) + of_output(reading)
+    equal(z, y + one, within=within)
+    equal(one[..., c], bounds(problem).h[..., f], within=of_output(reading)[..., c])
+    same_bits(np.delete(one, c, axis=-1), np.zeros((problem.B, problem.N, problem.E - 1)))

@@ -1,0 +1,183 @@
+"""The record of an ordinary feed-forward network, written in NumPy or torch.
+
+    feed_forward(x, W1, b1, W2, b2) -> y          a function; W1 (E, F), W2 (F, E)
+    Network(E, F)(x) -> y                         a class of torch modules
+
+Of a class, the two linear layers are found by their shapes, and are given the weights of
+the problem. torch differentiates by itself; a NumPy function has its gradients as an
+attribute `backward(dy, x, W1, b1, W2, b2) -> (dx, dW1, db1, dW2, db2)`, or none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from spec import backends
+from spec.backends.inference import inferred
+from spec.backends.library import Library, Unsuitable, name_of
+from spec.backends.memory import laid_out
+from spec.backends.results import check, numbers, refusing, watched, words
+from spec.comparison import Violation
+from spec.feed_forward.notation import FeedForward, Gradients, Problem
+from spec.notation import Array, Call
+from spec.subject import Refused, not_offered
+
+INPUTS = ("x", "W1", "b1", "W2", "b2")
+PROBE = {"x": (2, 3, 4), "W1": (4, 5), "b1": (5,), "W2": (5, 4), "b2": (4,), "dy": (2, 3, 4)}
+
+
+def feed_forward(
+    target: Callable[..., Any],
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> FeedForward:
+    """The record of a function of x, W1, b1, W2, b2, or of a class made from widths E and F.
+
+    target: x (B, N, E), W1 (E, F), b1 (F), W2 (F, E), b2 (E) give y (B, N, E), in the dtype of
+        x; `backward`, if any, takes dy (B, N, E) before them and gives five arrays shaped
+        like them. A class is asked for modules of widths E and F that take x, and hold two
+        torch.nn.Linear with biases, E to F and then F to E. What is random is switched off
+        by eval(); a function has no such switch.
+    backend: "numpy" or "torch", or told from what the target's module imports. device,
+        dtypes: where, and in what formats, all that the backend has unless told otherwise.
+    Raises Unsuitable, in one line: what cannot be called like this; layers of other shapes
+        (got, want); an output of the wrong shape (got, want) or dtype on a probe.
+    """
+    arrays = backends.library(backend or inferred(target)[0], device)
+    function = _of_class(target) if isinstance(target, type) else target
+    title = name or name_of(target)
+    if not isinstance(target, type):
+        _demand_five(function, title)
+    wrapped = Wrapped(function, arrays)
+    record = FeedForward(
+        name=title,
+        forward=wrapped.forward,
+        backward=wrapped.gradients if wrapped.differentiable else not_offered,
+        call=wrapped.watched,
+        dtypes=backends.known(dtypes or arrays.dtypes, arrays),
+        origin=origin,
+    )
+    _probe(record)
+    return record
+
+
+def _demand_five(function: Callable[..., Any], title: str) -> None:
+    """Raise Unsuitable unless the function can be called with five arrays."""
+    try:
+        inspect.signature(function).bind(*INPUTS)
+    except TypeError as error:
+        raise Unsuitable(f"{title} cannot be called with x, W1, b1, W2, b2: {error}") from None
+
+
+def _probe(record: FeedForward) -> None:
+    """Raise Unsuitable unless a small problem gets an output of the right shape and dtype."""
+    numbers_of: dict[str, Any] = {name: np.ones(shape) for name, shape in PROBE.items()}
+    problem = Problem(**numbers_of, dtype=record.dtypes[0])
+    try:
+        record.forward(problem)
+    except (Violation, Refused) as error:
+        raise Unsuitable(f"{record.name} is no feed-forward network: {error}") from None
+
+
+def _of_class(make: Callable[[int, int], Any]) -> Callable[..., Any]:
+    """A class of torch modules as a function of its weights, which autograd sees through."""
+    import torch
+
+    @cache
+    def made(E: int, F: int) -> tuple[Any, str, str]:
+        module = make(E, F).eval()
+        linear = {n: m for n, m in module.named_modules() if isinstance(m, torch.nn.Linear)}
+        if len(linear) != 2 or any(m.bias is None for m in linear.values()):
+            found = f"{len(linear)} linear layers"
+            raise Unsuitable(f"{make.__name__} has {found}, want two, each with a bias")
+        (first, one), (second, two) = linear.items()
+        shapes = [tuple(m.weight.shape) for m in (one, two)]
+        if shapes != [(F, E), (E, F)]:
+            raise Unsuitable(
+                f"{make.__name__}({E}, {F}): got weights {shapes}, want {[(F, E), (E, F)]}"
+            )
+        return module, first, second
+
+    def function(x: Any, W1: Any, b1: Any, W2: Any, b2: Any) -> Any:
+        module, first, second = made(*W1.shape)
+        state = {f"{first}.weight": W1.T, f"{first}.bias": b1}
+        state |= {f"{second}.weight": W2.T, f"{second}.bias": b2}
+        return torch.func.functional_call(module.to(x.dtype), state, (x,))
+
+    return function
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A function of five arrays, and the library whose arrays it takes."""
+
+    function: Callable[..., Any]
+    library: Library
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there are gradients: given, or the library's own."""
+        return self.library.differentiate is not None or callable(self._given)
+
+    @property
+    def _given(self) -> Any:
+        return getattr(self.function, "backward", None)
+
+    def forward(self, problem: Problem) -> Array:
+        """The output (B, N, E). Raises Violation or Refused."""
+        with self.library.quiet(problem.dtype):
+            return self._read(self._call(self._arrays(problem)), problem, "x", "the output")
+
+    def watched(self, problem: Problem) -> Call:
+        """The forward pass, and what it did to its inputs and their memory."""
+        with self.library.quiet(problem.dtype):
+            placed = {name: self._put(problem, name) for name in INPUTS}
+            views = [view for _, view in placed.values()]
+            buffers = {name: buffer for name, (buffer, _) in placed.items()}
+            return watched(
+                self.library,
+                buffers,
+                lambda: self._call(views),
+                lambda result: self._read(result, problem, "x", "the output"),
+            )
+
+    def gradients(self, problem: Problem) -> Gradients:
+        """All five. Raises Violation or Refused."""
+        with self.library.quiet(problem.dtype):
+            arrays, dy = self._arrays(problem), self._put(problem, "dy")[1]
+            with refusing():
+                if callable(self._given):
+                    found = self._given(dy, *arrays)
+                else:
+                    assert self.library.differentiate is not None
+                    found = self.library.differentiate(self._call, arrays, dy)
+            if not isinstance(found, tuple | list) or len(found) != len(INPUTS):
+                raise Violation(f"backward returned {words(found)}, want dx, dW1, db1, dW2, db2")
+            pairs = zip(INPUTS, found, strict=True)
+            return Gradients(**{n: self._read(dx, problem, n, f"d{n}") for n, dx in pairs})
+
+    def _arrays(self, problem: Problem) -> list[Any]:
+        return [self._put(problem, name)[1] for name in INPUTS]
+
+    def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
+        return self.library.put(laid_out(getattr(problem, name), "contiguous"), problem.dtype)
+
+    def _call(self, *arrays: Any) -> Any:
+        given = arrays[0] if len(arrays) == 1 else arrays
+        with refusing():
+            return self.function(*given)
+
+    def _read(self, result: Any, problem: Problem, like: str, what: str) -> Array:
+        """The numbers of a result, once it is known to have the shape of the array `like`."""
+        check(self.library, result, getattr(problem, like).shape, problem.dtype, what)
+        return numbers(self.library, result)

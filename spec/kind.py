@@ -1,0 +1,154 @@
+"""What certification has to know about one kind of subject, beyond its clauses.
+
+Loading, probing, judging, reduction and the certificate are the same for all kinds; what
+differs stands in one record. What a kind leaves out has a default that claims nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.mistake import Mistake
+from spec.simplify import RECORDS, Move
+from spec.subject import Refused
+from spec.trial import broken
+
+MOST = 3  # names worth reading
+SECONDS = 2.0  # a catalogue is not worth waiting for
+
+Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
+Recognised = Callable[[Any, str, Mapping[str, str], Guarded], Mapping[str, str]]
+Problems = tuple[Any, ...]
+Kinds = Mapping[str, Problems]
+
+
+def nothing(*_: Any) -> Mapping[Any, Any]:
+    """Nothing is tried, nothing recognised."""
+    return {}
+
+
+def unguarded(record: Any) -> Any:
+    """The record as it is."""
+    return record
+
+
+def silent(*_: Any) -> list[str]:
+    """Nothing to say."""
+    return []
+
+
+def unchanged(record: Any, _: Mapping[str, str]) -> Any:
+    """The record, of a kind that leaves no convention to its caller."""
+    return record
+
+
+def unasked(_: str) -> Any:
+    """No problem, of a kind whose core tells all. Raises Refused."""
+    raise Refused("nothing is asked")
+
+
+def unfitted(_: Any, problem: Any) -> Any:
+    """The problem, of a kind whose core is the same for all."""
+    return problem
+
+
+def anew(method: Any, **changes: Any) -> Any:
+    """The same method of the same program, but for `changes` in how the program is seen."""
+    return getattr(replace(method.__self__, **changes), method.__name__)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of subject, as certification sees it.
+
+    about: as clauses and records name it. noun: in words, with an article. definition: the
+    number of the clause without which nothing is certified. first: the function that every
+    record has, which is put a problem of the core before anything else.
+    core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
+    refused, some of that kind. trials: for each function that may refuse even the core, its
+    capability and problems for it. ask: how a function is put a problem by itself. fitted: a
+    problem of the core of those who answer nearly all, as one of the core of a record.
+    beyond: a problem that may be refused, and tells more of the form of an answer; by default
+    there is none.
+    truth: the definition as a record. moves: ways to a simpler problem. mistakes: the known
+    ones, by name. load: the record of a function or a class that is plugged in.
+    under: a record as one that follows the defaults. recognised: conventions that a record
+    seems to follow. notes: what else was seen. similar: known mistakes that explain a failure.
+    calls: the lines of a script that shows a failure without this specification.
+    """
+
+    about: str
+    noun: str
+    definition: str
+    core: Callable[[str], Any]
+    truth: Callable[[], Any]
+    mistakes: Mapping[str, Mistake]
+    load: Callable[..., Any]
+    first: str = "forward"
+    kinds: Callable[[str], Kinds] = nothing
+    trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
+    ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    fitted: Callable[[Any, Any], Any] = unfitted
+    beyond: Callable[[str], Any] = unasked
+    moves: tuple[Move, ...] = RECORDS
+    under: Callable[[Any, Mapping[str, str]], Any] = unchanged
+    recognised: Recognised = nothing
+    notes: Callable[[Mapping[str, Any]], list[str]] = silent
+    similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
+    calls: Callable[..., list[str]] = silent
+
+    def put(self, record: Any, name: str, problem: Any) -> Any:
+        """What a function of the record answers to a problem, as the record can be put it."""
+        function, problem = self.ask.get(name), self.fitted(record, problem)
+        return function(record, problem) if function else getattr(record, name)(problem)
+
+    def looks_like(self, clause: Clause, record: Any, problem: Any) -> tuple[str, ...]:
+        """A line for each known mistake, at most three, that explains a failure."""
+        if self.similar is not None:
+            return self.similar(clause, record, problem)
+        return tuple(self._of_the_same_kind(clause, record, problem))
+
+    def _of_the_same_kind(self, clause: Clause, record: Any, problem: Any) -> Iterator[str]:
+        """The mistakes that break the clause at the same place, with the same number."""
+        deadline, found = time.monotonic() + SECONDS, 0
+        violation = broken(clause, record, problem)
+        for mistake in self.mistakes.values():
+            if found == MOST or time.monotonic() > deadline or violation is None:
+                return
+            if not mistake.harmless and alike(violation, clause, mistake.subject, problem):
+                found += 1
+                yield f"{mistake.name} ({mistake.source}): {mistake.sentence}"
+
+
+def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
+    """Whether a record breaks the clause on a problem as `violation` does."""
+    return violation is not None and _same(violation, _broken(clause, record, problem))
+
+
+def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
+    """How a mistake breaks the clause; one that trips over the problem does not."""
+    if not clause.binds(record):
+        return None
+    try:
+        return broken(clause, record, problem)
+    except Exception:
+        return None
+
+
+def _same(one: Violation, other: Violation | None) -> bool:
+    """Whether two violations are one: the same number at the same place, but for rounding."""
+    if other is None:
+        return False
+    if one.place is None or other.place is None:
+        return one.place is other.place and str(one) == str(other)
+    if one.place.index != other.place.index:
+        return False
+    got, said = one.place.got, other.place.got
+    return got == said or abs(got - said) <= one.place.budget or bool(np.isnan([got, said]).all())

@@ -1,0 +1,174 @@
+"""Section L, continued. What the freedom of the heads says of the gradients.
+
+A loss that does not change along a direction has no slope along it. The gauges of L11 and
+L12 are directions, D^2 of each for every head, and differentiating them gives as many
+identities between the gradients of two projections, whatever the data:
+
+    W_q,h dW_q,h^T + b_q,h db_q,h^T = dW_k,h W_k,h^T + db_k,h b_k,h^T
+    W_v,h dW_v,h^T + b_v,h db_v,h^T = dW_o,h^T W_o,h
+
+where W_o,h are the columns of head h. Zero gradients satisfy both, so L20 asks for one
+that is not zero. A step of gradient descent then is what it says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention.rounding.linear import through, weighted
+from spec.clause import clause
+from spec.comparison import equal
+from spec.layer import moves, proofs
+from spec.layer.domain import LayerProblems
+from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.record import Capability, Layer
+from spec.layer.rounding import budgets
+from spec.notation import Array
+
+GRADIENTS = {Capability.GRADIENTS}
+
+
+def with_bias(p: Parameters, place: str) -> Array:
+    """A projection and its bias as one more column.   (A, width + 1)"""
+    W, b = getattr(p, f"W_{place}"), getattr(p, f"b_{place}")
+    return W if b is None else np.concatenate([W, b[:, None]], axis=1)
+
+
+@clause(
+    "L18",
+    over=LayerProblems(grouped=False),
+    needs={*GRADIENTS, Capability.STILL},
+    catches={
+        "transposes_square_weight_gradients",
+        "sends_values_to_the_keys_in_gradients",
+        "takes_weight_gradients_from_the_first_batch",
+        "gives_the_key_bias_the_gradient_of_the_query_bias",
+    },
+    proof=proofs.query_and_key_weights_learn_alike,
+    effort=2,
+)
+def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
+    """In every head, what its queries learn and what its keys learn fit together.
+
+        W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
+
+    This is L11 differentiated: turning queries one way and keys the other changes nothing. It is
+    true of any gradient of the scores, right or wrong; A2 and L3 are about that.
+    """
+    got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
+    p = problem.parameters
+
+    for head in range(problem.H):
+        own = moves.rows(problem, head)
+        W, V = with_bias(p, "q")[own], with_bias(p, "k")[own]
+        left = W @ with_bias(got, "q")[own].T
+        right = with_bias(got, "k")[own] @ V.T
+        of_left = through(W, with_bias(known, "q")[own].T)
+        of_right = through(V, with_bias(known, "k")[own].T).T
+        equal(left, right, within=of_left + of_right)
+
+
+@clause(
+    "L19",
+    over=LayerProblems(grouped=False),
+    needs=GRADIENTS,
+    catches={
+        "transposes_square_weight_gradients",
+        "returns_zero_gradients_of_the_output_weights",
+        "forgets_the_output_projection_in_gradients",
+    },
+    proof=proofs.value_and_output_weights_learn_alike,
+    effort=2,
+)
+def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
+    """In every head, what its values learn and what its columns of W_o learn fit together.
+
+        W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
+
+    This is L12 differentiated.
+    """
+    got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
+    p = problem.parameters
+
+    for head in range(problem.H):
+        own = moves.rows(problem, head)
+        W, V = with_bias(p, "v")[own], p.W_o[:, own].T
+        left = W @ with_bias(got, "v")[own].T
+        right = got.W_o[:, own].T @ V.T
+        of_left = through(W, with_bias(known, "v")[own].T)
+        of_right = through(V, known.W_o[:, own]).T
+        equal(left, right, within=of_left + of_right)
+
+
+@clause(
+    "L20",
+    over=LayerProblems(biases=False),
+    needs=GRADIENTS,
+    catches={
+        "returns_zero_gradients_of_the_output_weights",
+        "averages_weight_gradients_over_the_batch",
+    },
+    proof=proofs.the_output_weights_account_for_the_loss,
+)
+def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem) -> None:
+    """Without biases the loss is linear in W_o, so W_o and its gradient make up the loss.
+
+        <W_o, dW_o> = <dout, y>
+
+    (Euler, for a function that is homogeneous of degree one.) Zero gradients do not.
+    """
+    y, dW = layer.forward(problem), layer.backward(problem).parameters.W_o
+
+    known, W = budgets(problem), problem.parameters.W_o
+    within = weighted(W, known.of_gradients.parameters.W_o).sum()
+    within += weighted(problem.dout, known.of_output).sum()
+    equal(np.sum(W * dW)[None], np.sum(problem.dout * y)[None], within=within)
+
+
+@clause(
+    "L21",
+    over=LayerProblems(arrays=(1,)),
+    needs={*GRADIENTS, Capability.APART},
+    catches={"forgets_a_way_of_self_attention"},
+    proof=proofs.a_token_learns_along_three_ways,
+)
+def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None:
+    """In self-attention the gradient of a token is the sum of three.
+
+        dx = dquery + dkey + dvalue
+
+    A token asks, is asked, and answers.
+    """
+    apart = moves.apart(problem)
+
+    whole, parts = layer.backward(problem).query, layer.backward(apart)
+
+    assert parts.key is not None
+    assert parts.value is not None
+    known, three = budgets(problem).of_gradients.query, budgets(apart).of_gradients
+    assert three.key is not None
+    assert three.value is not None
+    within = known + three.query + three.key + three.value
+    equal(whole, parts.query + parts.key + parts.value, within=within)
+
+
+@clause(
+    "L22",
+    over=LayerProblems(),
+    needs={Capability.STEP, Capability.GRADIENTS},
+    catches={"climbs", "steps_twice_as_far", "averages_weight_gradients_over_the_batch"},
+)
+def a_step_goes_down_the_slope(layer: Layer, problem: LayerProblem) -> None:
+    """A step of gradient descent takes the rate times the gradient from every parameter.
+
+        p' = p - rate dp
+
+    The rate is a power of two here, so it rounds nothing by itself.
+    """
+    rate = 2.0**-6
+    moved = layer.step(problem, rate).named()
+
+    known = budgets(problem)
+    slopes, within = known.gradients.parameters.named(), known.of_step(rate).named()
+    for name, before in problem.parameters.named().items():
+        equal(moved[name], before - rate * slopes[name], within=within[name])

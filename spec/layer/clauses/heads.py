@@ -1,0 +1,181 @@
+"""Section L, continued. Each head has a part of every projection, and no other.
+
+The joined heads meet W_o, so the output is a sum over heads, each with rows and columns of
+its own: [o_1 ... o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split is a loop
+over heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a head may turn its queries
+if its keys are turned back, and its values if W_o turns them back. None of this freedom
+(a gauge) shows in the output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.layer import moves, proofs
+from spec.layer.domain import LayerProblems
+from spec.layer.notation import LayerProblem
+from spec.layer.record import Capability, Layer
+from spec.layer.rounding import budgets
+from spec.notation import Array
+
+OF_TWO = LayerProblems(least=(1, 2, 1, 1))
+
+
+def only(problem: LayerProblem, head: int) -> LayerProblem:
+    """The problem whose W_o reads one head, and which has no output bias."""
+    W, b = np.zeros_like(problem.parameters.W_o), problem.parameters.b_o
+    own = moves.rows(problem, head)
+    W[:, own] = problem.parameters.W_o[:, own]
+    return problem.of(W_o=W, b_o=None if b is None else np.zeros_like(b))
+
+
+def powers(problem: LayerProblem) -> Array:
+    """A power of two, of either sign, for every row of a projection.   (A)"""
+    chance = problem.chance()
+    return 2.0 ** chance.integers(-2, 3, problem.A) * chance.choice([-1, 1], problem.A)
+
+
+def within_heads(problem: LayerProblem) -> Array:
+    """The rows of every head in another order.   (A)"""
+    chance = problem.chance()
+    heads = [chance.permutation(problem.D) + h * problem.D for h in range(problem.H)]
+    return np.concatenate(heads)
+
+
+@clause(
+    "L8",
+    over=OF_TWO,
+    catches={
+        "adds_the_output_bias_for_every_head",
+        "forgets_the_output_bias",
+        "leaves_out_the_output_projection",
+    },
+    proof=proofs.the_output_is_a_sum_over_heads,
+)
+def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
+    """Heads that are joined and projected add up, each through its own columns of W_o.
+
+        [o_1 ... o_H] W_o^T + b_o = sum_h o_h W_o,h^T + b_o
+
+    The bias is added once, not by every head.
+    """
+    alone = [only(problem, h) for h in range(problem.H)]
+
+    y, parts = layer.forward(problem), [layer.forward(part) for part in alone]
+
+    b = problem.parameters.b_o
+    whole = np.sum(parts, axis=0) + (0 if b is None else b)
+    within = budgets(problem).of_output + sum(budgets(part).of_output for part in alone)
+    equal(y, whole, within=within)
+
+
+@clause(
+    "L9",
+    over=replace(OF_TWO, grouped=False),
+    catches={"merges_without_transposing", "gives_heads_every_hth_column"},
+    proof=proofs.heads_do_not_meet,
+)
+def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
+    """What the other heads project does not reach the columns of one: not a bit of it.
+
+        y(W_q, W_k, W_v) = y(W'_q, W'_k, W'_v)    if W_o reads only head h, and its rows agree
+
+    Split and joined in another way, a head's columns hold a part of some other head.
+    """
+    head = int(problem.chance().integers(problem.H))
+    one = only(problem, head)
+    foreign = np.ones(problem.A, dtype=bool)
+    foreign[moves.rows(problem, head)] = False
+    flip = np.where(foreign, -1.0, 1.0)
+    other = one.but(parameters=moves.scaled(one.parameters, q=flip, v=flip))
+
+    y, p = layer.forward(one), layer.forward(other)
+
+    same_bits(p, y)
+
+
+@clause(
+    "L10",
+    over=LayerProblems(
+        hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1), grouped=False
+    ),
+    catches={
+        "splits_without_transposing",
+        "merges_without_transposing",
+        "joins_heads_in_reverse",
+    },
+    proof=proofs.heads_move_with_their_blocks,
+)
+def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
+    """Heads may stand in any order, if their rows and columns move with them.
+
+        y(rows and columns in the order of heads pi) = y
+
+    The sum over heads (L8) has no order.
+    """
+    order = problem.chance().permutation(problem.H)
+    index = np.arange(problem.A).reshape(problem.H, problem.D)[order].reshape(-1)
+    moved = problem.but(parameters=moves.taken(problem.parameters, index))
+
+    y, p = layer.forward(problem), layer.forward(moved)
+
+    equal(p, y, within=budgets(problem).of_output + budgets(moved).of_output)
+
+
+@clause(
+    "L11",
+    over=LayerProblems(grouped=False),
+    needs={Capability.STILL},
+    catches={
+        "loads_keys_before_queries",
+        "projects_values_as_keys",
+        "adds_the_key_bias_to_values",
+    },
+    proof=proofs.queries_turn_against_keys,
+    effort=2,
+)
+def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) -> None:
+    """A head's queries may be stretched and turned, if its keys are turned back.
+
+        y(S W_q, S b_q; S^-1 W_k, S^-1 b_k) = y
+
+    Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any S with an inverse would do; here it
+    is diagonal, and powers of two and signs round nothing. Whatever is projected in a wrong place
+    is not turned back.
+    """
+    by = powers(problem)
+    turned = problem.but(parameters=moves.scaled(problem.parameters, q=by, k=1 / by))
+
+    y, p = layer.forward(problem), layer.forward(turned)
+
+    equal(p, y, within=budgets(problem).of_output + budgets(turned).of_output)
+
+
+@clause(
+    "L12",
+    over=LayerProblems(grouped=False),
+    catches={
+        "merges_without_transposing",
+        "leaves_out_the_output_projection",
+    },
+    proof=proofs.values_turn_against_the_output,
+)
+def a_head_may_turn_values_against_the_output(layer: Layer, problem: LayerProblem) -> None:
+    """A head's values may be stretched, turned and permuted, if its columns of W_o undo it.
+
+        y(P S W_v, P S b_v; W_o S^-1 P^T) = y
+
+    The output of a head is linear in its values, and what is linear may be undone later.
+    """
+    by, order = powers(problem), within_heads(problem)
+    p = moves.scaled(problem.parameters, v=by, o=1 / by)
+    b = None if p.b_v is None else p.b_v[order]
+    turned = problem.but(parameters=p.but(W_v=p.W_v[order], b_v=b, W_o=p.W_o[:, order]))
+
+    y, z = layer.forward(problem), layer.forward(turned)
+
+    equal(z, y, within=budgets(problem).of_output + budgets(turned).of_output)

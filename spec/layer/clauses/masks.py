@@ -1,0 +1,228 @@
+"""Section L, continued. What a layer hides: padding, masks, the future.
+
+Sequences of a batch are padded to one length, and a mask of truth values says which keys are
+padding; another says which query may attend to which key, for all heads or for each; a third
+way is the future. All of them forbid, and what any of them forbids is forbidden. What is
+forbidden may hold anything. The numbers in a token say nothing about whether it is there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.layer import moves, proofs
+from spec.layer.domain import LayerProblems
+from spec.layer.notation import LayerProblem
+from spec.layer.record import Capability, Layer
+from spec.layer.rounding import budgets
+
+PADDED = LayerProblems(hiding=("padding",))
+OF_HEADS = LayerProblems(hiding=("mask of heads", "bias of heads"), least=(2, 2, 1, 1))
+
+
+@clause(
+    "L23",
+    over=PADDED,
+    needs={Capability.APART},
+    catches={
+        "reads_padding_as_what_may_attend",
+        "uses_the_padding_of_the_first_batch",
+        "shows_the_first_padded_key",
+    },
+    proof=proofs.padded_keys_are_deleted_keys,
+)
+def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
+    """A sequence with padding is the sequence without it.
+
+        y(key, value; padding) = y(key', value')    where the padded keys are cut off
+
+    Each sequence of a batch has a length of its own, and is cut alone here.
+    """
+    y = layer.forward(problem)
+
+    for b in range(problem.B):
+        alone = moves.of_batch(problem, b)
+        assert alone.padding is not None
+        cut = moves.of_keys(alone, np.flatnonzero(~alone.padding[0])).but(padding=None)
+        within = budgets(problem).of_output[b : b + 1] + budgets(cut).of_output
+        equal(layer.forward(cut), y[b : b + 1], within=within)
+
+
+@clause(
+    "L24",
+    over=PADDED,
+    needs={Capability.APART},
+    catches={"reads_padding_as_what_may_attend", "hides_padding_with_minus_a_thousand"},
+    proof=proofs.the_content_of_padding_does_not_matter,
+    effort=2,
+)
+def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) -> None:
+    """A padded token may hold any numbers: not a bit of the output changes.
+
+        y(key, value) = y(key', value')    where they differ at padded keys
+
+    Padding is whatever an embedding has for it, and large scores outweigh a finite penalty.
+    """
+    assert problem.padding is not None
+    hidden = problem.padding[..., None]
+    cross = moves.apart(problem)
+    loud = cross.but(
+        key=np.where(hidden, 64.0, cross.key), value=np.where(hidden, -64.0, cross.value)
+    )
+    other = cross.but(
+        key=np.where(hidden, -64.0, cross.key), value=np.where(hidden, 32.0, cross.value)
+    )
+
+    y, p = layer.forward(loud), layer.forward(other)
+
+    equal(y, budgets(cross).y, within=budgets(cross).of_output)
+    same_bits(p, y)
+
+
+@clause(
+    "L25",
+    over=LayerProblems(hiding=("padding", "mask and padding", "bias and padding")),
+    needs={Capability.HEAD_MASK, Capability.MASK},
+    catches={
+        "uses_the_padding_of_the_first_batch",
+        "drops_the_mask_beside_padding",
+        "drops_the_padding_beside_a_mask",
+        "forbids_only_what_both_masks_forbid",
+    },
+    proof=proofs.padding_is_a_mask,
+)
+def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
+    """Padding and a mask together are one mask, for every head of every batch element.
+
+        y(mask, padding) = y(mask or padding, written out)
+
+    Either slot may have swallowed the other.
+    """
+    written = moves.one_mask(problem)
+
+    y, p = layer.forward(problem), layer.forward(written)
+
+    equal(p, y, within=budgets(problem).of_output + budgets(written).of_output)
+
+
+@clause(
+    "L26",
+    over=LayerProblems(hiding=("mask", "bias"), least=(1, 2, 1, 1)),
+    needs={Capability.HEAD_MASK},
+    catches={"transposes_the_mask_of_a_square_layer"},
+    proof=proofs.a_mask_holds_for_every_head,
+)
+def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
+    """A mask without heads means the same as its copies for every head of every batch element.
+
+        y(mask) = y(mask, B H times)
+
+    And it hides keys (its columns) from queries (its rows).
+    """
+    written = moves.one_mask(problem)
+
+    y, p = layer.forward(problem), layer.forward(written)
+
+    known = budgets(problem)
+    equal(p, y, within=known.of_output + budgets(written).of_output)
+    equal(y, known.y, within=known.of_output)
+
+
+@clause(
+    "L27",
+    over=OF_HEADS,
+    catches={
+        "lays_the_mask_of_heads_head_first",
+        "gives_all_heads_the_mask_of_the_first",
+    },
+    proof=proofs.masks_of_heads_come_batch_by_batch,
+)
+def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) -> None:
+    """A mask for every head has the heads of one batch element side by side.
+
+        y(mask)[b] = y of element b alone, with mask[b H : (b + 1) H]
+
+    Whoever folds heads before batches reads the mask of another sequence.
+    """
+    y = layer.forward(problem)
+
+    known = budgets(problem)
+    for b in range(problem.B):
+        alone = moves.of_batch(problem, b)
+        within = known.of_output[b : b + 1] + budgets(alone).of_output
+        equal(layer.forward(alone), y[b : b + 1], within=within)
+    equal(y, known.y, within=known.of_output)
+
+
+@clause(
+    "L29",
+    over=LayerProblems(hiding=("causal", "causal and padding")),
+    needs={Capability.MASK, Capability.FUTURE},
+    catches={"drops_the_mask_beside_padding", "transposes_the_mask_of_a_square_layer"},
+    proof=proofs.the_future_is_a_mask,
+    effort=2,
+)
+def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
+    """Causality is the mask that forbids j > i.
+
+        y(causal) = y(mask_ij = (j > i)),    and both are the definition's
+
+    For torch it is a hint beside the mask; whoever trusts the hint has to be right about it.
+    """
+    future = np.triu(np.ones((problem.N, problem.M), dtype=bool), 1)
+    masked = problem.but(causal=False, mask=future)
+
+    y, p = layer.forward(problem), layer.forward(masked)
+
+    known = budgets(problem)
+    equal(y, p, within=known.of_output + budgets(masked).of_output)
+    equal(y, known.y, within=known.of_output)
+
+
+@clause(
+    "L30",
+    over=LayerProblems(hiding=("padding",), arrays=(3,)),
+    needs={Capability.GRADIENTS},
+    catches={"reads_padding_as_what_may_attend"},
+    proof=proofs.padding_gets_no_gradient,
+)
+def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
+    """A padded key gets a gradient of exactly zero, and so does its value.
+
+        dkey_j = 0,    dvalue_j = 0    where j is padding
+
+    This is L24 differentiated. As a query a padded token may well learn.
+    """
+    found = layer.backward(problem)
+
+    assert problem.padding is not None
+    assert found.key is not None
+    assert found.value is not None
+    hidden = problem.padding[..., None]
+    for gradient in (found.key, found.value):
+        equal(np.where(hidden, gradient, 0), np.zeros(gradient.shape), within=0)
+
+
+@clause(
+    "L33",
+    over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2), families=("lattice", "normal")),
+    needs={Capability.APART},
+    catches={"forgets_tokens_of_zeros"},
+)
+def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:
+    """A key whose entries are all zero is attended to like any other.
+
+        y is the definition's, where key_j = 0 for some j and value_j is not
+
+    Only a mask says what is padding: no value of a token may.
+    """
+    j = int(problem.chance().integers(problem.M))
+    key = problem.key.copy()
+    key[:, j] = 0
+    silent = moves.apart(problem).but(key=key)
+
+    y = layer.forward(silent)
+
+    equal(y, budgets(silent).y, within=budgets(silent).of_output)

@@ -1,0 +1,239 @@
+"""Where the clauses about layers quantify: Hypothesis strategies for layer problems.
+
+Sizes and families are drawn, the entries come from a drawn seed. Weights are scaled so
+that projections have about the size of what is projected, but for the family "sharp",
+whose scores are large. A token of zeros is a token (it is what padding is embedded as),
+so some rows are zero. Every query sees the first key unless a kind of mask says "idle".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spec.domain import Scope
+from spec.formats import rounded
+from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
+from spec.layer.record import KINDS, Capability
+from spec.notation import Array
+from spec.sizes import pick
+
+# What hides keys, and what an implementation has to take for it.
+HIDING: Mapping[str, frozenset[str]] = {
+    "none": frozenset(),
+    "padding": frozenset({Capability.PADDING}),
+    "causal": frozenset({Capability.CAUSAL}),
+    "mask": frozenset({Capability.MASK}),
+    "bias": frozenset({Capability.BIAS}),
+    "mask of heads": frozenset({Capability.MASK, Capability.HEAD_MASK}),
+    "bias of heads": frozenset({Capability.BIAS, Capability.HEAD_MASK}),
+    "mask and padding": frozenset({Capability.MASK, Capability.PADDING}),
+    "bias and padding": frozenset({Capability.BIAS, Capability.PADDING}),
+    "causal and padding": frozenset({Capability.CAUSAL, Capability.PADDING}),
+    "idle by padding": frozenset({Capability.PADDING}),
+    "idle by mask": frozenset({Capability.MASK}),
+    "idle by bias": frozenset({Capability.BIAS}),
+}
+IDLE = ("idle by padding", "idle by mask")  # by truth values
+LIVE = tuple(kind for kind in HIDING if not kind.startswith("idle"))
+EVERY = (*LIVE, *IDLE)
+FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
+HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
+SHARING = (1, 2, 3)  # heads to a key head
+SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerProblems:
+    """A domain of layer problems; `within` is the strategy for what a layer answers.
+
+    hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
+    square: at least as many queries as keys and no more. biases: there, not there, or
+    (None) either. own_widths: keys and values of widths of their own. unbatched: without
+    a batch axis. grouped: (None) perhaps fewer key heads than heads. asks, training: as in the
+    problem; None is either mode. least: the smallest B, H, N, M. families: of entries.
+    """
+
+    hiding: tuple[str, ...] = LIVE
+    arrays: tuple[Arrays, ...] = (3, 1, 2)
+    square: bool = False
+    biases: bool | None = None
+    own_widths: bool | None = None
+    unbatched: bool | None = False
+    grouped: bool | None = None
+    asks: tuple[Asks, ...] = ("nothing",)
+    training: bool | None = True
+    least: tuple[int, int, int, int] = (1, 1, 1, 1)
+    families: tuple[str, ...] = FAMILIES
+    about: ClassVar[str] = "layer"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the domain cannot do without, and a clause over it needs as well."""
+        shared = frozenset.intersection(*(HIDING[kind] for kind in self.hiding))
+        hidden = "none" not in self.hiding  # so that there is something to draw
+        needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()
+        asked = {
+            Capability.APART: 1 not in self.arrays,
+            Capability.BIASED: self.biases,
+            Capability.WIDTHS: self.own_widths,
+            Capability.UNBIASED: self.biases is False,
+            Capability.UNBATCHED: self.unbatched,
+        }
+        return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
+
+    def within(self, scope: Scope) -> st.SearchStrategy[LayerProblem]:
+        """The strategy: problems of this domain that lie in `scope`."""
+        return _strategy(self, scope)
+
+
+@st.composite
+def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProblem:
+    answers = scope.answers & KINDS
+    if Capability.APART not in answers:
+        domain = replace(domain, arrays=(1,))
+    kind = pick(draw, _kinds(domain, answers))
+    unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
+    sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
+    apart = domain.arrays != (1,)  # one array has one width
+    own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
+    square = sizes["N"] == sizes["M"] and not own  # as self-attention has to be
+    count = pick(draw, [x for x in domain.arrays if x > 1 or square])
+    unbiased = _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
+    biased = Capability.BIASED in answers and not unbiased
+    family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
+    grouped = domain.grouped is None and Capability.GROUPS in answers
+    sharing = pick(draw, SHARING) if grouped else 1
+    sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
+    arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
+    return LayerProblem(
+        **arrays,
+        parameters=_parameters(chance, family, arrays, sizes, biased, scope.dtype),
+        heads=sizes["H"],
+        **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
+        arrays=count,
+        batched=not unbatched,
+        training=pick(draw, (True, False)) if domain.training is None else domain.training,
+        asks=pick(draw, domain.asks),
+        turn=scope.turn,  # type: ignore[arg-type]
+        dtype=scope.dtype,
+        rounding=scope.rounding,
+        seed=draw(SEEDS),
+    )
+
+
+def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:
+    """What may hide keys; nothing does in every third problem, where that is allowed."""
+    kinds = [kind for kind in domain.hiding if HIDING[kind] <= answers]
+    return kinds + ["none"] * (len(kinds) // 2) if "none" in kinds else kinds
+
+
+def _either(draw: st.DrawFn, wanted: bool | None, possible: bool) -> bool:
+    """What the domain asks for; where it leaves the choice, what is drawn of the possible."""
+    if wanted is None:
+        return possible and pick(draw, (False, True, False))
+    return wanted
+
+
+def _opposite(wanted: bool | None) -> bool | None:
+    return None if wanted is None else not wanted
+
+
+def _sizes(
+    draw: st.DrawFn, domain: LayerProblems, scope: Scope, batches: tuple[int, ...]
+) -> dict[str, int]:
+    """The lengths of the axes; a long axis comes now and then, and alone."""
+    least_b, least_h, least_n, least_m = domain.least
+    H, D = max(least_h, pick(draw, HEADS)), pick(draw, HEAD_WIDTHS)
+    D += D % 2 if scope.turn != "none" else 0  # what is turned comes in pairs
+    long = scope.reach != "small" and pick(draw, (False, False, False, True))
+    N = max(least_n, pick(draw, SHORT))
+    M = max(least_m, pick(draw, LONG if long else SHORT))
+    if domain.arrays == (1,) or domain.square or pick(draw, (False, True)):
+        N = M = max(N, M)
+    return {"B": max(least_b, pick(draw, batches)), "H": H, "A": H * D, "N": N, "M": M}
+
+
+def _arrays(
+    chance: np.random.Generator,
+    family: str,
+    sizes: Mapping[str, int],
+    count: Arrays,
+    *,
+    own: bool,
+    dtype: str,
+) -> dict[str, Array]:
+    """query, key and value, of so many arrays, and dout."""
+    B, N, M, A = (sizes[axis] for axis in "BNMA")
+    K, V = (int(chance.integers(1, A + 4)) for _ in "KV") if own else (A, A)
+    numbers = NUMBERS[family]
+    shapes = dict(zip(INPUTS, ((B, N, A), (B, M, K), (B, M, V)), strict=True))
+    made = {name: numbers(chance, shapes[name]) for name in dict.fromkeys(GIVEN[count])}
+    for x in made.values():
+        x[chance.random(x.shape[:2]) < 0.1] = 0.0
+    found = {name: rounded(x, dtype) for name, x in made.items()}
+    dout = rounded(numbers(chance, (B, N, A)), dtype)
+    return {name: found[x] for name, x in zip(INPUTS, GIVEN[count], strict=True)} | {"dout": dout}
+
+
+def _parameters(
+    chance: np.random.Generator,
+    family: str,
+    arrays: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    biased: bool,
+    dtype: str,
+) -> Parameters:
+    """Weights that keep the size of what they project, or that make scores large."""
+    A, of_keys = sizes["A"], sizes["G"] * sizes["A"] // sizes["H"]
+    rows = {"q": A, "k": of_keys, "v": of_keys, "o": A}
+    widths = {"W_q": A, "W_k": arrays["key"].shape[2], "W_v": arrays["value"].shape[2], "W_o": A}
+    found = {}
+    for name, width in widths.items():
+        gain = 2.0 ** -np.round(np.log2(width) / 2)
+        if family == "sharp" and name == "W_q":
+            gain *= float(chance.choice([8.0, 64.0, 512.0]))
+        found[name] = NUMBERS[family](chance, (rows[name[2]], width)) * gain
+    if biased:
+        found |= {f"b_{x}": NUMBERS[family](chance, (n,)) for x, n in rows.items()}
+    return Parameters(**{name: rounded(x, dtype) for name, x in found.items()})
+
+
+Numbers = Callable[[np.random.Generator, tuple[int, ...]], Array]
+NUMBERS: Mapping[str, Numbers] = {
+    "lattice": lambda chance, shape: chance.integers(-8, 9, shape) / 4,
+    "normal": lambda chance, shape: chance.standard_normal(shape),
+    "heavy": lambda chance, shape: np.clip(chance.standard_t(2, shape), -64, 64),
+    "sharp": lambda chance, shape: chance.standard_normal(shape),
+    "tiny": lambda chance, shape: chance.standard_normal(shape) / 64,
+}
+
+
+def _hidden(
+    chance: np.random.Generator, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
+) -> dict[str, Any]:
+    """padding, mask and causal of a kind, or causal in any case; True forbids."""
+    B, H, N, M = (sizes[axis] for axis in "BHNM")
+    found: dict[str, Any] = {"causal": always or "causal" in kind}
+    if "padding" in kind:
+        least = 0 if "idle" in kind else 1
+        found["padding"] = np.arange(M) >= chance.integers(least, M + 1, size=B)[:, None]
+    if "mask" in kind:
+        hidden = chance.random((B * H if "heads" in kind else 1, N, M)) < chance.choice([0.3, 0.7])
+        hidden[..., 0] = "idle" in kind and hidden[..., 0]
+        if "idle" in kind:
+            hidden[chance.random(hidden.shape[:-1]) < 0.3] = True
+        found["mask"] = hidden if "heads" in kind else hidden[0]
+    if "bias" in kind:
+        shape = (B * H, N, M) if "heads" in kind else (N, M)
+        bias = rounded(chance.standard_normal(shape) * chance.choice([1.0, 8.0]), dtype)
+        bias[..., 1:][chance.random(bias[..., 1:].shape) < 0.3] = -np.inf
+        if "idle" in kind:
+            bias[chance.random(bias.shape[:-1]) < 0.5] = -np.inf
+        found["mask"] = bias
+    return found

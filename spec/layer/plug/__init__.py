@@ -1,0 +1,80 @@
+"""spec.layer.plug."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spec.backends import known, library
+from spec.backends.inference import NAMES, inferred
+from spec.backends.library import Unsuitable, name_of
+from spec.layer.plug.described import Description
+from spec.layer.plug.layers import WrappedLayer
+from spec.layer.record import Layer
+from spec.subject import not_offered
+
+LAYERED = ("torch", "numpy")  # the libraries that a layer may be written in
+
+
+def layer(
+    build: Callable[..., Any],
+    *,
+    names: Mapping[str, str] | None = None,
+    make: Callable[..., Any] | None = None,
+    inputs: int = 3,
+    causal: str = "asked",
+    positions: str = "none",
+    masks: Mapping[str, str] | None = None,
+    given: Mapping[str, Callable[..., Any]] | None = None,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    conventions: Mapping[str, str] | None = None,
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> Layer:
+    """The record of a class that is built and called like `torch.nn.MultiheadAttention`.
+
+    Or otherwise: names, of its parameters, each with those of ours that stand in it, as
+    {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
+    projection. make(A, H, bias): the layer; of G too, if heads may share keys. inputs: 3, or 1
+    for one text. causal: "always", or "asked". positions: "rotary halves", or "rotary
+    interleaved", if it turns inside. masks, given: what a call is told (see `described`).
+    Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
+    that has no layers.
+    """
+    told = Description.of(names, make, inputs, masks, given)
+    own = {}
+    for word, convention, value in (
+        ("causal", "causality", causal),
+        ("positions", "positions", positions),
+    ):
+        usual, *others = Layer.choices[convention]
+        if value not in (usual, *others):
+            raise Unsuitable(f"{word} is {value!r}, want {usual} or {' or '.join(others)}")
+        if value != usual:
+            own[convention] = value
+    written_in = backend or inferred(build)[0]
+    if written_in in NAMES and written_in not in LAYERED:
+        raise Unsuitable(f"layers of {written_in} are not judged: choose {' or '.join(LAYERED)}")
+    arrays = library(written_in, device)
+    if not told.complete and arrays.name != "torch":
+        raise Unsuitable("names: W_o has no place, and only layers of torch are completed")
+    wrapped = WrappedLayer(build, arrays, told=told)
+    title = name or name_of(build)
+    differentiated = arrays.differentiate is not None or hasattr(build, "backward")
+    return Layer(
+        name=title if told.complete else f"{title}, with an output projection",
+        forward=wrapped.forward,
+        weights=wrapped.weights if "need_weights" in wrapped.takes else not_offered,
+        backward=wrapped.backward if differentiated else not_offered,
+        step=wrapped.step if arrays.name == "torch" or hasattr(build, "step") else not_offered,
+        state=wrapped.state,
+        sequence=wrapped.sequence,
+        call=wrapped.watched,
+        answers=wrapped.kinds,
+        differentiates=wrapped.kinds,
+        dtypes=known(dtypes or ("float64", "float32"), arrays),
+        conventions=own | dict(conventions or getattr(build, "conventions", {})),
+        origin=origin,
+    )

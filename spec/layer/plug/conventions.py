@@ -1,0 +1,181 @@
+"""Layers under conventions of their own, turned into layers that follow the defaults.
+
+A layer of torch's kind says True for what is forbidden, and that is its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec.attention.notation import CONVENTIONS
+from spec.attention.plug.always import always, answering
+from spec.attention.plug.idle_rows import Pair, by_default, choices, said
+from spec.comparison import Violation
+from spec.kind import Guarded, anew
+from spec.layer import moves
+from spec.layer.notation import LayerProblem
+from spec.layer.plug.layers import WrappedLayer
+from spec.layer.plug.trials import core, fitted
+from spec.layer.record import Capability, Layer, kinds_of
+from spec.layer.rounding import Budgets
+from spec.notation import Array, Call
+from spec.subject import Refused, not_offered
+
+
+def under(record: Layer, declared: Mapping[str, str]) -> Layer:
+    """The layer as one that chooses the default, its own choices being checked."""
+    chosen = {**record.chosen, **declared}
+    adapted = always(record.but(conventions=chosen), chosen)
+    if chosen["positions"] != "none":
+        adapted = answering(adapted, set(), Capability.STILL)
+    if chosen["mask means"] == "attend":
+        adapted = _attending(adapted)
+    if choices(chosen) != ("zero", "zero"):
+        adapted = _settled(adapted, chosen)
+    return adapted
+
+
+def _attending(record: Layer) -> Layer:
+    """A layer in which True says what may be attended to, as one in which it forbids.
+
+    A wrapped class turns its masks over where it writes them; plain functions of a problem
+    are put the opposite problem.
+    """
+    there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
+    return record.but(**{name: _asked(function) for name, function in there.items()})
+
+
+def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a problem, or of several, to which True in a mask says the opposite."""
+    if isinstance(getattr(function, "__self__", None), WrappedLayer):
+        turned: Callable[..., Any] = anew(function, true_attends=True)
+        return turned
+
+    def asked(problem: Any, *rest: Any) -> Any:
+        several = isinstance(problem, tuple)
+        return function(tuple(map(opposite, problem)) if several else opposite(problem), *rest)
+
+    return asked
+
+
+def opposite(problem: LayerProblem) -> LayerProblem:
+    """True in a mask, and in padding, for what may be attended to."""
+    mask, padding = problem.mask, problem.padding
+    if mask is not None and mask.dtype == bool:
+        mask = np.logical_not(mask)
+    padding = None if padding is None else np.logical_not(padding)
+    return problem.but(mask=mask, padding=padding)
+
+
+def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
+    """Rows of idle queries that are as declared become what they are by default."""
+
+    def output(y: Array, problem: LayerProblem) -> Array:
+        b = problem.parameters.b_o
+        default = np.broadcast_to(0.0 if b is None else b, y.shape)
+
+        def mean() -> Pair:
+            known = Budgets(_seeing_all_alike(problem))
+            return known.y, known.of_output
+
+        return by_default(y, declared(problem, chosen)[..., None], default, mean)
+
+    def forward(problem: LayerProblem) -> Array:
+        return output(record.forward(problem), problem)
+
+    def weights(problem: LayerProblem) -> Array:
+        choice, of_heads = declared(problem, chosen), problem.asks == "heads"
+
+        def mean() -> Pair:
+            known = Budgets(_seeing_all_alike(problem))
+            if of_heads:
+                return known.weights, known.of_weights
+            return known.weights.mean(axis=1), known.of_mean_weights
+
+        mine = choice[:, None, :, None] if of_heads else choice[..., None]
+        return by_default(record.weights(problem), mine, 0.0, mean)
+
+    def sequence(problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
+        answers = record.sequence(problems)
+        return tuple(output(y, p) for y, p in zip(answers, problems, strict=True))
+
+    def call(problem: LayerProblem) -> Call:
+        found = record.call(problem)
+        return replace(found, out=output(found.out, problem))
+
+    turned = {"forward": forward, "weights": weights, "sequence": sequence, "call": call}
+    return record.but(**{n: f for n, f in turned.items() if getattr(record, n) is not not_offered})
+
+
+def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
+    """What is declared of each query, as `idle_rows.said` has it.   (B, N)"""
+    shape = (problem.B, problem.H, problem.N, problem.M)
+    minus, truth = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    bare = moves.one_mask(problem.but(padding=None)).mask
+    assert bare is not None
+    whole = bare.reshape(shape)
+    if whole.dtype == bool:
+        truth |= whole
+    else:
+        minus |= np.isneginf(whole)
+    if problem.padding is not None:
+        truth |= problem.padding[:, None, None, :]
+    if problem.causal:
+        truth |= np.triu(np.ones(shape[2:], dtype=bool), 1)
+    by_bias, by_truth = (np.asarray(x.any(axis=(1, 3))) for x in (minus, truth))
+    return said(moves.idle(problem), by_bias, by_truth, chosen)
+
+
+def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
+    """The problem with queries of zero, and nothing hidden from them."""
+    none = {"W_q": np.zeros_like(problem.parameters.W_q)}
+    if problem.biased:
+        none["b_q"] = np.zeros_like(none["W_q"][0])
+    return problem.of(**none).but(mask=None, padding=None, causal=False)
+
+
+def recognised(
+    raw: Layer, dtype: str, declared: Mapping[str, str], guard: Guarded
+) -> Mapping[str, str]:
+    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
+    chosen = {**raw.chosen, **declared}
+    mine = under(raw.but(conventions={}), chosen)
+    hidden = ~np.tri(4, k=1, dtype=bool)
+    hidden[0, 1:3] = False, True
+    idle = hidden.copy()
+    idle[2] = True
+    telling = {
+        "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
+        "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
+        "idle bias": (core(dtype).but(mask=np.where(idle, -np.inf, 0.0)), CONVENTIONS["idle"]),
+        "causality": (core(dtype), ("always", "asked")),
+    }
+
+    def right(choices: Mapping[str, str], problem: LayerProblem) -> bool:
+        record = guard(under(raw.but(conventions={}), choices))
+        return _right(record, fitted(record, problem))
+
+    found: dict[str, str] = {}
+    for name, (problem, others) in telling.items():
+        known = {**chosen, **found}  # who is told one may need no other
+        if not kinds_of(fitted(mine, problem)) <= mine.answers or right(known, problem):
+            continue
+        for choice in others:
+            if choice != chosen[name] and right({**known, name: choice}, problem):
+                found[name] = choice
+    return found
+
+
+def _right(record: Layer, problem: LayerProblem) -> bool:
+    """Whether the output is the definition's."""
+    known = Budgets(problem)
+    try:
+        with np.errstate(all="ignore"):
+            y = record.forward(problem)
+    except (Refused, Violation):
+        return False
+    return bool((np.abs(y - known.y) <= known.of_output).all())

@@ -1,0 +1,222 @@
+"""How a layer that is not torch's is built, named and called, in a few words of its user.
+
+    layer(Block, names={"c_attn.weight": "W_q W_k W_v", ...}, make=..., inputs=1, causal="always")
+
+The same words may stand in a file:
+
+    make = "Block(Config(n_embd=A, n_head=H, bias=bias))"    # default: as torch's is made
+    inputs = 1                                               # default: 3
+    causal = "always"                                        # default: "asked"
+    positions = "rotary halves"                              # or interleaved; default: "none"
+    [names]                      # for each parameter, ours that stand in it, one above the other
+    "c_attn.weight" = "W_q W_k W_v"
+    [masks]                      # a parameter of the call: what is said in it, and its axes
+    attention_mask = "added (B, 1, 1, M)"
+    [given]                      # a parameter of the call: what it has to be told
+    position_ids = "torch.arange(N)"
+
+What is made is an expression of the sizes A, H, G and D, and of `bias`, which says whether there
+are biases; what is given, of B, N, M, A, H and D, and of the first input, `x`. Both are written in
+the names of the module of the layer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spec.backends.library import Unsuitable
+from spec.layer.notation import LayerProblem
+from spec.layer.record import Capability
+from spec.layer.state import TORCH, Names
+
+OURS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+OF_A_MAKER = ("A", "H", "G", "D", "bias")
+OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
+KEYS = ("names", "make", "inputs", "causal", "positions", "masks", "given")
+TYPES = {"inputs": int, "make": str, "causal": str, "positions": str}
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a mask of a call says, and its axes: "hidden (B, M)", or "added (B, 1, 1, M)".
+
+    hidden: True forbids. seen: True may be attended to. added: to the scores, -inf forbids.
+    """
+
+    means: str
+    axes: tuple[str, ...]
+
+    @staticmethod
+    def of(text: str) -> Form:
+        """Raises Unsuitable: other words."""
+        found = re.fullmatch(r"(added|hidden|seen) \(((?:[BHN1], )*M)\)", text)
+        axes = found[2].split(", ") if found else []
+        if not found or [x for x in "BHNM" if x in axes] != [x for x in axes if x != "1"]:
+            raise Unsuitable(f'{text!r} is no mask: write "added (B, 1, 1, M)", hidden or seen')
+        return Form(found[1], tuple(axes))
+
+    @property
+    def kinds(self) -> frozenset[Capability]:
+        """The kinds of problem that can be told so."""
+        c, axes = Capability, {*self.axes}
+        rows = {c.MASK, c.CAUSAL} if "N" in axes else set()
+        if "N" in axes and self.means == "added":
+            rows.add(c.BIAS)
+        if {"B", "H", "N"} <= axes:
+            rows.add(c.HEAD_MASK)
+        return frozenset(rows | ({c.PADDING} if "B" in axes else set()))
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a layer beside its class; the defaults are those of torch's.
+
+    names: of its parameters. make: of A, H, G, D and bias, whichever it takes, the layer.
+    inputs: 3 for query, key and value, 1 for one text. masks: what the call is told so.
+    given: what else, as functions of sizes and of the first input.
+    """
+
+    names: Names = field(default_factory=lambda: TORCH)
+    make: Function | None = None
+    inputs: int = 3
+    masks: Mapping[str, Form] = field(default_factory=dict)
+    given: Mapping[str, Function] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        names: Names | None,
+        make: Function | None,
+        inputs: int,
+        masks: Mapping[str, str] | None,
+        given: Mapping[str, Function] | None,
+    ) -> Description:
+        """Raises Unsuitable: names, inputs or masks that make no sense."""
+        if inputs not in (1, 3):
+            raise Unsuitable(f"inputs is {inputs}, want 3 (query, key and value) or 1 (one text)")
+        forms = {name: Form.of(text) for name, text in (masks or {}).items()}
+        return Description(_checked(names), make, inputs, forms, given or {})
+
+    @property
+    def of_torch(self) -> bool:
+        """Whether the parameters have torch's names."""
+        return self.names is TORCH
+
+    @property
+    def parts(self) -> set[str]:
+        """Our parameters that have a name."""
+        return {part for parts in self.names.values() for part in parts.split()}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the layer projects its output itself."""
+        return "W_o" in self.parts
+
+    @property
+    def in_full(self) -> Names:
+        """The names of all parameters, where an output projection is added to the layer."""
+        if self.complete:
+            return self.names
+        added = {"output.weight": "W_o", "output.bias": "b_o"}
+        return {f"inner.{name}": parts for name, parts in self.names.items()} | added
+
+    def told(self, problem: LayerProblem, x: Any) -> dict[str, Any]:
+        """What a call is told beside its inputs and its masks."""
+        known = {name: getattr(problem, name) for name in OF_A_CALL[:-1]} | {"x": x}
+        return {word: function(**_taken(function, known)) for word, function in self.given.items()}
+
+    def made(self, problem: LayerProblem) -> Any:
+        """A new layer, by the maker."""
+        assert self.make is not None
+        known = {name: getattr(problem, name) for name in "AHD"}
+        known |= {"G": problem.key_heads, "bias": problem.biased}
+        return self.make(**_taken(self.make, known))
+
+
+def _checked(names: Names | None) -> Names:
+    """The names, if each weight has one place, and all biases one or none. Raises Unsuitable.
+
+    There may be no output projection.
+    """
+    if names is None:
+        return TORCH
+    parts = [part for parts in names.values() for part in parts.split()]
+    for part in parts:
+        if part not in OURS:
+            raise Unsuitable(f"names: unknown {part!r}: choose from {', '.join(OURS)}")
+        if parts.count(part) > 1:
+            raise Unsuitable(f"names: {part} has {parts.count(part)} places")
+    biased = any(part.startswith("b") for part in parts)
+    for part in OURS:
+        left_out = (part[0] == "b" and not biased) or (part[2] == "o" and "W_o" not in parts)
+        if part not in parts and not left_out:
+            raise Unsuitable(f"names: {part} has no place")
+    return dict(names)
+
+
+def _taken(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function takes of all that is known."""
+    return {name: known[name] for name in inspect.signature(function).parameters if name in known}
+
+
+def is_told(function: Function | None, name: str) -> bool:
+    """Whether a maker is told `name`."""
+    return function is not None and name in inspect.signature(function).parameters
+
+
+def read(file: str, target: Any) -> dict[str, Any]:
+    """What a file says of the layer `target`, as arguments of `layer`. Raises Unsuitable."""
+    try:
+        said = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Unsuitable(f"{file} is no TOML: {error}") from None
+    for key, value in said.items():
+        if key not in KEYS:
+            raise Unsuitable(f"{file}: unknown key {key!r}: choose from {', '.join(KEYS)}")
+        _typed(f"{file}: {key}", value, TYPES.get(key, dict))
+        for name, text in value.items() if isinstance(value, dict) else ():
+            _typed(f"{file}: {key}.{name}", text, str)
+    space = _names_of(target)
+    if "make" in said:
+        said["make"] = _function(f"{file}: make", said["make"], OF_A_MAKER, space)
+    given = said.get("given", {})
+    said["given"] = {
+        name: _function(f"{file}: given.{name}", text, OF_A_CALL, space)
+        for name, text in given.items()
+    }
+    return said
+
+
+def _typed(place: str, value: Any, kind: type) -> None:
+    words = {dict: "a table", str: "a text", int: "a number"}
+    if type(value) is not kind:
+        raise Unsuitable(f"{place} is {value!r}, want {words[kind]}")
+
+
+def _function(place: str, text: str, known: tuple[str, ...], space: dict[str, Any]) -> Function:
+    """An expression as a function of what it names of `known`. Raises Unsuitable."""
+    try:
+        used = compile(text, place, "eval").co_names
+    except SyntaxError as error:
+        raise Unsuitable(f"{place} is no expression: {error.msg}") from None
+    taken = ", ".join(name for name in known if name in used)
+    found: Function = eval(f"lambda {taken}: {text}", space)  # the user's own words
+    return found
+
+
+def _names_of(target: Any) -> dict[str, Any]:
+    """The names of the module that a class or a function stands in, its own among them."""
+    inner = [x for x in vars(target).values() if inspect.isfunction(x)]
+    function = next((x for x in (target, *inner) if inspect.isfunction(x)), None)
+    module = sys.modules.get(target.__module__)
+    found = function.__globals__ if function else vars(module) if module else {}
+    return {**found, target.__name__: target}

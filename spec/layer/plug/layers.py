@@ -1,0 +1,240 @@
+"""A class that is called like `torch.nn.MultiheadAttention`, seen as functions of a problem.
+
+    layer = Class(embed_dim, num_heads, bias=..., kdim=..., vdim=..., batch_first=True)
+    layer.load_state_dict(state)
+    out, weights = layer(query, key, value, key_padding_mask=..., need_weights=...,
+                         attn_mask=..., average_attn_weights=..., is_causal=...)
+
+or otherwise, as a description says (`described`). What the constructor or the call has no
+parameter for is a capability that is not offered.
+Gradients are torch's own, or those of `backward` (see `numpy_layers`). Every problem gets an
+object of its own. Evaluation runs without autograd, which is where torch takes its fast path.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from spec.backends.library import Library
+from spec.backends.results import WrongArray, refusing, words
+from spec.comparison import Violation
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.plug.arrays import LayerArrays
+from spec.layer.plug.described import Description
+from spec.layer.plug.options import flags, forms, kinds, masks
+from spec.layer.state import mismatch, state_of
+from spec.notation import Array, Call
+from spec.subject import Refused
+
+
+@dataclass(frozen=True)
+class WrappedLayer:
+    """A class of layers, the library whose arrays it takes, and what True says in its masks.
+
+    told: what has to be known of it beside that, where it is not as torch's.
+    """
+
+    build: Callable[..., Any]
+    library: Library
+    true_attends: bool = False
+    told: Description = field(default_factory=Description)
+
+    # What it takes
+
+    @cached_property
+    def of_layers(self) -> ModuleType:
+        """What the library does with layers."""
+        return importlib.import_module(f"spec.backends.{self.library.name}_layers")
+
+    @cached_property
+    def options(self) -> frozenset[str]:
+        """The parameters of the constructor."""
+        return _parameters(self.build)
+
+    @cached_property
+    def takes(self) -> frozenset[str]:
+        """The parameters of a call."""
+        written = getattr(self.build, "forward", None)
+        return _parameters(written or inspect.getattr_static(self.build, "__call__", None))
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of problem that there are parameters for."""
+        return kinds(self.options, self.takes, self.told)
+
+    # What it is asked
+
+    def forward(self, problem: LayerProblem) -> Array:
+        """y (B, N, A). Raises Violation or Refused."""
+        return self.sequence((problem,))[0]
+
+    def sequence(self, problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
+        """The outputs of one object, in the mode and with the options of each problem."""
+        with self.library.quiet(problems[0].dtype):
+            layer, found = self._loaded(problems[0]), []
+            for problem in problems:
+                if hasattr(layer, "train"):
+                    layer.train(problem.training)
+                out, _ = self._called(layer, problem, self._arrays(problem).inputs())
+                found.append(self._arrays(problem).read(out, "dout", "the output"))
+            return tuple(found)
+
+    def weights(self, problem: LayerProblem) -> Array:
+        """The weights of every head (B, H, N, M), or their mean (B, N, M)."""
+        with self.library.quiet(problem.dtype):
+            _, a = self._called(self._loaded(problem), problem, self._arrays(problem).inputs())
+            return self._arrays(problem).read_weights(a)
+
+    def backward(self, problem: LayerProblem) -> LayerGradients:
+        """The gradients of <dout, y> by inputs and parameters."""
+        with self.library.quiet(problem.dtype):
+            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
+            inputs, dout = arrays.distinct(), arrays.field("dout")
+            with refusing():
+                of_inputs, named = self.of_layers.gradients(layer, run, inputs, dout)
+            by_input = {
+                name: arrays.read(x, name, f"d{name}")
+                for x, name in zip(of_inputs, problem.distinct, strict=True)
+            }
+            return LayerGradients(
+                by_input["query"],
+                by_input.get("key"),
+                by_input.get("value"),
+                arrays.read_parameters(named, "the gradient of "),
+            )
+
+    def step(self, problem: LayerProblem, rate: float) -> Parameters:
+        """The parameters after one step of gradient descent."""
+        with self.library.quiet(problem.dtype):
+            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
+            with refusing():
+                inputs, dout = arrays.distinct(), arrays.field("dout")
+                self.of_layers.step(layer, run, inputs, dout, rate)
+                return arrays.read_parameters(self.of_layers.state(layer))
+
+    def state(self, problem: LayerProblem) -> Parameters:
+        """The parameters that come back once they have been loaded."""
+        with self.library.quiet(problem.dtype):
+            layer = self._loaded(problem)
+            return self._arrays(problem).read_parameters(self.of_layers.state(layer))
+
+    def watched(self, problem: LayerProblem) -> Call:
+        """The forward pass, and what it did to its inputs, its parameters and their memory."""
+        with self.library.quiet(problem.dtype):
+            layer, arrays = self._loaded(problem), self._arrays(problem)
+            told = {name: arrays.of(x, name) for name, x in self._masks(problem).values()}
+            placed = {**{name: arrays.field(name) for name in problem.distinct}, **told}
+            watched = {**placed, **self.of_layers.state(layer)}
+            before = {name: self.library.copied(x) for name, x in watched.items()}
+            inputs = [placed[name] for name in problem.given]
+            out, _ = self._called(layer, problem, inputs, placed=placed)
+            after = {**placed, **self.of_layers.state(layer)}
+            same, overlap = self.library.same, self.library.overlap
+            return Call(
+                out=arrays.read(out, "dout", "the output"),
+                dtype=self.library.dtype_of(out) or "",
+                changed=tuple(n for n, x in after.items() if not same(x, before[n])),
+                aliased=tuple(n for n, x in watched.items() if overlap(out, x)),
+            )
+
+    # How
+
+    def _loaded(self, problem: LayerProblem) -> Any:
+        """A new layer with the parameters of the problem."""
+        with refusing():
+            layer = self.of_layers.made(
+                lambda: self._made(problem), problem.dtype, self.library.device
+            )
+            want = state_of(problem.parameters, self.told.in_full)
+            there = {name: tuple(x.shape) for name, x in self.of_layers.state(layer).items()}
+            if not self.told.of_torch:  # a bias that is there all the same does nothing
+                left = [n for n in self.told.in_full if n in there and n not in want]
+                want |= {name: np.zeros(there[name]) for name in left}
+            wrong = mismatch(there, {name: x.shape for name, x in want.items()})
+            if wrong:
+                raise WrongArray(wrong)
+            put = self._arrays(problem).put
+            self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
+            if hasattr(layer, "train"):
+                layer.train(problem.training)
+        return layer
+
+    def _made(self, problem: LayerProblem) -> Any:
+        """A layer as it is made, with an output projection added if it has none."""
+        if self.told.make:
+            layer = self.told.made(problem)
+        else:
+            options: dict[str, Any] = {"batch_first": True} if "batch_first" in self.options else {}
+            if not problem.biased and "bias" in self.options:
+                options["bias"] = False
+            if problem.own_widths:
+                options |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}
+            layer = self.build(problem.A, problem.H, **options)
+        if self.told.complete:
+            return layer
+        return self.of_layers.completed(layer, problem.A, problem.biased)
+
+    def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any]]:
+        """A layer, and its output as a function of the inputs that are not one array."""
+        layer = self._loaded(problem)
+
+        def run(*arrays: Any) -> Any:
+            inputs = self._arrays(problem).handed_over(arrays)
+            return self._called(layer, problem, inputs, differentiated=True)[0]
+
+        return layer, run
+
+    def _called(
+        self,
+        layer: Any,
+        problem: LayerProblem,
+        arrays: list[Any],
+        *,
+        placed: Mapping[str, Any] | None = None,
+        differentiated: bool = False,
+    ) -> tuple[Any, Any]:
+        """The output and the weights, as the layer returns them."""
+        options = self.told.told(problem, arrays[0]) | self._options(problem, placed or {})
+        if problem.arrays > self.told.inputs:
+            raise Refused("it takes one input")
+        with refusing(), self.of_layers.mode(differentiated or problem.training):
+            result = layer(*arrays[: self.told.inputs], **options)
+        if not isinstance(result, tuple):
+            return result, None
+        if not self.told.of_torch and result:
+            return result[0], None
+        if len(result) != 2:
+            raise Violation(f"the layer returned {words(result)}, want (output, weights)")
+        return result[0], result[1]
+
+    def _options(self, problem: LayerProblem, placed: Mapping[str, Any]) -> dict[str, Any]:
+        """What the call is told beside its inputs, as far as it has to be."""
+        found, arrays = flags(problem, self.takes), self._arrays(problem)
+        found |= dict.fromkeys(self.told.masks)
+        for word, (name, x) in self._masks(problem).items():
+            found[word] = placed[name] if name in placed else arrays.of(x, name)
+        return found
+
+    def _masks(self, problem: LayerProblem) -> dict[str, tuple[str, Array]]:
+        if self.told.masks:
+            return forms(problem, self.told.masks)
+        return masks(problem, self.takes, true_attends=self.true_attends)
+
+    def _arrays(self, problem: LayerProblem) -> LayerArrays:
+        return LayerArrays(self.library, problem, self.told.in_full)
+
+
+def _parameters(function: Any) -> frozenset[str]:
+    """The names of a callable's parameters; none if it does not tell."""
+    try:
+        return frozenset(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return frozenset()

@@ -1,0 +1,116 @@
+"""What a layer is told beside its inputs: in torch.nn.MultiheadAttention's words, or its own."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+import numpy as np
+
+from spec.layer import moves
+from spec.layer.notation import LayerProblem
+from spec.layer.plug.described import Description, Form, is_told
+from spec.layer.record import Capability
+from spec.notation import Array
+
+
+def kinds(
+    options: Container[str], takes: Container[str], told: Description
+) -> frozenset[Capability]:
+    """The kinds of problem for which a constructor and a call have parameters."""
+    masked, padded = "attn_mask" in takes, "key_padding_mask" in takes
+    wanted = {
+        Capability.MASK: masked,
+        Capability.BIAS: masked,
+        Capability.HEAD_MASK: masked,
+        Capability.CAUSAL: masked or "is_causal" in takes,
+        Capability.PADDING: padded,
+    }
+    if told.masks:
+        said = frozenset[Capability]().union(*(form.kinds for form in told.masks.values()))
+        wanted = dict.fromkeys(said, True)
+    biased = "b_q" in told.parts
+    without = is_told(told.make, "bias") if told.make else "bias" in options
+    wanted |= {
+        Capability.WIDTHS: "kdim" in options and "vdim" in options and told.of_torch,
+        Capability.BIASED: biased,
+        Capability.UNBIASED: without or not biased,
+        Capability.UNBATCHED: True,
+        Capability.APART: told.inputs > 1,
+        Capability.FUTURE: True,
+        Capability.STILL: True,
+        Capability.GROUPS: is_told(told.make, "G"),
+    }
+    return frozenset(kind for kind, there in wanted.items() if there)
+
+
+def flags(problem: LayerProblem, takes: Container[str]) -> dict[str, Any]:
+    """The options that are no arrays, of those that the call takes."""
+    found: dict[str, Any] = {}
+    if "need_weights" in takes:
+        found["need_weights"] = problem.asks != "nothing"
+    if "average_attn_weights" in takes and problem.asks != "nothing":
+        found["average_attn_weights"] = problem.asks == "mean"
+    if problem.causal and problem.mask is None and "is_causal" in takes:
+        found["is_causal"] = True
+    return found
+
+
+def masks(
+    problem: LayerProblem, takes: Container[str], *, true_attends: bool = False
+) -> dict[str, tuple[str, Array]]:
+    """The masks that the call is given, each with the field of the problem it stands for.
+
+    Causality is written out beside its flag, which for torch is no more than a hint; and
+    two masks are of one type, as torch wants them. Truth values are turned over last, for a
+    layer in which True says what may be attended to: what is added means the same to all.
+    """
+    mask, padding = problem.mask, problem.padding
+    if problem.causal:
+        mask = _with_the_future(problem) if "attn_mask" in takes else None
+    if padding is not None and mask is not None and mask.dtype != bool:
+        padding = np.where(padding, -np.inf, 0.0)
+    found = {"attn_mask": ("mask", mask), "key_padding_mask": ("padding", padding)}
+
+    def written(x: Array) -> Array:
+        return np.logical_not(x) if true_attends and x.dtype == bool else x
+
+    return {word: (name, written(x)) for word, (name, x) in found.items() if x is not None}
+
+
+def forms(problem: LayerProblem, told: Mapping[str, Form]) -> dict[str, tuple[str, Array]]:
+    """The masks of a call that a description speaks of, of those in which anything is hidden.
+
+    What has rows for queries says all that is hidden; what has none, what is padding.
+    """
+    found: dict[str, tuple[str, Array]] = {}
+    for word, form in told.items():
+        rows = "N" in form.axes
+        said = problem if rows else problem.but(mask=None, causal=False)
+        if said.causal:
+            said = said.but(mask=_with_the_future(said))
+        if said.mask is not None or said.padding is not None:
+            found[word] = ("key" if "B" in form.axes else "mask", _shaped(said, form))
+    return found
+
+
+def _shaped(problem: LayerProblem, form: Form) -> Array:
+    """Mask and padding of a problem as one mask of a form."""
+    whole = moves.one_mask(problem).mask
+    assert whole is not None
+    x = whole.reshape(problem.B, problem.H, problem.N, problem.M)
+    index = [slice(None) if axis in form.axes else 0 for axis in "BHNM"]
+    x = x[tuple(index)].reshape([getattr(problem, n) if n != "1" else 1 for n in form.axes])
+    if x.dtype != bool:
+        return x
+    return {"hidden": x, "seen": ~x, "added": np.where(x, -np.inf, 0.0)}[form.means]
+
+
+def _with_the_future(problem: LayerProblem) -> Array:
+    """The mask of the problem, with the future forbidden too.   (N, M) or (B H, N, M)"""
+    future = np.arange(problem.M)[None, :] > np.arange(problem.N)[:, None]
+    if problem.mask is None:
+        return future
+    if problem.mask.dtype == bool:
+        return np.logical_or(problem.mask, future)
+    return np.where(future, -np.inf, problem.mask)

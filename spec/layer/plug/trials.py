@@ -1,0 +1,91 @@
+"""Small problems with which a layer is tried out before anything is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.entries import eighths
+from spec.kind import Problems
+from spec.layer import definition, moves
+from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.record import Capability, Layer
+
+
+def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
+    """A small problem with three inputs, whose lengths differ, and widths if they are to."""
+    B, H, N, M, A = 2, 3, 4, 5, 6
+    return LayerProblem(
+        query=eighths(B, N, A, seed=1),
+        key=eighths(B, M, K, seed=2),
+        value=eighths(B, M, V, seed=3),
+        dout=eighths(B, N, A, seed=4),
+        parameters=Parameters(
+            eighths(A, A, seed=5),
+            eighths(A, K, seed=6),
+            eighths(A, V, seed=7),
+            eighths(A, A, seed=8),
+            *(eighths(A, seed=10 + i) for i in range(4)),
+        ),
+        heads=H,
+        dtype=dtype,
+        rounding="strict" if dtype in ("float64", "float32") else "eager",
+    )
+
+
+def core(dtype: str) -> LayerProblem:
+    """A small problem of the core: one text, read by itself."""
+    three = apart(dtype)
+    return three.but(key=three.query, value=three.query, arrays=1)
+
+
+def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
+    """A problem as one of the core of `record`: as it turns, causal or unbiased if always."""
+    problem = problem.but(turn=record.chosen["positions"])
+    if Capability.FUTURE not in record.answers:
+        problem = problem.but(causal=True)
+    has_biases = Capability.BIASED in record.answers
+    return problem if has_biases else problem.of(**dict.fromkeys(definition.BIASES))
+
+
+def kinds(dtype: str) -> Mapping[str, Problems]:
+    """For each kind of problem, some that are of that kind and, where it can be, of no other."""
+    plain, three = core(dtype), apart(dtype)
+    hidden = ~np.tri(4, k=1, dtype=bool)
+    bias = np.where(hidden, -np.inf, eighths(4, 4))
+    of_heads = np.broadcast_to(hidden, (6, 4, 4)).copy()
+    padding = np.arange(4) >= np.array([[4], [3]])
+    return {
+        Capability.MASK: (plain.but(mask=hidden),),
+        Capability.BIAS: (plain.but(mask=bias), plain.but(mask=eighths(4, 4))),
+        Capability.CAUSAL: (plain.but(causal=True),),
+        Capability.PADDING: (plain.but(padding=padding),),
+        Capability.HEAD_MASK: (
+            plain.but(mask=of_heads),
+            plain.but(mask=np.broadcast_to(bias, (6, 4, 4)).copy()),
+        ),
+        Capability.APART: (three, three.but(value=three.key, arrays=2)),
+        Capability.WIDTHS: (apart(dtype, K=5, V=7),),
+        Capability.UNBIASED: (plain.of(**dict.fromkeys(definition.BIASES)),),
+        Capability.GROUPS: (_sharing(plain),),
+        Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
+    }
+
+
+def _sharing(problem: LayerProblem) -> LayerProblem:
+    """The problem with one key head for all heads."""
+    D, named = problem.D, problem.parameters.named()
+    return problem.of(**{name: named[name][:D] for name in ("W_k", "W_v", "b_k", "b_v")})
+
+
+def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
+    """Functions that may refuse even the core, and what they are tried on."""
+    plain = core(dtype)
+    asking = (plain.but(asks="mean"), plain.but(asks="heads"))
+    return {
+        "backward": (Capability.GRADIENTS, (plain,)),
+        "weights": (Capability.WEIGHTS, asking),
+        "step": (Capability.STEP, (plain,)),
+        "state": (Capability.STATE, (plain,)),
+    }

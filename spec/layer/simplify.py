@@ -1,0 +1,167 @@
+"""Ways to make a problem of a layer simpler.
+
+A head owns rows of three projections and columns of the fourth, and its columns of
+queries go with it, as all heads together are as wide as a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from spec.layer.notation import INPUTS, LayerProblem, Parameters
+from spec.notation import Array
+from spec.simplify import FAR, Move, kept, simpler
+
+ARRAYS = ("query", "key", "value", "dout")
+BIASES = ("b_q", "b_k", "b_v", "b_o")
+
+
+def batches(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """Fewer batch elements, with their heads' masks."""
+    for index in kept(problem.B):
+        changes = {
+            name: getattr(problem, name)[index] for name in ("query", "key", "value", "dout")
+        }
+        mask, padding = problem.mask, problem.padding
+        if mask is not None and mask.ndim == 3:
+            rows = (index[:, None] * problem.H + np.arange(problem.H)).reshape(-1)
+            mask = mask[rows]
+        padding = None if padding is None else padding[index]
+        yield _one_array(problem.but(**changes, mask=mask, padding=padding))
+
+
+def lengths(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """Fewer tokens, where queries are keys; fewer queries and fewer keys, where they are not."""
+    if problem.N == problem.M:
+        for index in kept(problem.N):
+            yield _one_array(_of_keys(_of_queries(problem, index), index))
+    if problem.arrays > 1:
+        for index in kept(problem.N):
+            yield _of_queries(problem, index)
+        for index in kept(problem.M):
+            yield _of_keys(problem, index)
+
+
+def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """Fewer key heads, with the heads that read them; heads with a key head each; narrower ones."""
+    H, G, D = problem.H, problem.key_heads, problem.D
+    for index in kept(G):
+        readers = (index[:, None] * (H // G) + np.arange(H // G)).reshape(-1)
+        found = _of_columns(problem, _columns(readers, D), _columns(index, D), len(readers))
+        mask = problem.mask
+        if mask is not None and mask.ndim == 3:
+            rows = (np.arange(problem.B)[:, None] * H + readers).reshape(-1)
+            found = found.but(mask=mask[rows])
+        yield found
+    if G != H:
+        keys = _columns(np.repeat(np.arange(G), H // G), D)
+        yield _of_columns(problem, np.arange(problem.A), keys, H)
+    for index in kept(D):
+        own, keys = ((np.arange(n)[:, None] * D + index).reshape(-1) for n in (H, G))
+        yield _of_columns(problem, own, keys, H)
+
+
+def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """Narrower keys and values, where they have widths of their own."""
+    if not problem.own_widths:
+        return
+    weights = {"key": "W_k", "value": "W_v"}
+    for name in problem.distinct[1:]:
+        read_as = [x for x, given in zip(INPUTS, problem.given, strict=True) if given == name]
+        x = getattr(problem, name)
+        for index in kept(x.shape[2]):
+            by = {weights[place]: getattr(problem.parameters, weights[place]) for place in read_as}
+            narrower = {weight: W[:, index] for weight, W in by.items()}
+            yield problem.but(**dict.fromkeys(read_as, x[..., index])).of(**narrower)
+
+
+def options(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """An option less, or a plainer one."""
+    if problem.biased:
+        yield problem.of(**dict.fromkeys(BIASES))
+    plain = {
+        "padding": None,
+        "mask": None,
+        "causal": False,
+        "arrays": 3,
+        "batched": True,
+        "training": True,
+        "asks": "nothing",
+        "seed": 0,
+    }
+    for name, value in plain.items():
+        x = getattr(problem, name)
+        if x is not value and not (isinstance(x, int | str) and x == value):
+            yield problem.but(**{name: value})
+
+
+def masks(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """A mask for all heads alike, masks that forbid less, and plainer numbers in them."""
+    mask = problem.mask
+    if mask is not None and mask.ndim == 3:
+        yield problem.but(mask=mask[0])
+    for name in ("padding", "mask"):
+        x = getattr(problem, name)
+        if x is None:
+            continue
+        if x.dtype != bool:
+            yield from (problem.but(**{name: other}) for other in simpler(x))
+        elif x.size <= FAR:
+            for place in np.argwhere(x):
+                changed = x.copy()
+                changed[tuple(place)] = False
+                yield problem.but(**{name: changed})
+
+
+def numbers(problem: LayerProblem) -> Iterator[LayerProblem]:
+    """Simpler numbers in inputs and parameters."""
+    for name in ("dout", *reversed(problem.distinct)):
+        for x in simpler(getattr(problem, name)):
+            yield _one_array(problem.but(**{name: x}))
+    for name, x in problem.parameters.named().items():
+        yield from (problem.of(**{name: other}) for other in simpler(x))
+
+
+def _one_array(problem: LayerProblem) -> LayerProblem:
+    """Inputs that are one array are equal again."""
+    ways = zip(INPUTS, problem.given, strict=True)
+    return problem.but(**{name: getattr(problem, given) for name, given in ways})
+
+
+def _of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
+    mask = None if problem.mask is None else problem.mask[..., index, :]
+    return problem.but(query=problem.query[:, index], dout=problem.dout[:, index], mask=mask)
+
+
+def _of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
+    mask = None if problem.mask is None else problem.mask[..., index]
+    padding = None if problem.padding is None else problem.padding[:, index]
+    key, value = problem.key[:, index], problem.value[:, index]
+    return problem.but(key=key, value=value, mask=mask, padding=padding)
+
+
+def _columns(heads: Array, D: int) -> Array:
+    """The columns that heads own."""
+    return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
+
+
+def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) -> LayerProblem:
+    """The same columns of queries, outputs and heads; of keys and values, if they are as wide.
+
+    keys: the columns of the key heads.
+    """
+    p, own = problem.parameters, problem.own_widths
+    of_keys = ("W_k", "W_v", "b_k", "b_v")
+    found = {name: x[keys if name in of_keys else index] for name, x in p.named().items()}
+    found |= {name: found[name][:, index] for name in ("W_q", "W_o")}
+    changes = {name: getattr(problem, name)[..., index] for name in ("query", "dout")}
+    if not own:
+        found |= {name: found[name][:, index] for name in ("W_k", "W_v")}
+        changes |= {name: getattr(problem, name)[..., index] for name in ("key", "value")}
+    smaller = problem.but(**changes, parameters=Parameters(**found), heads=count)
+    return _one_array(smaller)
+
+
+MOVES: tuple[Move, ...] = (batches, heads, lengths, widths, options, masks, numbers)

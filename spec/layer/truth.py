@@ -1,0 +1,50 @@
+"""The definition of a layer as a record, its results rounded to the format of the problem."""
+
+from __future__ import annotations
+
+from spec.comparison import holds
+from spec.formats import rounded
+from spec.layer import definition
+from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.record import Layer
+from spec.notation import DTYPES, Array, Call
+
+
+def truth() -> Layer:
+    """The definition: everything is offered, in every dtype."""
+    return Layer(
+        name="the definition",
+        forward=_forward,
+        weights=_weights,
+        backward=_backward,
+        step=_step,
+        state=lambda problem: problem.parameters,
+        sequence=lambda problems: tuple(map(_forward, problems)),
+        call=lambda problem: Call(_forward(problem), problem.dtype),
+        dtypes=DTYPES,
+    )
+
+
+def _forward(problem: LayerProblem) -> Array:
+    return rounded(definition.layer(problem), problem.dtype)
+
+
+def _weights(problem: LayerProblem) -> Array:
+    holds(problem.asks != "nothing", "no weights are asked for")
+    return rounded(definition.weights(problem), problem.dtype)
+
+
+def _backward(problem: LayerProblem) -> LayerGradients:
+    exact = definition.gradients(problem)
+    of_key, of_value = (
+        None if x is None else rounded(x, problem.dtype) for x in (exact.key, exact.value)
+    )
+    of_parameters = exact.parameters.mapped(lambda x: rounded(x, problem.dtype))
+    return LayerGradients(rounded(exact.query, problem.dtype), of_key, of_value, of_parameters)
+
+
+def _step(problem: LayerProblem, rate: float) -> Parameters:
+    moved = definition.gradients(problem).parameters.named()
+    there = problem.parameters.named()
+    after = {name: rounded(x - rate * moved[name], problem.dtype) for name, x in there.items()}
+    return Parameters(**after)

@@ -1,0 +1,100 @@
+"""Section R, continued. The slopes of linear biases: one for each head, and never learned.
+
+They are powers of two in equal steps, m_h = 2^(-8 h / H), so that some heads see far and
+others hardly beyond their neighbours. A head count that is no power of two has a rule of its
+own, which a formula for all H misses:
+
+    H = 2    1/16  1/256
+    H = 3    1/16  1/256  1/4               those of 2, and the first of 4
+
+Nothing about them is trained, so there is no gradient to ask for; but a caller may bring
+slopes of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.clause import clause
+from spec.comparison import at_least, at_most, equal, same_bits
+from spec.positions.alibi import definition, rounding
+from spec.positions.alibi.definition import from_own_position, largest_power_of_two
+from spec.positions.alibi.domain import Biases
+from spec.positions.alibi.notation import LinearBias, Problem
+from spec.positions.record import Capability
+
+
+@clause(
+    "R31",
+    over=Biases(published=True),
+    needs={Capability.SHOWN},
+    catches={
+        "takes_one_formula_for_all_heads",
+        "counts_heads_from_zero",
+        "rounds_heads_up",
+        "takes_the_second_of_every_two",
+        "sorts_the_slopes",
+    },
+)
+def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
+    """Slopes are equal steps of an exponent of two; heads beyond a power of two lie between.
+
+        m_h = 2^(-8 h / n) for h = 1 ... n,    m_(n+g) = 2^(-4 (2 g - 1) / n) for g = 1 ... H - n
+
+    n is the largest power of two that is at most H. Heads are trained in this order, so a
+    sorted list is another list.
+    """
+    m = bias.slopes(problem)
+
+    want = definition.slopes(rounding.reference(problem))
+    equal(m, want, within=rounding.of_slopes(problem))
+
+
+@clause(
+    "R32",
+    over=Biases(published=True),
+    needs={Capability.SHOWN},
+    catches={"counts_heads_from_zero", "grows_with_the_heads"},
+)
+def slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
+    """Every slope lies between 1/256 and 1, and they fall from head to head.
+
+        1/256 <= m_h < 1,    m_(h+1) < m_h among the first n heads, and among the others
+
+    A slope of one or more would leave hardly anything to any key but the own one.
+    """
+    m = bias.slopes(problem)
+
+    off = rounding.of_slopes(problem)
+    n = largest_power_of_two(problem.H)
+    at_least(m, 2.0**-8, within=off)
+    at_most(m, 2.0 ** (-8 / (2 * n)), within=off)
+    falls = np.concatenate([np.diff(m[:n]), np.diff(m[n:])])
+    steps = np.concatenate([off[:n][1:] + off[:n][:-1], off[n:][1:] + off[n:][:-1]])
+    at_most(falls, 0, within=steps)
+
+
+@clause(
+    "R33",
+    over=Biases(asked=True),
+    catches={"ignores_the_slopes", "takes_slopes_for_exponents"},
+)
+def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:
+    """A head whose slope is zero has no bias, and twice the slope is twice the bias.
+
+        m = 0: b = 0,    b(2 m) = 2 b(m), to the bit
+
+    Multiplying by two rounds nothing. Where all slopes are zero, attention is what it was.
+    """
+    none = problem.but(asked=np.zeros(problem.H))
+    assert problem.asked is not None
+    twice = problem.but(asked=2 * problem.asked)
+
+    b, flat, double = bias.bias(problem), bias.bias(none), bias.bias(twice)
+
+    past = problem.past
+    same_bits(np.where(past, from_own_position(flat, none), 0), np.zeros(flat.shape))
+    same_bits(np.where(past, double, 0), np.where(past, 2 * b, 0))
+    want = definition.bias(rounding.reference(problem))
+    within = np.where(past, rounding.of_difference(problem, b), 0)
+    equal(np.where(past, from_own_position(b, problem), 0), np.where(past, want, 0), within=within)

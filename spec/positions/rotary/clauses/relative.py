@@ -1,0 +1,240 @@
+"""Section R, continued. Attention sees rotary positions by their differences.
+
+A score is an inner product, and rotations that are common to both sides drop out:
+
+    <R(p) q, R(j) k> = <R(p - j) q, k>                                (R23)
+
+so a text that stands somewhere else has the same scores, the same output (R24) and the same
+gradients (R25). Only queries and keys are rotated: values are what is read, wherever it
+stands (R29). Everything else says that a token is rotated by its own position and by
+nothing else: not by its head (R26), its place in a chunk (R27) or what was asked before (R30).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.attention import definition as attention
+from spec.attention.notation import Problem as Attention
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.formats import rounded
+from spec.notation import Array
+from spec.positions import proofs
+from spec.positions.record import Capability
+from spec.positions.rotary import definition, rounding
+from spec.positions.rotary.domain import Turns
+from spec.positions.rotary.notation import Problem, Rotation
+
+SHIFTS = (1, 5, 64, 200)
+BASES = range(200, 1000)  # nobody's, so none that was kept
+
+
+def rotated(rotation: Rotation, problem: Problem) -> tuple[Array, Array, Array, Array]:
+    """R(p) q and R(p) k as computed, and their budgets."""
+    keys = problem.but(q=problem.k)
+    return (
+        rotation.rotate(problem),
+        rotation.rotate(keys),
+        rounding.of_rotation(problem),
+        rounding.of_rotation(keys),
+    )
+
+
+def elsewhere(problem: Problem) -> Problem:
+    """The same text, further on."""
+    return problem.moved(SHIFTS[problem.seed % len(SHIFTS)])
+
+
+@clause(
+    "R23",
+    over=Turns(where="near"),
+    catches={"turns_the_other_way", "turns_nothing", "gives_every_column_a_frequency"},
+    proof=proofs.scores_depend_on_the_difference,
+)
+def scores_depend_on_the_difference(rotation: Rotation, problem: Problem) -> None:
+    """The score of a query and a key depends on how far apart they stand.
+
+        <R(p_i) q_i, R(p_j) k_j> = <R(p_i - p_j) q_i, k_j>
+
+    It is compared with the sum over the cosines and sines of the differences.
+    """
+    q, k, off_q, off_k = rotated(rotation, problem)
+
+    want = definition.scores(rounding.reference(problem))
+    equal(q @ k.swapaxes(-1, -2), want, within=rounding.of_scores(q, k, off_q, off_k))
+
+
+@clause(
+    "R24",
+    over=Turns(where="near", offset=True, least=2),
+    catches={"gives_every_column_a_frequency", "counts_in_powers", "subtracts_twice"},
+    proof=proofs.scores_depend_on_the_difference,
+)
+def a_text_means_the_same_elsewhere(rotation: Rotation, problem: Problem) -> None:
+    """If all positions move together, the output of attention stays.
+
+        o(R(p + c) q, R(p + c) k, v) = o(R(p) q, R(p) k, v)
+
+    The scores have not changed, and the values were not touched.
+    """
+    outputs, budgets = [], []
+    for place in (problem, elsewhere(problem)):
+        q, k, off_q, off_k = rotated(rotation, place)
+        posed = Attention(q, k, problem.v.astype(q.dtype), problem.dout.astype(q.dtype))
+        moved = posed.sigma * rounding.of_scores(q, k, off_q, off_k)
+        outputs.append(attention.attention(posed))
+        budgets.append(rounding.of_output(attention.weights(posed), posed.v, moved))
+
+    equal(outputs[1], outputs[0], within=budgets[0] + budgets[1])
+
+
+@clause(
+    "R25",
+    over=Turns(where="near", offset=True, least=2),
+    needs={Capability.GRADIENTS},
+    catches={"turns_gradients_the_same_way", "leaves_gradients_unturned"},
+    proof=proofs.scores_depend_on_the_difference,
+)
+def gradients_mean_the_same_elsewhere(rotation: Rotation, problem: Problem) -> None:
+    """If all positions move together, the gradients by queries and keys stay.
+
+        dq_i = R(-p_i) sum_j ds_ij R(p_j) k_j,    and ds does not change
+
+    For any loss: ds stands for the derivatives of the scores, through which every loss of
+    attention sees queries and keys.
+    """
+    ds = problem.chance().integers(-16, 17, (problem.N, problem.N)) / 16
+    found, budgets = [], []
+    for place in (problem, elsewhere(problem)):
+        _, k, _, off_k = rotated(rotation, place)
+        cotangent = rounded((ds @ k).astype(float), problem.dtype)
+        returning = place.but(dout=cotangent)
+        found.append(rotation.backward(returning))
+        arrived = np.abs(ds) @ off_k + rounding.of_storing(ds @ k, problem.dtype)
+        carried = rounding.turned(arrived, problem.width)
+        budgets.append(carried + rounding.of_backward(returning))
+
+    equal(found[1], found[0], within=budgets[0] + budgets[1])
+
+
+@clause(
+    "R26",
+    over=Turns(several=True),
+    catches={
+        "reads_positions_by_head",
+        "takes_the_first_row_of_positions",
+        "adds_the_batch_element",
+    },
+    effort=2,
+)
+def heads_and_batch_elements_do_not_meet(rotation: Rotation, problem: Problem) -> None:
+    """One head of one batch element is rotated as if it were alone, by its own positions.
+
+        R(p)(q)_bh = R(p_b)(q_bh)
+
+    Positions belong to a batch element and are the same in all of its heads.
+    """
+    chance = problem.chance()
+    b, h = int(chance.integers(problem.B)), int(chance.integers(problem.H))
+    alone = problem.one(b, h)
+
+    whole, part = rotation.rotate(problem), rotation.rotate(alone)
+
+    here = rounding.of_rotation(problem)[b : b + 1, h : h + 1]
+    equal(part, whole[b : b + 1, h : h + 1], within=here + rounding.of_rotation(alone))
+
+
+@clause(
+    "R27",
+    over=Turns(where="near", offset=True, least=2),
+    catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
+)
+def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> None:
+    """Tokens that follow a cache are rotated as in the whole text.
+
+        R(p)(q)[t:] = R(p[t:])(q[t:]),    p = 0, 1, 2, ...
+
+    The keys in the cache were rotated when they came, and a new query must fit them.
+    """
+    t = int(problem.chance().integers(1, problem.N))
+    text = problem.but(positions=np.tile(np.arange(float(problem.N)), (problem.B, 1)))
+    chunk = text.tokens(slice(t, problem.N))
+
+    whole, part = rotation.rotate(text), rotation.rotate(chunk)
+
+    within = rounding.of_rotation(text)[:, :, t:] + rounding.of_rotation(chunk)
+    equal(part, whole[:, :, t:], within=within)
+
+
+@clause(
+    "R28",
+    over=Turns(where="near", partial=True),
+    catches={"negates_the_rest", "drops_the_rest", "divides_by_the_whole_width"},
+)
+def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
+    """A partial rotation leaves the other columns as they are, to the bit.
+
+        y[r:] = x[r:],    and theta_i = base^(-2i / r) for the r columns before
+
+    The frequencies are those of a width r, not of the whole width.
+    """
+    y = rotation.rotate(problem)
+
+    r = problem.width
+    equal(
+        y[..., :r],
+        definition.rotate(rounding.reference(problem))[..., :r],
+        within=rounding.of_rotation(problem)[..., :r],
+    )
+    same_bits(y[..., r:], problem.q[..., r:])
+
+
+@clause(
+    "R29",
+    over=Turns(where="near"),
+    needs={Capability.PLACES},
+    catches={"rotates_values_too", "rotates_queries_only", "turns_keys_the_other_way"},
+)
+def values_are_not_rotated(rotation: Rotation, problem: Problem) -> None:
+    """Queries and keys are rotated alike, and values stay as they are, to the bit.
+
+        (q, k, v) becomes (R(p) q, R(p) k, v)
+
+    Rotated values would tell the output where it was read from, turned by an angle that
+    nothing takes back.
+    """
+    q, k, v = rotation.place(problem)
+
+    same_bits(v, problem.v)
+    wanted = definition.place(rounding.reference(problem))
+    equal(q, wanted[0], within=rounding.of_rotation(problem))
+    equal(k, wanted[1], within=rounding.of_rotation(problem.but(q=problem.k)))
+
+
+@clause(
+    "R30",
+    over=Turns(where="near", least=2),
+    catches={"keeps_the_first_frequencies", "keeps_a_table_of_another_base"},
+    effort=2,
+)
+def no_angles_are_remembered_wrongly(rotation: Rotation, problem: Problem) -> None:
+    """Another length, width or base in between changes nothing, and is itself right.
+
+        R(x), R(z), R(x)    and the last is the first
+
+    Cosines and sines are kept from call to call, and what they are kept under must say all
+    that they depend on.
+    """
+    kept = max(2, (problem.D - 2) // 2 * 2)
+    other = problem.tokens(slice(1, None)).of(lambda x: x[..., :kept]).but(turned=None)
+    other = other.but(positions=problem.positions[:, :-1])
+    if Capability.BASE in rotation.answers:
+        other = other.but(base=float(BASES[problem.seed % len(BASES)]))
+
+    first = rotation.rotate(problem)
+    between = rotation.rotate(other)
+
+    same_bits(rotation.rotate(problem), first)
+    want = definition.rotate(rounding.reference(other))
+    equal(between, want, within=rounding.of_rotation(other))

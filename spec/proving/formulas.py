@@ -1,0 +1,99 @@
+"""The definition, run on formulas.
+
+Every entry of q, k, v, dout and the bias is a symbol of its own. `spec.attention.definition` does
+not know, and answers with formulas: what it is to its last line is differentiated and
+compared, for all numbers, at the sizes of the arrays. The scale is a symbol too.
+
+The largest score has no formula, and needs none: shifting the scores of a row by any
+number changes nothing (`scores_have_no_origin`), so the maximum is taken to be 0. It
+is there for floats, which overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spec.attention.notation import Problem
+from spec.notation import Array
+from spec.proving.algebra import numerator
+from spec.proving.exact import Exact
+
+
+def exponential(x: Any) -> Any:
+    """exp(x), and 0 at -inf."""
+    import sympy as sp
+
+    return sp.S.Zero if x == -np.inf else sp.exp(x)
+
+
+def logarithm(x: Any) -> Any:
+    """log(x)."""
+    import sympy as sp
+
+    return sp.log(x)
+
+
+def no_shift(*_: Any) -> int:
+    """0, which serves as the maximum of any row."""
+    return 0
+
+
+class Formulas(Exact):
+    """An array of formulas."""
+
+    meaning: ClassVar[Mapping[np.ufunc, Callable[..., Any]]] = {
+        np.exp: exponential,
+        np.log: logarithm,
+        np.maximum: no_shift,
+    }
+
+
+def symbols(name: str, *shape: int) -> Array:
+    """An array of real symbols: name_0, name_1, ..."""
+    import sympy as sp
+
+    flat = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True)
+    return np.array(flat, dtype=object).reshape(shape).view(Formulas)
+
+
+def symbolic(
+    H: int = 1,
+    G: int = 1,
+    N: int = 2,
+    M: int = 3,
+    D: int = 2,
+    E: int = 2,
+    bias: bool = False,
+    forbidden: tuple[tuple[int, int], ...] = (),
+    causal: bool = False,
+) -> Problem:
+    """One batch of a problem in symbols; `forbidden` lists (query, key), for every head."""
+    import sympy as sp
+
+    mask = symbols("b", 1, H, N, M) if bias else np.zeros((1, 1, N, M), dtype=object)
+    for i, j in forbidden:
+        mask[..., i, j] = -np.inf
+    return Problem(
+        q=symbols("q", 1, H, N, D),
+        k=symbols("k", 1, G, M, D),
+        v=symbols("v", 1, G, M, E),
+        dout=symbols("g", 1, H, N, E),
+        mask=mask.view(Formulas),
+        causal=causal,
+        scale=sp.Symbol("scale", real=True),
+    )
+
+
+def derivatives(x: Any, of: Array) -> Array:
+    """dx / d of, for every entry of `of` that is a symbol; 0 for the others (a mask's -inf)."""
+    import sympy as sp
+
+    return np.frompyfunc(lambda y: sp.diff(x, y) if isinstance(y, sp.Symbol) else 0, 1, 1)(of)
+
+
+def residual(one: Any, two: Any = 0) -> Array:
+    """one - two, entry by entry, as numerators."""
+    return np.frompyfunc(numerator, 1, 1)(np.asarray(one - two, dtype=object))

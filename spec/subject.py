@@ -1,0 +1,100 @@
+"""The contract: what an implementation is, and what it may leave out.
+
+An implementation is a frozen record of plain functions on problems. Leaving a
+function out declares that it is not offered. `spec.backends.implementation`
+builds the record from an ordinary attention function of NumPy, torch or JAX.
+
+Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
+the kinds of problem that are answered. The core needs none of the second:
+4-D arrays, E = D, sizes of at least one, and no option given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, NoReturn, Self
+
+from spec.attention.options import Capability
+
+
+class Refused(Exception):
+    """An implementation would not answer; the message names the exception that it raised."""
+
+
+class NoGradient(Refused):
+    """The library has no gradient by an input: what was returned does not come from it."""
+
+
+def not_offered(*_: object, **__: object) -> NoReturn:
+    """Stands for a function that an implementation does not have."""
+    raise NotImplementedError("this clause used a capability that it did not declare in `needs`")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged: a record of plain functions on problems, and what it leaves out.
+
+    name: what people call it. origin: how a person imports it, as `module:name`, for a script
+        that repeats a failure.
+    answers: the kinds of problem answered forward; `differentiates`, those answered backward.
+    dtypes: the formats it takes. conventions: where it departs from the default.
+
+    Each kind of subject says what it is about, names its functions, which of them offer a
+    capability by being there, and the choices that conventions leave it, the default first.
+    otherwise: what belongs to the core of nearly all, and what does instead for one that never
+    answers it: of what is always causal, the causal problems.
+    """
+
+    name: str
+    _: KW_ONLY
+    answers: frozenset[str] = frozenset()
+    differentiates: frozenset[str] = frozenset()
+    dtypes: tuple[str, ...] = ("float64", "float32")
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    about: ClassVar[str]
+    functions: ClassVar[tuple[str, ...]]
+    offering: ClassVar[Mapping[str, str]] = {}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    otherwise: ClassVar[Mapping[str, str | None]] = {}
+
+    def but(self, **changes: Any) -> Self:
+        """The same subject, except for `changes`."""
+        return replace(self, **changes)
+
+    def kinds_of(self, problem: Any) -> frozenset[str]:  # noqa: ARG002
+        """The kinds of problem that `problem` is; empty for the core, and here for every one."""
+        return frozenset()
+
+    def counted(self, kinds: frozenset[str]) -> frozenset[str]:
+        """Kinds of problem as they count for this subject, whose core may be another one."""
+        pairs = self.otherwise.items()
+        return kinds - {usual if usual in self.answers else other for usual, other in pairs}
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """All that a clause may ask of it."""
+        functions = {c: getattr(self, name) for c, name in self.offering.items()}
+        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Every convention, with the choice that is made unless another is declared."""
+        return {name: first for name, (first, *_) in self.choices.items()}
+
+    @property
+    def chosen(self) -> Mapping[str, str]:
+        """Every convention, with the choice that is made here."""
+        return {**self.defaults, **self.conventions}
+
+
+DIFFERENTIATES = frozenset(
+    {
+        Capability.GRADIENTS,
+        Capability.BIAS_GRADIENT,
+        Capability.PARTIAL_GRADIENTS,
+        Capability.TRAINING,
+    }
+)

@@ -1,0 +1,63 @@
+"""One clause, one subject, one problem."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.notation import Posed
+from spec.subject import Refused, Subject, not_offered
+
+
+@dataclass
+class Watch:
+    """Seconds spent in an implementation, and the problem that it last refused."""
+
+    seconds: float = 0.0
+    refused: Posed | None = None
+
+    def over(self, subject: Subject) -> Any:
+        """The same record, its functions watched."""
+        offered = {name: getattr(subject, name) for name in subject.functions}
+        return subject.but(
+            **{n: self._watched(f) for n, f in offered.items() if f is not not_offered}
+        )
+
+    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(problem: Posed, *rest: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(problem, *rest)
+            except Refused:
+                self.refused = problem
+                raise
+            finally:
+                self.seconds += time.perf_counter() - start
+
+        return watched
+
+
+def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None:
+    """How `problem` breaks the clause, if it does; a refusal outside the core does not."""
+    watch = Watch()
+    try:
+        with np.errstate(all="ignore"):
+            clause.check(watch.over(subject), problem)
+    except Violation as violation:
+        return violation
+    except Refused as refusal:
+        return _unless_allowed(refusal, watch, subject)
+    return None
+
+
+def _unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
+    """A violation if the problem that was refused belongs to the core."""
+    if watch.refused is not None and subject.kinds_of(watch.refused):
+        return None
+    return Violation(f"a problem of the core is refused: {refusal}")

@@ -1,0 +1,117 @@
+"""Problems of any kind as data: their sizes, options and arrays; as JSON, and as source text.
+
+A problem is a frozen dataclass of arrays and options; one field may be such a record itself,
+as the parameters of a layer are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+
+from spec.notation import Array
+
+SHOWN_ELSEWHERE = ("dtype", "rounding", "memory", "heads", "corner")
+
+
+def arrays(problem: Any) -> dict[str, Array]:
+    """The arrays of a problem by name, those of a record inside it among them."""
+    found: dict[str, Array] = {}
+    for name, x in _values(problem):
+        if isinstance(x, np.ndarray):
+            found[name] = x
+        elif is_dataclass(x):
+            found |= arrays(x)
+    return found
+
+
+def sizes(problem: Any) -> dict[str, int]:
+    """The lengths of its axes, by the letters of their names."""
+    letters = [n for n, x in vars(type(problem)).items() if isinstance(x, property) and len(n) == 1]
+    return {letter: getattr(problem, letter) for letter in letters if letter.isupper()}
+
+
+def options(problem: Any) -> dict[str, Any]:
+    """What is asked that is no array, where it is not what it is by default."""
+    found = {}
+    for field in fields(problem):
+        x = getattr(problem, field.name)
+        default = None if field.default is MISSING else field.default
+        plain = not isinstance(x, np.ndarray) and not is_dataclass(x)
+        if plain and field.name not in SHOWN_ELSEWHERE and x != default:
+            found[field.name] = x
+    return found
+
+
+def problem_to_json(problem: Any) -> dict[str, Any]:
+    """A problem as JSON has it: numbers that JSON lacks are written as words."""
+    return {name: _to_json(x) for name, x in _values(problem)}
+
+
+def problem_from_json(kind: type, written: Mapping[str, Any]) -> Any:
+    """The problem of a kind that `problem_to_json` wrote."""
+    hints = get_type_hints(kind)
+    return kind(**{name: _from_json(hints[name], x) for name, x in written.items()})
+
+
+def number(x: Any) -> Any:
+    """A number, or the word for one that JSON has no number for."""
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    return list(x) if isinstance(x, tuple) else x
+
+
+def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> str:
+    """An array as source text: of float64, int or truth values, unless options say otherwise."""
+    kind = {"b": "bool", "i": "int"}.get(x.dtype.kind, "float")
+    words = str(x.astype(kind).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+    text = f"{make}({', '.join([words, *(options or [f'dtype={kind}'])])})"
+    return text if x.size else f"{text}.reshape({x.shape})"
+
+
+def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
+    """The lines that make the problem again, as a variable, once its classes are imported."""
+    made = f"{type(problem).__name__}("
+    lines = [f"{variable} = {made}" if variable else made]
+    for name, x in _values(problem):
+        if is_dataclass(x):
+            first, *rest = source(x, indent + "    ")
+            lines += [f"{indent}    {name}={first}", *rest[:-1], f"{rest[-1]},"]
+        elif isinstance(x, np.ndarray):
+            lines.append(f"{indent}    {name}={literal(x)},")
+        else:
+            lines.append(f"{indent}    {name}={x!r},")
+    return [*lines, f"{indent})"]
+
+
+def classes(problem: Any) -> list[str]:
+    """The classes that `source` names, those of the same module first."""
+    inside = [type(x).__name__ for _, x in _values(problem) if is_dataclass(x)]
+    return [type(problem).__name__, *inside]
+
+
+def _values(problem: Any) -> Iterator[tuple[str, Any]]:
+    return ((field.name, getattr(problem, field.name)) for field in fields(problem))
+
+
+def _to_json(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        numbers = [number(entry) for entry in x.reshape(-1).tolist()]
+        return {"shape": list(x.shape), "dtype": str(x.dtype), "numbers": numbers}
+    if is_dataclass(x):
+        return problem_to_json(x)
+    return number(x)
+
+
+def _from_json(hint: Any, written: Any) -> Any:
+    if not isinstance(written, Mapping):
+        return written
+    if set(written) == {"shape", "dtype", "numbers"}:
+        numbers = [float(x) if isinstance(x, str) else x for x in written["numbers"]]
+        return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])
+    inside = next(kind for kind in (hint, *get_args(hint)) if is_dataclass(kind))
+    return problem_from_json(inside, written)  # type: ignore[arg-type]
