@@ -3,8 +3,8 @@
     a_ij = 2^s_ij / sum_j 2^s_ij
 
 With integer scores this is rational, and here it is evaluated by plain loops over
-fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs in the
-same arithmetic: the two have to be equal, not close.
+fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs
+in the same arithmetic: the two have to be equal, not close.
 
 This is no implementation of attention in base e, and not a record that a clause could
 judge; it is the base e attention of a problem whose scores are multiplied by log 2. The

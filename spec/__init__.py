@@ -1,43 +1,26 @@
 """The executable specification of multi-head attention: the table of contents.
 
-Read `notation` for the words and `definition` for what attention is; then the
-sections, in this order. Each opens with its idea and its derivation; each
-clause is a sentence, a formula and a check of a few lines.
+Six chapters, each about one kind of subject, and all of one shape:
 
-    A agreement       the output and all that is shown are those of the definition
-      gradients       and so are the gradients
-    S softmax         the weights are a softmax, whether or not anybody shows them
-      large_scores    however large the scores are
-      log_sum_exp     what it divides by is a smooth maximum
-      jacobian        and its derivative has a row term
-    V values          the output is a weighted mean, and only values are averaged
-    K keys            keys have no origin
-    B bases           only inner products matter
-      scale           and the scale multiplies them
-    P permutations    keys are a set, queries are a batch
-    M masking         the forbidden does not exist
-      forbidden       to the bit
-      idleness        and who may see nothing returns nothing
-      biases          what is between seeing and not seeing is added
-    C causality       under causality the future does not exist
-      gradient_flow   and no gradient reaches it
-      decoding        so a text may be read token by token
-    H heads           heads do not meet, and a group of them shares its keys
-    X blocks          attention over parts merges into attention over the whole
-    T calls           the call is a function
+    attention         A S V K B P M C H X T    attention itself; begin here
+    layer             L    a layer is attention between projections
+    cache             C    decoding with a cache is decoding without one
+    positions         R    how attention comes to know what came first: three kinds
+    feed_forward      F    the half of a block that is not attention
+    dropout           D    weights left out by chance
 
-Around attention, each a small specification of its own, in a package of its own:
+    notation, definition    the words and a problem; what it is, slowly and obviously
+    clauses                 the laws: each a sentence, a formula and a check of a few lines
+    domain                  where they quantify
+    rounding                how far a right implementation may stray, derived
+    proofs, mistakes        why a law is believed, and what it must reject
+    record, truth, plug     what is judged; the definition as one; an ordinary program as one
+    kind                    all that the engine may ask of the chapter
 
-    C cache           decoding with a cache is decoding without one
-    L layer           a layer is attention between projections
-    R positions       how attention comes to know what came first
-    F feed_forward    the half of a block that is not attention
-    D dropout         weights left out by chance
-
-`options` has a row for each option that a problem may ask for, `rounding` derives how
-far a correct implementation may stray, `problems` says where the clauses quantify,
-`proofs` what is proved, and `mistakes` holds the plausible wrong implementations that
-they must reject.
+Around them: the words that all share (`notation`, `subject`, `clause`, `comparison`, `trial`,
+`domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written`), `proving`, in which
+proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the register,
+and `certification`, the engine, which knows no kind.
 
     from spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
@@ -48,37 +31,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spec import cache, dropout, feed_forward, layer, positions
-from spec.attention.clauses import (
-    agreement,
-    bases,
-    biases,
-    blocks,
-    calls,
-    causality,
-    decoding,
-    forbidden,
-    gradient_flow,
-    gradients,
-    heads,
-    idleness,
-    jacobian,
-    keys,
-    large_scores,
-    log_sum_exp,
-    masking,
-    permutations,
-    scale,
-    softmax,
-    values,
-)
+from spec import attention, cache, dropout, feed_forward, layer, positions
 from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
-from spec.clause import Clause
+from spec.clause import Clause, clauses_of
 from spec.comparison import Violation
 
 if TYPE_CHECKING:
-    from spec.certification import assert_attention, certify, parametrize_with_clauses, rerun
+    from spec.attention.assertion import assert_attention
+    from spec.certification import certify, parametrize_with_clauses, rerun
 
 __all__ = [
     "CLAUSES",
@@ -96,43 +57,19 @@ __all__ = [
 ]
 
 SECTIONS = (
-    agreement,
-    gradients,
-    softmax,
-    large_scores,
-    log_sum_exp,
-    jacobian,
-    values,
-    keys,
-    bases,
-    scale,
-    permutations,
-    masking,
-    forbidden,
-    idleness,
-    biases,
-    causality,
-    gradient_flow,
-    decoding,
-    heads,
-    blocks,
-    calls,
+    *attention.SECTIONS,
     *cache.SECTIONS,
     *layer.SECTIONS,
     *positions.SECTIONS,
     *feed_forward.SECTIONS,
     *dropout.SECTIONS,
 )
-
-
-_FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstance(x, Clause)]
-_LETTERS = list(dict.fromkeys(clause.section for clause in _FOUND))
-
-CLAUSES = {
-    clause.number: clause
-    for clause in sorted(
-        _FOUND, key=lambda c: (_LETTERS.index(c.section), int(c.number[len(c.section) :]))
-    )
+CLAUSES = clauses_of(SECTIONS)
+DOORS = {
+    "assert_attention": "spec.attention.assertion",
+    "certify": "spec.certification",
+    "parametrize_with_clauses": "spec.certification",
+    "rerun": "spec.certification",
 }
 
 
@@ -143,6 +80,6 @@ def about(kind: str) -> dict[str, Clause]:
 
 def __getattr__(name: str) -> Any:
     """The doors, opened when they are used: to read the specification takes no certification."""
-    if name in ("assert_attention", "certify", "parametrize_with_clauses", "rerun"):
-        return getattr(import_module("spec.certification"), name)
+    if name in DOORS:
+        return getattr(import_module(DOORS[name]), name)
     raise AttributeError(f"module 'spec' has no attribute {name!r}")

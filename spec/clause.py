@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal, Protocol
 
 from hypothesis import strategies as st
@@ -126,3 +127,11 @@ def clause(
     return lambda check: Clause(
         number, check, over, frozenset(needs) | over.needs, frozenset(catches), proof, force, effort
     )
+
+
+def clauses_of(sections: Iterable[ModuleType]) -> dict[str, Clause]:
+    """The clauses of some sections by number: the letters as they come, each from 1 on."""
+    found = [x for section in sections for x in vars(section).values() if isinstance(x, Clause)]
+    letters = list(dict.fromkeys(clause.section for clause in found))
+    order = sorted(found, key=lambda c: (letters.index(c.section), int(c.number[len(c.section) :])))
+    return {clause.number: clause for clause in order}

@@ -23,10 +23,13 @@ from spec.trial import broken
 MOST = 3  # names worth reading
 SECONDS = 2.0  # a catalogue is not worth waiting for
 
+ASKED = {"backward": "gradients", "weights": "the weights", "call": "a watched call"}
+
 Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
 Recognised = Callable[[Any, str, Mapping[str, str], Guarded], Mapping[str, str]]
 Problems = tuple[Any, ...]
 Kinds = Mapping[str, Problems]
+Counted = tuple[int, int, int]
 
 
 def nothing(*_: Any) -> Mapping[Any, Any]:
@@ -59,18 +62,48 @@ def unfitted(_: Any, problem: Any) -> Any:
     return problem
 
 
+def never(_: Any) -> bool:
+    """Nothing is told to be of this kind by the look of it."""
+    return False
+
+
+def uncounted(*_: Any) -> None:
+    """No rows are counted."""
+
+
+def nobody(_: Any) -> None:
+    """No program is known behind a record."""
+
+
+def in_words(record: Any, problem: Any) -> list[str]:
+    """The kinds of problem that a problem is, in words."""
+    return sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem))
+
+
 def anew(method: Any, **changes: Any) -> Any:
     """The same method of the same program, but for `changes` in how the program is seen."""
     return getattr(replace(method.__self__, **changes), method.__name__)
 
 
 @dataclass(frozen=True)
+class Deviation:
+    """Clauses that are broken whenever they are run, and why."""
+
+    clauses: tuple[str, ...]
+    reason: str
+
+
+Known = Mapping[tuple[str, str], tuple[Deviation, ...]]  # by origin and device
+
+
+@dataclass(frozen=True)
 class Kind:
     """One kind of subject, as certification sees it.
 
-    about: as clauses and records name it. noun: in words, with an article. definition: the
-    number of the clause without which nothing is certified. first: the function that every
-    record has, which is put a problem of the core before anything else.
+    about: as clauses and records name it. noun: in words, with an article. problem: the class
+    of its problems. definition: the number of the clause without which nothing is certified.
+    first: the function that every record has, which is put a problem of the core before all else.
+    told: whether something callable is of this kind by the look of it. layouts: of its arrays.
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
     refused, some of that kind. trials: for each function that may refuse even the core, its
     capability and problems for it. ask: how a function is put a problem by itself. fitted: a
@@ -82,16 +115,24 @@ class Kind:
     under: a record as one that follows the defaults. recognised: conventions that a record
     seems to follow. notes: what else was seen. similar: known mistakes that explain a failure.
     calls: the lines of a script that shows a failure without this specification.
+    words: what is special about a problem that a record of this kind is tried on; asked: its
+    functions in words. coverage: how many rows of a problem were judged, of these capped and
+    silent, where a clause counts them. program: the function or class whose outputs a record of
+    our making shows; of a stranger's, None. known: what other people's are known to break.
+    described: what a file says of how a target is built and called, if this kind has such files.
     """
 
     about: str
     noun: str
+    problem: type
     definition: str
     core: Callable[[str], Any]
     truth: Callable[[], Any]
     mistakes: Mapping[str, Mistake]
     load: Callable[..., Any]
     first: str = "forward"
+    told: Callable[[Any], bool] = never
+    layouts: tuple[str, ...] = ("bhld",)
     kinds: Callable[[str], Kinds] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
@@ -102,7 +143,13 @@ class Kind:
     recognised: Recognised = nothing
     notes: Callable[[Mapping[str, Any]], list[str]] = silent
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
-    calls: Callable[..., list[str]] = silent
+    calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str]] = silent
+    words: Callable[[Any, Any], list[str]] = in_words
+    asked: Mapping[str, str] = field(default_factory=lambda: ASKED)
+    coverage: Callable[[Clause, Any, Any], Counted | None] = uncounted
+    program: Callable[[Any], Any] = nobody
+    described: Callable[[str, Any], Mapping[str, Any]] | None = None
+    known: Known = field(default_factory=dict)
 
     def put(self, record: Any, name: str, problem: Any) -> Any:
         """What a function of the record answers to a problem, as the record can be put it."""

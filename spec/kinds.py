@@ -1,4 +1,4 @@
-"""The kinds of subject that can be certified, and what certification knows about each.
+"""The kinds of subject that can be certified: the only register.
 
     attention         an attention function                    A S V K B P M C H X T
     layer             attention between four projections       L
@@ -7,44 +7,37 @@
     dropout           attention with dropout on its weights    D
     cache             decoding with a cache                    C16 and on
 
-A new kind is a package of clauses with a record of its own, and a `Kind` here.
+A new kind is a chapter, a package of the shape of `spec.attention`, and its `KIND` here. What
+is told by the look of it (a class, say) may be told by two of them; the later one has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from spec.attention.kind import ATTENTION
-from spec.attention.notation import Problem
-from spec.cache.notation import Problem as CacheProblem
-from spec.certification.contracts.others import OTHERS
-from spec.certification.contracts.positions import POSITIONS
-from spec.dropout.notation import Problem as DropoutProblem
-from spec.feed_forward.notation import Problem as FeedForwardProblem
+from spec.attention.kind import KIND as ATTENTION
+from spec.cache.kind import KIND as CACHE
+from spec.dropout.kind import KIND as DROPOUT
+from spec.feed_forward.kind import KIND as FEED_FORWARD
 from spec.kind import Kind
-from spec.layer.kind import LAYER
-from spec.layer.notation import LayerProblem
-from spec.positions.alibi.notation import Problem as BiasProblem
-from spec.positions.rotary.notation import Problem as RotaryProblem
-from spec.positions.sinusoidal.notation import Problem as SinusoidalProblem
+from spec.layer.kind import KIND as LAYER
+from spec.positions.alibi.kind import KIND as ALIBI
+from spec.positions.rotary.kind import KIND as ROTARY
+from spec.positions.sinusoidal.kind import KIND as SINUSOIDAL
 
-__all__ = ["KINDS", "Kind", "kind_of"]
-
-KINDS: Mapping[str, Kind] = {c.about: c for c in (ATTENTION, LAYER, *POSITIONS, *OTHERS)}
+KINDS: dict[str, Kind] = {
+    kind.about: kind
+    for kind in (
+        ATTENTION,
+        LAYER,
+        SINUSOIDAL,
+        ROTARY,
+        ALIBI,
+        FEED_FORWARD,
+        DROPOUT,
+        CACHE,
+    )
+}
 
 
 def kind_of(about: str) -> Kind:
     """What certification knows about a kind of subject."""
     return KINDS[about]
-
-
-PROBLEMS: Mapping[str, type] = {
-    "attention": Problem,
-    "layer": LayerProblem,
-    "cache": CacheProblem,
-    "sinusoidal": SinusoidalProblem,
-    "rotary": RotaryProblem,
-    "alibi": BiasProblem,
-    "feed-forward": FeedForwardProblem,
-    "dropout": DropoutProblem,
-}

@@ -23,7 +23,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ Grade = Literal["strict", "flash", "eager"]
 Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 
 GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
+HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 
@@ -68,6 +69,8 @@ class Posed:
     dtype: str = "float64"
     rounding: Grade = "strict"
     seed: int = 0
+
+    shown_elsewhere: ClassVar[tuple[str, ...]] = ("dtype", "rounding")  # than among the options
 
     def __post_init__(self) -> None:
         read_only(self)

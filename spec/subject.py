@@ -11,11 +11,12 @@ the kinds of problem that are answered. The core needs none of the second:
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
-
-from spec.attention.options import Capability
 
 
 class Refused(Exception):
@@ -90,11 +91,22 @@ class Subject:
         return {**self.defaults, **self.conventions}
 
 
+# The capabilities that take a backward pass, in the words that all chapters share.
 DIFFERENTIATES = frozenset(
     {
-        Capability.GRADIENTS,
-        Capability.BIAS_GRADIENT,
-        Capability.PARTIAL_GRADIENTS,
-        Capability.TRAINING,
+        "has gradients of q, k and v",
+        "has a gradient of the additive mask",
+        "has gradients of a subset of the inputs",
+        "can be run as training runs it",
     }
 )
+
+
+def named(origin: str) -> Any:
+    """What an origin names, if it has been imported; else None."""
+    place, _, name = origin.rpartition(":")
+    module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
+    try:
+        return functools.reduce(getattr, name.split("."), module)
+    except AttributeError:
+        return None

@@ -52,11 +52,11 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
     except Violation as violation:
         return violation
     except Refused as refusal:
-        return _unless_allowed(refusal, watch, subject)
+        return unless_allowed(refusal, watch, subject)
     return None
 
 
-def _unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
+def unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
     """A violation if the problem that was refused belongs to the core."""
     if watch.refused is not None and subject.kinds_of(watch.refused):
         return None

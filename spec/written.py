@@ -15,8 +15,6 @@ import numpy as np
 
 from spec.notation import Array
 
-SHOWN_ELSEWHERE = ("dtype", "rounding", "memory", "heads", "corner")
-
 
 def arrays(problem: Any) -> dict[str, Array]:
     """The arrays of a problem by name, those of a record inside it among them."""
@@ -42,7 +40,7 @@ def options(problem: Any) -> dict[str, Any]:
         x = getattr(problem, field.name)
         default = None if field.default is MISSING else field.default
         plain = not isinstance(x, np.ndarray) and not is_dataclass(x)
-        if plain and field.name not in SHOWN_ELSEWHERE and x != default:
+        if plain and field.name not in problem.shown_elsewhere and x != default:
             found[field.name] = x
     return found
 

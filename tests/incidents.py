@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from spec.kinds import KINDS
-from tests.readme import ROOT
 
+ROOT = Path(__file__).parent.parent
 INCIDENTS = ROOT / "spec" / "incidents.md"
 ENTRY = re.compile(r'^### <a id="(\w+)"></a>\1 (.+?)^- Mistakes:(.*?)$', re.M | re.S)
 

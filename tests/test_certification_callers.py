@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from spec.certification import assert_attention, certify, parametrize_with_clauses
+from spec import assert_attention, certify, parametrize_with_clauses
 from spec.certification.doors import runs
 from spec.entries import eighths
 from tests import shell, targets

@@ -3,25 +3,28 @@
 import pytest
 
 from spec import CLAUSES
+from spec.attention.record import KINDS
 from spec.certification.judging.choices import BACKEND
 from spec.certification.judging.drawing import BUNDLE, Enough, draw
 from spec.domain import Scope
 from tests import shell
 
-SCOPE = Scope("float32")
+SCOPE = Scope("float32", KINDS)
 PROGRAM = """
 import hashlib, sys
 import hypothesis
 from spec import CLAUSES
-from spec.certification import drawing
-from spec.attention.domain import Scope
+from spec.attention.record import KINDS
+from spec.certification.judging import drawing
+from spec.domain import Scope
 
 backend, module = sys.argv[1:]
 drawing.SETTINGS = hypothesis.settings(drawing.SETTINGS, backend=backend)
 if module:
     __import__(module)
 digest = hashlib.sha256()
-drawing.draw(CLAUSES["V2"], Scope("float32"), 60, 0, lambda x: digest.update(repr(x).encode()))
+scope = Scope("float32", KINDS)
+drawing.draw(CLAUSES["V2"], scope, 60, 0, lambda x: digest.update(repr(x).encode()))
 print(digest.hexdigest())
 """
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from spec.kinds import KINDS
-from tests.incidents import INCIDENTS, entries, filled, mistakes
-from tests.readme import ROOT
+from tests.incidents import INCIDENTS, ROOT, entries, filled, mistakes
 
 TEXT = INCIDENTS.read_text()
 ENTRIES = entries(TEXT)

@@ -16,7 +16,7 @@ from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.certificate import loaded
 from spec.certification.target.probing import probed
 from spec.comparison import Violation
-from spec.kinds import KINDS, PROBLEMS
+from spec.kinds import KINDS
 from spec.layer.mistakes import MISTAKES
 from spec.layer.plug import layer
 from spec.layer.record import Capability
@@ -155,7 +155,7 @@ def test_each_kind_is_certified(target: str, kind: str | None) -> None:
     assert len(certificate.verdicts) == len(about(certificate.about))
 
 
-@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
     """What guards the search for smaller counterexamples has to be right."""
     record = KINDS[kind].truth()
@@ -165,7 +165,7 @@ def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
             assert finding.violation is None, clause.id
 
 
-@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> None:
     contract = KINDS[kind]
     clause = about(kind)[contract.definition]
@@ -185,10 +185,10 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
         break
 
 
-@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_problems_of_each_kind_survive_json(kind: str) -> None:
     problem = KINDS[kind].core("float32")
-    back = problem_from_json(PROBLEMS[kind], json.loads(json.dumps(problem_to_json(problem))))
+    back = problem_from_json(KINDS[kind].problem, json.loads(json.dumps(problem_to_json(problem))))
     there, found = arrays(problem), arrays(back)
     assert there.keys() == found.keys()
     for name, x in there.items():

@@ -25,8 +25,8 @@ from spec.subject import Subject
 from tests.judging import QUICK, bound, broken, found
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
-KINDS = ("sinusoidal", "rotary", "alibi")
-CHOICES = [x for kind in KINDS for x in KINDS[kind].mistakes.values() if x.convention]
+ABOUT = ("sinusoidal", "rotary", "alibi")
+CHOICES = [x for kind in ABOUT for x in KINDS[kind].mistakes.values() if x.convention]
 NUMPY = ("sinusoidal", "rotary", "rotary halves", "alibi")
 TORCH = (
     ("sinusoidal module", "rotary torch", "rotary module", "alibi torch")
@@ -86,7 +86,7 @@ def test_there_are_no_false_alarms(name: str, dtype: str, seed: int) -> None:
 
 def test_every_clause_is_put_to_the_definition() -> None:
     clauses = {c.number for name in TRUTH for c in bound(right(name))}
-    assert clauses == {number for kind in KINDS for number in about(kind)}
+    assert clauses == {number for kind in ABOUT for number in about(kind)}
 
 
 @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)

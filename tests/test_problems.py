@@ -53,7 +53,7 @@ def arrays(problem: Problem) -> Iterator[np.ndarray]:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
-    for problem in drawn(Problems(empty=True), Scope(dtype), 150):
+    for problem in drawn(Problems(empty=True), Scope(dtype, KINDS), 150):
         for array in arrays(problem):
             assert (rounded(array, dtype) == array).all()
 
@@ -61,21 +61,21 @@ def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
 @pytest.mark.parametrize("grade", GRADES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nothing_that_a_correct_implementation_computes_overflows(dtype: str, grade: str) -> None:
-    scope = Scope(dtype, rounding=grade)  # type: ignore[arg-type]
+    scope = Scope(dtype, KINDS, rounding=grade)  # type: ignore[arg-type]
     outside = [p for p in drawn(Problems(empty=True), scope, 200) if not rounding.in_domain(p)]
     assert not outside
 
 
 def test_lattice_problems_move_without_rounding() -> None:
     for dtype in DTYPES:
-        for problem in drawn(Problems(families=("lattice", "ties")), Scope(dtype), 60):
+        for problem in drawn(Problems(families=("lattice", "ties")), Scope(dtype, KINDS), 60):
             for x in (problem.q + 4, problem.k - 4, 2 * problem.v, problem.v + problem.v[:, :, :1]):
                 assert (rounded(x, dtype) == x).all()
 
 
 def test_every_kind_of_problem_occurs() -> None:
     seen: Counter[object] = Counter()
-    for problem in drawn(Problems(empty=True), Scope("float32"), 600):
+    for problem in drawn(Problems(empty=True), Scope("float32", KINDS), 600):
         seen.update(kinds_of(problem))
         seen.update([problem.memory])
         seen["idle"] += bool(problem.idle.any())
@@ -97,7 +97,7 @@ def test_every_kind_of_problem_occurs() -> None:
 
 
 def test_the_edges_of_tiles_and_long_axes_occur() -> None:
-    lengths = Counter(p.M for p in drawn(Problems(), Scope("float32"), 1500))
+    lengths = Counter(p.M for p in drawn(Problems(), Scope("float32", KINDS), 1500))
     assert not [edge for edge in EDGES if not lengths[edge]]
     assert any(lengths[length] for length in LONG)
 
@@ -106,7 +106,7 @@ def test_every_broadcast_form_occurs() -> None:
     domain = Problems(masks=BOOLEAN, least=(2, 2, 2, 2))
     shapes = {
         tuple(int(n) > 1 for n in p.mask.shape)
-        for p in drawn(domain, Scope("float32"), 500)
+        for p in drawn(domain, Scope("float32", KINDS), 500)
         if p.mask is not None
     }
     assert len(shapes) == len(FORMS)
@@ -115,7 +115,7 @@ def test_every_broadcast_form_occurs() -> None:
 def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
     sizes = [
         float(np.abs(p.sigma * p.q @ np.repeat(p.k, p.H // p.G, 1).swapaxes(-1, -2)).max(initial=0))
-        for p in drawn(Problems(), Scope("float32"), 400)
+        for p in drawn(Problems(), Scope("float32", KINDS), 400)
     ]
     assert min(sizes) == 0
     assert sum(1e2 < s < 1e3 for s in sizes) >= 5
@@ -123,7 +123,7 @@ def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
 
 
 def test_live_masks_leave_no_query_idle() -> None:
-    for problem in drawn(Problems(masks=ANY), Scope("float32"), 150):
+    for problem in drawn(Problems(masks=ANY), Scope("float32", KINDS), 150):
         assert not problem.idle.any() or problem.M == 0
 
 
@@ -140,7 +140,7 @@ def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:
 
 
 def test_the_same_problems_are_drawn_every_time() -> None:
-    first, second = (drawn(Problems(), Scope("float32"), 30) for _ in range(2))
+    first, second = (drawn(Problems(), Scope("float32", KINDS), 30) for _ in range(2))
     for one, two in zip(first, second, strict=True):
         for x, y in zip(arrays(one), arrays(two), strict=True):
             assert x.shape == y.shape
@@ -149,7 +149,7 @@ def test_the_same_problems_are_drawn_every_time() -> None:
 
 def test_problems_shrink_to_one_key_and_zeros() -> None:
     smallest = find(
-        Problems().within(Scope("float32")),
+        Problems().within(Scope("float32", KINDS)),
         lambda problem: problem.N > 0,
         settings=settings(QUIET, phases=tuple(Phase)),
     )
@@ -170,7 +170,7 @@ def test_a_family_draws_what_its_shapes_say(family: str) -> None:
 
 
 def test_moves_carry_the_mask_along() -> None:
-    for problem in drawn(Problems(causal=False, least=(2, 2, 2, 2)), Scope("float32"), 150):
+    for problem in drawn(Problems(causal=False, least=(2, 2, 2, 2)), Scope("float32", KINDS), 150):
         keys, queries = ([1, 0] for _ in range(2))
         assert (moves.of_keys(problem, keys).allowed == problem.allowed[..., keys]).all()
         assert (moves.of_queries(problem, queries).allowed == problem.allowed[:, :, queries]).all()
@@ -180,7 +180,7 @@ def test_moves_carry_the_mask_along() -> None:
 
 def test_a_permutation_moves_something() -> None:
     for seed in range(50):
-        (problem,) = drawn(Problems(), Scope("float32"), 1)
+        (problem,) = drawn(Problems(), Scope("float32", KINDS), 1)
         order = moves.permutation(problem.but(seed=seed), 3)
         assert sorted(order) == [0, 1, 2]
         assert list(order) != [0, 1, 2]

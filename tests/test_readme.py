@@ -1,36 +1,56 @@
-"""The README is true: its table is the specification's, and what it names exists."""
+"""The pages are true: their tables are the specification's, and what they name exists."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from spec.attention.notation import CONVENTIONS
+import pytest
+
+from spec import CLAUSES
+from spec.certification.contents import markdown
 from spec.certification.settings import PROFILES
-from spec.positions.alibi.notation import SIDES
-from spec.positions.pairing import PAIRINGS
-from tests.readme import README, ROOT, filled
+from spec.kinds import KINDS
 
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
 TEXT = README.read_text()
+PAGES = [
+    path
+    for path in sorted(ROOT.rglob("*.md"))
+    if not any(part.startswith((".", "build")) for part in path.relative_to(ROOT).parts)
+]
 
 
 def test_the_table_of_clauses_is_the_specification() -> None:
-    assert filled(TEXT) == TEXT, "python -m tests.readme"
+    page = ROOT / "spec" / "README.md"
+    assert page.read_text() == markdown(CLAUSES), (
+        "python -m spec clauses --markdown > spec/README.md"
+    )
 
 
-def test_every_file_it_links_to_exists() -> None:
-    links = re.findall(r"\]\((?!http)([^)]+)\)", TEXT)
-    assert links
-    assert all((ROOT / link).exists() for link in links)
+def test_a_newcomer_reads_it_in_one_sitting() -> None:
+    assert len(TEXT.splitlines()) <= 260
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_it_links_to_exists(page: Path) -> None:
+    for link in re.findall(r"\]\((?!http|#)([^)]+)\)", page.read_text()):
+        assert (page.parent / link.partition("#")[0]).exists(), link
 
 
 def test_every_environment_it_names_exists() -> None:
     tox = (ROOT / "tox.ini").read_text()
-    named = set(re.findall(r"tox run -e (\w+)", TEXT))
+    named = {name for page in PAGES for name in re.findall(r"tox run -e (\w+)", page.read_text())}
     assert named
     assert all(f"[testenv:{name}]" in tox for name in named)
 
 
 def test_conventions_and_profiles_are_those_there_are() -> None:
-    for name, choices in (*CONVENTIONS.items(), ("pairing", PAIRINGS), ("sides", SIDES)):
-        assert f"| `{name}` | {', '.join(f'`{choice}`' for choice in choices)}" in TEXT
+    choices = {name: x for kind in KINDS.values() for name, x in kind.truth().choices.items()}
+    assert choices
+    for name, values in choices.items():
+        listed = ", ".join(f"`{value}`" for value in sorted(values))
+        row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{name}` |"))
+        assert ", ".join(f"`{x}`" for x in sorted(re.findall(r"`([\w-]+)`", row)[1:])) == listed
     assert all(f"`{name}`" in TEXT for name in PROFILES)

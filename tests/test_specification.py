@@ -89,26 +89,6 @@ def test_no_mistake_is_missing_from_its_catalogue() -> None:
     assert {*written} == listed
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in sorted(ROOT.rglob("*.py")) if not {*path.parts} & {*TOOLS}],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_the_mathematics_never_sees_torch(path: Path) -> None:
-    """A reader needs NumPy and patience: no array library but NumPy is imported here."""
-    imported = {
-        name.split(".")[0]
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [a.name for a in node.names]
-        )
-    }
-    assert not imported & {"torch", "jax", "oracles", "implementations", "tests"}
-
-
 def tolerances(tree: ast.AST) -> Iterator[ast.AST]:
     """What clauses grant: a budget, and the bound of a number that is bounded."""
     for node in ast.walk(tree):

@@ -1,1 +1,80 @@
-"""attention."""
+"""Multi-head attention: the chapter that the others stand on.
+
+Read `notation` for the words and `definition` for what attention is; then the sections in
+`clauses`, in this order. Each opens with its idea and its derivation; each clause is a
+sentence, a formula and a check of a few lines.
+
+    A agreement       the output and all that is shown are those of the definition
+      gradients       and so are the gradients
+    S softmax         the weights are a softmax, whether or not anybody shows them
+      large_scores    however large the scores are
+      log_sum_exp     what it divides by is a smooth maximum
+      jacobian        and its derivative has a row term
+    V values          the output is a weighted mean, and only values are averaged
+    K keys            keys have no origin
+    B bases           only inner products matter
+      scale           and the scale multiplies them
+    P permutations    keys are a set, queries are a batch
+    M masking         the forbidden does not exist
+      forbidden       to the bit
+      idleness        and who may see nothing returns nothing
+      biases          what is between seeing and not seeing is added
+    C causality       under causality the future does not exist
+      gradient_flow   and no gradient reaches it
+      decoding        so a text may be read token by token
+    H heads           heads do not meet, and a group of them shares its keys
+    X blocks          attention over parts merges into attention over the whole
+    T calls           the call is a function
+
+Then `record`, what is judged; `domain` and `masks`, where the clauses quantify; `rounding`, how
+far a right implementation may stray; `proofs`, what is proved; `mistakes`, what must be
+rejected; `plug`, how an ordinary function is called; `explaining`, how a failure is shown.
+"""
+
+from spec.attention.clauses import (
+    agreement,
+    bases,
+    biases,
+    blocks,
+    calls,
+    causality,
+    decoding,
+    forbidden,
+    gradient_flow,
+    gradients,
+    heads,
+    idleness,
+    jacobian,
+    keys,
+    large_scores,
+    log_sum_exp,
+    masking,
+    permutations,
+    scale,
+    softmax,
+    values,
+)
+
+SECTIONS = (
+    agreement,
+    gradients,
+    softmax,
+    large_scores,
+    log_sum_exp,
+    jacobian,
+    values,
+    keys,
+    bases,
+    scale,
+    permutations,
+    masking,
+    forbidden,
+    idleness,
+    biases,
+    causality,
+    gradient_flow,
+    decoding,
+    heads,
+    blocks,
+    calls,
+)

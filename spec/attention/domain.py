@@ -113,7 +113,7 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
         scale=scale,
         dtype=scope.dtype,
         rounding=scope.rounding,
-        corner=scope.corner,
+        corner=scope.conventions.get("causal", Problem.corner),  # type: ignore[arg-type]
         memory=memory,
         seed=seed,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,21 +12,30 @@ from spec.attention.explaining.calls import recorded
 from spec.attention.explaining.likeness import looks_like
 from spec.attention.explaining.showing import shown
 from spec.attention.explaining.source import Source
+from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
-from spec.attention.options import Capability
-from spec.attention.plug import implementation
+from spec.attention.options import PAIRS, Capability, together
+from spec.attention.plug import LAYOUTS, implementation, program
 from spec.attention.plug.conventions import fitted, under
 from spec.attention.plug.recognition import recognised
 from spec.attention.plug.trials import core, kinds, square
 from spec.attention.record import Implementation
 from spec.attention.simplify import MOVES
 from spec.attention.truth import truth
-from spec.certification.settings import Request
 from spec.clause import Clause
 from spec.comparison import Violation
-from spec.kind import Kind, Problems
+from spec.kind import ASKED, Counted, Kind, Problems
 from spec.subject import Refused
+
+IDLE = "that hides all keys from a query"
+FUNCTIONS = {
+    **ASKED,
+    "partial": "gradients of a subset of the inputs",
+    "bias_gradient": "the gradient of the mask",
+    "lse": "the log-sum-exp",
+    "training": "the output as training computes it",
+}
 
 
 def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
@@ -56,19 +66,39 @@ def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
     return ["computes float64 in float32"] if single and not exact else []
 
 
-def calls(clause: Clause, raw: Implementation, request: Request, problem: Problem) -> list[str]:
+def calls(
+    clause: Clause, raw: Implementation, declared: Mapping[str, str], problem: Problem
+) -> list[str]:
     """The lines of a script that makes the call that is wrong; none where there is no such call."""
     source = Source.of(raw)
     if source is None:
         return []
-    record = recorded(clause, raw, request.conventions, problem)
-    body = shown(source, {**raw.chosen, **request.conventions}, record)
+    record = recorded(clause, raw, declared, problem)
+    body = shown(source, {**raw.chosen, **declared}, record)
     return [*source.imports(problem.dtype), *body, ""] if body else []
 
 
-ATTENTION = Kind(
+def words(record: Implementation, problem: Problem) -> list[str]:
+    """What is special about a problem; pairs are told by the two, and forms by the mask."""
+    told = {*(together(*pair) for pair in PAIRS), Capability.FORMS}
+    found = sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem) - told)
+    hides = problem.mask is not None and problem.idle.any()
+    return [*found, IDLE] if hides else found
+
+
+def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counted | None:
+    """The rows of a problem of section A: with gradients, where there are any."""
+    differentiated = Capability.GRADIENTS in record.offers
+    if clause.section != "A" or (Capability.GRADIENTS in clause.needs) != differentiated:
+        return None
+    seen = rounding.coverage(problem)
+    return seen.rows, seen.capped, seen.silent
+
+
+KIND = Kind(
     about="attention",
     noun="an attention function",
+    problem=Problem,
     definition="A1",
     core=square,
     beyond=core,
@@ -76,6 +106,8 @@ ATTENTION = Kind(
     truth=truth,
     mistakes=MISTAKES,
     load=implementation,
+    told=lambda found: not inspect.isclass(found),
+    layouts=LAYOUTS,
     kinds=kinds,
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
@@ -85,4 +117,9 @@ ATTENTION = Kind(
     notes=notes,
     similar=lambda _, record, problem: looks_like(record, problem),
     calls=calls,
+    words=words,
+    asked=FUNCTIONS,
+    coverage=coverage,
+    program=program,
+    known=KNOWN,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Problem(Posed):
     scale: float | None = None
     corner: Corner = "top-left"
     memory: Memory = "contiguous"
+
+    shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", "corner")
 
     B = Length("q", 0)
     H = Length("q", 1)

@@ -7,10 +7,9 @@ of it becomes a certificate. `doors` has the ways in from Python, `command_line`
 """
 
 from spec.certification.doors import (
-    assert_attention,
     certify,
     parametrize_with_clauses,
     rerun,
 )
 
-__all__ = ["assert_attention", "certify", "parametrize_with_clauses", "rerun"]
+__all__ = ["certify", "parametrize_with_clauses", "rerun"]

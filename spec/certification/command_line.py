@@ -15,18 +15,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from spec.attention.plug import LAYOUTS
 from spec.backends import NAMES, Unsuitable
-from spec.certification.contents import table, whole
+from spec.certification.contents import markdown, table, whole
 from spec.certification.doors import requested, supervised
 from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
 from spec.certification.progress import progress
-from spec.certification.settings import PROFILES, Request, selected
+from spec.certification.settings import LAYOUTS, PROFILES, Request, selected
 from spec.certification.target.declared import declared
 from spec.certification.target.loading import resolved
-from spec.kinds import PROBLEMS
+from spec.kinds import KINDS
 
 HOW = ("fail_fast", "budget", "jobs", "isolate", "patience")
 
@@ -82,6 +81,9 @@ def _reserve(folder: Path) -> None:
 
 def _clauses(options: argparse.Namespace) -> int:
     clauses = resolved(options.specification)
+    if options.markdown:
+        print(markdown(clauses), end="")
+        return 0
     if options.number is None:
         print(table(clauses))
         return 0
@@ -126,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_certify_options(certify)
     clauses = commands.add_parser("clauses", help="read the specification")
     clauses.add_argument("number", nargs="?", help="a clause, or a section, to show whole")
+    clauses.add_argument("--markdown", action="store_true", help="all of it, as spec/README.md")
     clauses.set_defaults(run=_clauses)
     compare = commands.add_parser("compare", help="what changed between two certificates")
     compare.add_argument("before", metavar="A.json")
@@ -142,7 +145,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     certify.set_defaults(run=_certify)
     certify.add_argument("target", metavar="TARGET", help="module:name or path/to/file.py:name")
     add = certify.add_argument
-    add("--about", choices=tuple(PROBLEMS), help="default: attention, or layer for a class")
+    add("--about", choices=tuple(KINDS), help="default: attention, or layer for a class")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
     add("--description", metavar="FILE", help="of a layer not built, named or called as torch's")

@@ -1,12 +1,27 @@
-"""The specification as text: a table of all clauses, or one clause, whole."""
+"""The specification as text: a table of all clauses, one clause whole, or a page of Markdown."""
 
 from __future__ import annotations
 
+import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
 
 from spec.clause import Clause
-from spec.kinds import kind_of
+from spec.kinds import KINDS, kind_of
+
+SHORT = {"proved": "proved", "proved at sizes": "proved at sizes", "checked exactly": "exact"}
+PAGE = """\
+# The clauses
+
+{count} clauses about {kinds} kinds of subject. Each number leads to the clause: its formula, its
+reason and its check. Written by `python -m spec clauses --markdown`.
+
+*Evidence*: **proved** for any number of keys (sympy, with a control that fails), **proved at
+sizes** that the proof states, **exact**: the definition itself run in rational arithmetic with
+equality, **checked**: by running. *Rejects*: how many known mistakes the clause is made to refuse.
+"""
 
 
 def table(clauses: Mapping[str, Clause]) -> str:
@@ -26,6 +41,39 @@ def whole(clause: Clause) -> str:
         f"source    {clause.check.__module__}",
     ]
     return "\n".join([title, "-" * len(title), "", clause.text, "", *facts])
+
+
+def markdown(clauses: Mapping[str, Clause]) -> str:
+    """A page for the folder `spec`: the clauses by kind and section, each with a link to it."""
+    lines = [PAGE.format(count=len(clauses), kinds=len(KINDS))]
+    for about, kind in KINDS.items():
+        sections: dict[str, list[Clause]] = {}
+        for clause in clauses.values():
+            if clause.about == about:
+                sections.setdefault(clause.check.__module__, []).append(clause)
+        lines += ["", f"## {kind.noun[0].upper()}{kind.noun[1:]}"]
+        for module, found in sections.items():
+            lines += ["", *_section(module, found)]
+    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+
+
+def _section(module: str, clauses: list[Clause]) -> Iterator[str]:
+    """The clauses of one module, in a row, under its first line."""
+    yield f"**{(import_module(module).__doc__ or '').splitlines()[0]}**"
+    yield from ("", "| | claim | evidence | rejects |", "|---|---|---|---|")
+    for clause in clauses:
+        grade = "checked" if clause.proof is None else SHORT[clause.proof.grade]
+        soft = " *(should)*" if clause.force == "should" else ""
+        claim = clause.sentence.replace("<", "&lt;")  # no tag to a reader of Markdown
+        number = f"[{clause.number}]({_place(clause)})"
+        yield f"| {number} | {claim}{soft} | {grade} | {len(clause.catches)} |"
+
+
+def _place(clause: Clause) -> str:
+    """Where a clause stands, as a link from the folder `spec`."""
+    path = Path(inspect.getsourcefile(clause.check) or "").resolve()
+    line = inspect.getsourcelines(clause.check)[1]
+    return f"{path.relative_to(Path(__file__).resolve().parents[1]).as_posix()}#L{line}"
 
 
 def _row(clause: Clause) -> str:

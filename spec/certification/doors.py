@@ -16,24 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from spec.attention import rounding
-from spec.attention.notation import Corner, Problem
-from spec.attention.options import said
-from spec.backends import Unsuitable, library
+from spec.backends import Unsuitable
 from spec.certification.isolation.supervisor import Report, Supervisor
 from spec.certification.judging.examiner import Examiner, explained
 from spec.certification.judging.grading import granted, unsettled
-from spec.certification.judging.judging import HALF
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
-from spec.comparison import equal
 from spec.kinds import kind_of
-from spec.notation import Array, Grade
+from spec.notation import HALF, Grade
 from spec.trial import broken
 
 
@@ -196,51 +189,3 @@ def parametrize_with_clauses(
 
     found = runs(target, **options)
     return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
-
-
-def assert_attention(
-    out: Any,
-    q: Any,
-    k: Any,
-    v: Any,
-    *,
-    rounded: Grade | None = None,
-    corner: Corner = "top-left",
-    **options: Any,
-) -> None:
-    """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
-
-    Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
-    `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
-    options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...). Raises
-    TypeError for others, and for what is no array.
-    """
-    dtype, got = _numbers(out)
-    queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
-    asked: dict[str, Any] = {
-        p.name: _numbers(x)[1] if p.axes and x is not None else x for p, x in said(options)
-    }
-    problem = Problem(
-        queries,
-        keys,
-        values,
-        dout=np.zeros((*queries.shape[:3], values.shape[3])),
-        dtype=dtype,
-        rounding=rounded or ("eager" if dtype in HALF else "strict"),
-        corner=corner,
-        **asked,
-    )
-    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
-
-
-def _numbers(x: Any) -> tuple[str, Array]:
-    """The dtype of an array of any library, and its numbers as float64, or bool."""
-    module = type(x).__module__.partition(".")[0]
-    name = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(module, "numpy")
-    arrays = library(name)
-    dtype = arrays.dtype_of(x)
-    if dtype is None:
-        raise TypeError(f"an array of NumPy, torch or JAX is wanted, not {type(x).__name__}")
-    if "bool" in dtype:
-        return dtype, arrays.get(x).astype(bool)
-    return dtype, arrays.get(x)

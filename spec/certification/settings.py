@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.attention.plug import LAYOUTS
 from spec.backends import NAMES, Unsuitable
 from spec.clause import Clause
-from spec.kinds import PROBLEMS
+from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
+
+# Of arrays, that some kind is taken in; the first that is met is what all are taken in.
+LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Request:
 
 def checked(request: Request) -> Request:
     """The request itself. Raises Unsuitable where an option has a value that there is not."""
-    _among("kind of subject", request.about, (None, *PROBLEMS))
+    _among("kind of subject", request.about, (None, *KINDS))
     _among("backend", request.backend, (None, *NAMES))
     _among("layout", request.layout, LAYOUTS)
     _among("profile", request.profile, tuple(PROFILES))

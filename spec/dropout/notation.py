@@ -19,12 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from spec import notation
-from spec import subject as implementation
 from spec.attention.notation import Gradients
-from spec.attention.options import KINDS, Capability
+from spec.attention.notation import Problem as Attention
+from spec.attention.options import KINDS, Capability, kinds_of
 from spec.attention.record import Implementation
-from spec.notation import Array, Length, Posed
+from spec.notation import Array, Call, Length, Posed
 from spec.subject import Subject, not_offered
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
@@ -59,9 +58,9 @@ class Problem(Posed):
     }
 
     @cached_property
-    def attention(self) -> notation.Problem:
+    def attention(self) -> Attention:
         """The same problem without dropout."""
-        return notation.Problem(
+        return Attention(
             self.q,
             self.k,
             self.v,
@@ -113,7 +112,7 @@ class Dropout(Subject):
     sequence: Callable[[Problem, Modes], tuple[Array, ...]]
     backward: Callable[[Problem], Gradients] = not_offered
     weights: Callable[[Problem], Array] = not_offered
-    call: Callable[[Problem], notation.Call] = not_offered
+    call: Callable[[Problem], Call] = not_offered
     answers: frozenset[str] = field(default=KINDS, kw_only=True)
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
@@ -129,4 +128,4 @@ class Dropout(Subject):
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return self.counted(implementation.kinds_of(problem.attention))
+        return self.counted(kinds_of(problem.attention))

@@ -120,7 +120,7 @@ def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProb
         batched=not unbatched,
         training=pick(draw, (True, False)) if domain.training is None else domain.training,
         asks=pick(draw, domain.asks),
-        turn=scope.turn,  # type: ignore[arg-type]
+        turn=_turn(scope),  # type: ignore[arg-type]
         dtype=scope.dtype,
         rounding=scope.rounding,
         seed=draw(SEEDS),
@@ -150,7 +150,7 @@ def _sizes(
     """The lengths of the axes; a long axis comes now and then, and alone."""
     least_b, least_h, least_n, least_m = domain.least
     H, D = max(least_h, pick(draw, HEADS)), pick(draw, HEAD_WIDTHS)
-    D += D % 2 if scope.turn != "none" else 0  # what is turned comes in pairs
+    D += D % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
     long = scope.reach != "small" and pick(draw, (False, False, False, True))
     N = max(least_n, pick(draw, SHORT))
     M = max(least_m, pick(draw, LONG if long else SHORT))
@@ -237,3 +237,8 @@ def _hidden(
             bias[chance.random(bias.shape[:-1]) < 0.5] = -np.inf
         found["mask"] = bias
     return found
+
+
+def _turn(scope: Scope) -> str:
+    """How the layer turns its queries and keys."""
+    return scope.conventions.get("positions", LayerProblem.turn)

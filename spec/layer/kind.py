@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 
 import numpy as np
 
 from spec.comparison import Violation
 from spec.kind import Kind
+from spec.layer.known import KNOWN
 from spec.layer.mistakes import MISTAKES
-from spec.layer.plug import layer
+from spec.layer.notation import LayerProblem
+from spec.layer.plug import layer, program
 from spec.layer.plug.conventions import recognised, under
+from spec.layer.plug.described import read
 from spec.layer.plug.trials import apart, core, fitted, kinds, trials
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
@@ -35,9 +39,10 @@ def notes(by_dtype: Mapping[str, Layer]) -> list[str]:
     return ["computes float64 in float32"] * bool((error <= single.of_output).all() and not exact)
 
 
-LAYER = Kind(
+KIND = Kind(
     about="layer",
     noun="a layer",
+    problem=LayerProblem,
     definition="L1",
     core=core,
     beyond=apart,
@@ -45,6 +50,10 @@ LAYER = Kind(
     truth=truth,
     mistakes=MISTAKES,
     load=layer,
+    told=inspect.isclass,
+    program=program,
+    described=read,
+    known=KNOWN,
     kinds=kinds,
     trials=trials,
     ask={"step": lambda record, problem: record.step(problem, 0.5)},

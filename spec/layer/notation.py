@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from spec.notation import Array, Length, Posed, read_only
 
@@ -94,6 +94,8 @@ class LayerProblem(Posed):
     training: bool = True
     asks: Asks = "nothing"
     turn: Turn = "none"
+
+    shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "heads")
 
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""

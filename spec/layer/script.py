@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from spec.attention.explaining.source import IMPORTS, MADE, NUMBERS, imported
-from spec.certification.settings import Request
 from spec.clause import Clause
 from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.plug.described import Description
@@ -29,10 +28,12 @@ from spec.written import literal
 Said = Mapping[str, tuple[Array, Array, Array]]  # by name: got, want, within
 
 
-def calls(clause: Clause, raw: Layer, request: Request, problem: LayerProblem) -> list[str]:
+def calls(
+    clause: Clause, raw: Layer, conventions: Mapping[str, str], problem: LayerProblem
+) -> list[str]:
     """The lines of a script; none where no single call departs, or it cannot be written so."""
     wrapped = getattr(raw.forward, "__self__", None)
-    declared = {**raw.chosen, **request.conventions}
+    declared = {**raw.chosen, **conventions}
     if not isinstance(wrapped, WrappedLayer) or wrapped.told != Description():
         return []
     if declared["mask means"] != "forbid":

@@ -1,1 +1,1 @@
-"""proving."""
+"""What proofs of any kind are written in: theorems with controls, exact numbers, symbols."""

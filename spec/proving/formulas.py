@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spec.attention.notation import Problem
 from spec.notation import Array
 from spec.proving.algebra import numerator
 from spec.proving.exact import Exact
@@ -57,34 +56,6 @@ def symbols(name: str, *shape: int) -> Array:
 
     flat = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True)
     return np.array(flat, dtype=object).reshape(shape).view(Formulas)
-
-
-def symbolic(
-    H: int = 1,
-    G: int = 1,
-    N: int = 2,
-    M: int = 3,
-    D: int = 2,
-    E: int = 2,
-    bias: bool = False,
-    forbidden: tuple[tuple[int, int], ...] = (),
-    causal: bool = False,
-) -> Problem:
-    """One batch of a problem in symbols; `forbidden` lists (query, key), for every head."""
-    import sympy as sp
-
-    mask = symbols("b", 1, H, N, M) if bias else np.zeros((1, 1, N, M), dtype=object)
-    for i, j in forbidden:
-        mask[..., i, j] = -np.inf
-    return Problem(
-        q=symbols("q", 1, H, N, D),
-        k=symbols("k", 1, G, M, D),
-        v=symbols("v", 1, G, M, E),
-        dout=symbols("g", 1, H, N, E),
-        mask=mask.view(Formulas),
-        causal=causal,
-        scale=sp.Symbol("scale", real=True),
-    )
 
 
 def derivatives(x: Any, of: Array) -> Array:

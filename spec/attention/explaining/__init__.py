@@ -1,1 +1,1 @@
-"""explaining."""
+"""How a failure of an attention function is shown: as calls of it that anyone can repeat."""

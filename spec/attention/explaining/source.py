@@ -19,8 +19,8 @@ from spec.attention.options import ARRAYS
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends.memory import Laid, laid_out
-from spec.certification.target.following import named
 from spec.notation import Array
+from spec.subject import named
 from spec.written import literal
 
 IMPORTS = {

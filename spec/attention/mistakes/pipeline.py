@@ -66,7 +66,7 @@ NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
 
 
 class Options(SimpleNamespace):
-    """What a caller asks for beside the arrays, by the widely used spellings of `spec.attention.options`."""
+    """What a caller asks for beside the arrays, by the widely used spellings of the options."""
 
     def __init__(self, **asked: Any) -> None:
         if not asked.keys() <= NEUTRAL.keys():

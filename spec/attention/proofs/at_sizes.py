@@ -13,8 +13,9 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
+from spec.attention.proofs.inputs import symbolic
 from spec.notation import Array
-from spec.proving.formulas import Formulas, derivatives, residual, symbolic, symbols
+from spec.proving.formulas import Formulas, derivatives, residual, symbols
 from spec.proving.theorem import proved_at
 
 SIZES = "2 queries, 3 keys, widths 2 and 2, any bias, one key forbidden to one query"

@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of a cache, one idea a module."""

@@ -1,1 +1,1 @@
-"""explaining."""
+"""Smaller counterexamples, and scripts that repeat them."""

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from spec.certification.settings import Request
-from spec.certification.target.deviations import KNOWN, Deviation
-from spec.certification.target.following import Listener, named
+from spec.certification.target.following import Listener
 from spec.certification.target.loading import load
 from spec.clause import Clause
-from spec.kind import alike
-from spec.subject import Subject
+from spec.kind import Deviation, alike
+from spec.kinds import kind_of
+from spec.subject import Subject, named
 from spec.trial import broken
 
 
@@ -36,7 +36,7 @@ def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str
 
 def _suspects(clause: Clause, device: str) -> Iterator[tuple[str, Deviation]]:
     """What is known to break the clause and has been imported, the best known first."""
-    for (origin, where), deviations in KNOWN.items():
+    for (origin, where), deviations in kind_of(clause.about).known.items():
         for deviation in deviations:
             if where == device and clause.number in deviation.clauses and named(origin):
                 yield origin, deviation

@@ -26,7 +26,7 @@ def script(clause: Clause, raw: Subject, request: Request, problem: Any, message
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
-    lines = kind_of(clause.about).calls(clause, raw, request, problem)
+    lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
     return head + ("\n".join(lines) if lines else _by_clause(clause, raw, request, problem))
 
 

@@ -1,1 +1,1 @@
-"""isolation."""
+"""Targets in processes of their own, so that a crash is a verdict."""

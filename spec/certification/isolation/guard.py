@@ -12,31 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from spec.attention.notation import Problem
-from spec.attention.options import PAIRS, Capability, together
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.target.probing import Refusal
 from spec.kinds import kind_of
 from spec.subject import Refused, not_offered
 
-IDLE = "that hides all keys from a query"
-ASKED = {  # how a probe of a function is told, that of the forward pass being the rule
-    "backward": "gradients",
-    "partial": "gradients of a subset of the inputs",
-    "bias_gradient": "the gradient of the mask",
-    "weights": "the weights",
-    "lse": "the log-sum-exp",
-    "training": "the output as training computes it",
-    "call": "a watched call",
-}
-
 
 @dataclass(frozen=True)
 class Probe:
-    """What is asked of a target: which of its functions, kinds of problem in words, a dtype."""
+    """What is asked of a target: which of its functions, kinds of problem in words, a dtype.
+
+    asked: the function in words; empty for the first one, which every target has.
+    """
 
     function: str
+    asked: str
     kinds: tuple[str, ...]
     dtype: str
 
@@ -46,22 +37,20 @@ class Probe:
 
         asked: a problem, several of them, or a state that belongs to one.
         """
-        posed = asked[0] if isinstance(asked, tuple) else asked
+        posed: Any = asked[0] if isinstance(asked, tuple) else asked
         posed = getattr(posed, "problem", posed)
-        told = {*(together(*pair) for pair in PAIRS), Capability.FORMS}  # by their parts
-        kinds = record.kinds_of(posed) - told
-        words = sorted(kind.removeprefix("takes ") for kind in kinds)
-        if isinstance(posed, Problem) and posed.mask is not None and posed.idle.any():
-            words.append(IDLE)
-        first = function == kind_of(record.about).first
-        return Probe("forward" if first else function, tuple(words), posed.dtype)
+        kind = kind_of(record.about)
+        words = tuple(kind.words(record, posed))
+        if function == kind.first:
+            return Probe("forward", "", words, posed.dtype)
+        named = kind.asked.get(function, function.replace("_", " "))
+        return Probe(function, named, words, posed.dtype)
 
     def __str__(self) -> str:
-        kinds = " and ".join(self.kinds).replace(f" and {IDLE}", f" {IDLE}")
-        if self.function == "forward":
+        kinds = " and ".join(self.kinds).replace(" and that ", " that ")
+        if not self.asked:
             return f"{kinds or 'a plain problem'}, {self.dtype}"
-        words = ASKED.get(self.function, self.function.replace("_", " "))
-        return f"{words}{' with ' if kinds else ''}{kinds}, {self.dtype}"
+        return f"{self.asked}{' with ' if kinds else ''}{kinds}, {self.dtype}"
 
     @property
     def plain(self) -> bool:
@@ -111,7 +100,8 @@ class Crash:
 
 def probe_from_json(written: Mapping[str, Any]) -> Probe:
     """The probe whose fields were written as JSON."""
-    return Probe(written["function"], tuple(written["kinds"]), written["dtype"])
+    kinds = tuple(written["kinds"])
+    return Probe(written["function"], written["asked"], kinds, written["dtype"])
 
 
 class Guard:

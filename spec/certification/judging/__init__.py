@@ -1,1 +1,1 @@
-"""judging."""
+"""One clause after the other, on problems that are drawn."""

@@ -25,7 +25,6 @@ from spec.certification.settings import (
 )
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
-from spec.certification.target.following import program
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import advice
@@ -79,7 +78,7 @@ class Examiner:
         kind = kind_of(raw.about)
         added = "" if selected_only else kind.definition
         chosen = concerning(clauses, request, raw.about, added)
-        deviations = known(program(raw), request.device).and_declared(request.deviations)
+        deviations = known(raw, request.device).and_declared(request.deviations)
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen)
@@ -102,7 +101,6 @@ class Examiner:
                 else:
                     settled.append(verdict)
         definition = kind_of(self.raw.about).definition
-        left_aside = self.deviations.left_aside(self.clauses[number] for number, _ in items)
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
@@ -115,7 +113,7 @@ class Examiner:
             items=tuple(items),
             settled=tuple(settled),
             refusals=self.probed.refusals,
-            notes=(*self.probed.notes, *left_aside, *self.witness.changed("while it was probed")),
+            notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
             advice=self._advice(),
             versions=versions(),
             command=with_definition(self.request, self.clauses, definition).command(),
@@ -123,7 +121,7 @@ class Examiner:
 
     def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:
         """Run one clause in one dtype; with the problem that breaks it, if any does."""
-        clause = self.deviations.put(self.clauses[number])
+        clause = self.clauses[number]
         implementation = self.probed.by_dtype[dtype]
         profile = self.request.thoroughness
         scope = scope_for(clause, implementation, dtype, grade, profile.name)

@@ -18,9 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from spec.certification.judging.judging import HALF
 from spec.certification.judging.verdict import Verdict
-from spec.notation import GRADES, Grade
+from spec.notation import GRADES, HALF, Grade
 
 
 def raised(one: str, other: str) -> Grade:

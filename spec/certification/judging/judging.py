@@ -6,18 +6,16 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spec.attention import rounding
-from spec.attention.options import Capability
 from spec.certification.judging.drawing import Enough, draw
 from spec.clause import Clause
 from spec.comparison import Violation, measuring
 from spec.domain import Scope
-from spec.notation import GRADES, Grade
+from spec.kinds import kind_of
+from spec.notation import GRADES, HALF, Grade
 from spec.subject import DIFFERENTIATES, Refused, Subject, not_offered
-from spec.trial import Watch, _unless_allowed, broken
+from spec.trial import Watch, broken, unless_allowed
 
 PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
-HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
 
 
 @dataclass
@@ -58,10 +56,9 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
     return Scope(
         dtype=dtype,
         answers=answers & subject.differentiates if differentiates(clause) else answers,
-        corner=subject.chosen.get("causal", Scope.corner),  # type: ignore[arg-type]
+        conventions=subject.chosen,
         rounding=rounding,
         reach=reach,
-        turn=subject.chosen.get("positions", Scope.turn),
     )
 
 
@@ -113,20 +110,14 @@ def _examine(
     except Violation as violation:
         finding.problem, finding.violation = problem, violation
     except Refused as refusal:
-        finding.violation = _unless_allowed(refusal, watch, watched)
+        finding.violation = unless_allowed(refusal, watch, watched)
         finding.problem = None if finding.violation is None else problem
         finding.refused += finding.violation is None
         finding.refusal = str(refusal)
         return
     finding.examples += 1
     finding.worst = max(finding.worst, measure.worst)
-    if _covers(clause, watched):
-        seen = rounding.coverage(problem)
-        rows, capped, silent = finding.coverage
-        finding.coverage = (rows + seen.rows, capped + seen.capped, silent + seen.silent)
-
-
-def _covers(clause: Clause, subject: Subject) -> bool:
-    """Whether the problems of this clause are those whose coverage is reported."""
-    differentiated = Capability.GRADIENTS in subject.offers
-    return clause.section == "A" and (Capability.GRADIENTS in clause.needs) == differentiated
+    counted = kind_of(clause.about).coverage(clause, watched, problem)
+    if counted is not None:
+        rows, capped, silent = (x + y for x, y in zip(finding.coverage, counted, strict=True))
+        finding.coverage = (rows, capped, silent)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from spec.clause import Clause
 from spec.comparison import Place
-from spec.kinds import PROBLEMS
+from spec.kinds import kind_of
 from spec.written import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
@@ -120,7 +120,7 @@ def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     if found is not None:
         place = found["place"]
         fields["counterexample"] = Counterexample(
-            problem=problem_from_json(PROBLEMS[found["about"]], found["problem"]),
+            problem=problem_from_json(kind_of(found["about"]).problem, found["problem"]),
             message=found["message"],
             about=found["about"],
             sentence=found["sentence"],

@@ -1,1 +1,1 @@
-"""ledger."""
+"""The certificate: its text, its files, and how two of them differ."""

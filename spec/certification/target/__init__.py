@@ -1,1 +1,1 @@
-"""target."""
+"""From what a person names to a record, and what it answers."""

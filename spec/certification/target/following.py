@@ -12,33 +12,8 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
-
-from spec.attention.plug.wrapping import Wrapped
-from spec.layer.plug.layers import WrappedLayer
-
-
-def named(origin: str) -> Any:
-    """What an origin names, if it has been imported; else None."""
-    place, _, name = origin.rpartition(":")
-    module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
-    try:
-        return functools.reduce(getattr, name.split("."), module)
-    except AttributeError:
-        return None
-
-
-def program(record: Any) -> Any:
-    """The function or class whose outputs a record shows; None where it was put together by hand.
-
-    A record that somebody else made says what it likes about itself; so only ours are asked.
-    """
-    seen = getattr(getattr(record, "forward", None), "__self__", None)
-    if isinstance(seen, Wrapped):
-        return seen.function
-    return seen.build if isinstance(seen, WrappedLayer) else None
 
 
 def is_nothing_but(found: Any, known: Any) -> bool:

@@ -24,8 +24,7 @@ from spec.backends.results import WrongArray
 from spec.certification.settings import Request
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unguarded
-from spec.kinds import kind_of
-from spec.layer.plug.described import read
+from spec.kinds import KINDS, kind_of
 from spec.notation import DTYPES
 from spec.subject import Refused, Subject
 
@@ -52,11 +51,11 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     if not callable(found):
         kind = type(found).__name__
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
-    known = kind_of(request.about or ("layer" if request.description else _told(found)))
-    if request.layout != "bhld" and known.about != "attention":
-        raise Unsuitable(f"--layout {request.layout} is for attention functions, not {known.noun}")
-    if request.description and known.about != "layer":
-        raise Unsuitable(f"--description {request.description} is for layers, not {known.noun}")
+    known = kind_of(request.about or _told(found, request.description))
+    if request.layout not in known.layouts:
+        raise Unsuitable(f"--layout {request.layout}: {known.noun} is taken as {known.layouts[0]}")
+    if request.description and known.described is None:
+        raise Unsuitable(f"--description {request.description}: {known.noun} is not described")
     return _confirmed(found, known, request, origin, guard)
 
 
@@ -65,11 +64,11 @@ def is_record(found: Any) -> bool:
     return not inspect.isclass(found) and hasattr(found, "about") and hasattr(found, "functions")
 
 
-def _told(found: Any) -> str:
-    """The kind of subject that something callable is."""
-    if not inspect.isclass(found):
-        return "attention"
-    return "cache" if hasattr(found, "extend") else "layer"
+def _told(found: Any, description: str | None) -> str:
+    """The kind of subject that something callable is: by its look, or as it is described."""
+    if description:
+        return next(about for about, kind in KINDS.items() if kind.described)
+    return next(about for about, kind in reversed(KINDS.items()) if kind.told(found))
 
 
 def resolved(target: str) -> Any:
@@ -127,10 +126,10 @@ def _confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gu
         "dtypes": request.dtypes,
         "origin": origin,
     }
-    if known.about != "attention":
+    if len(known.layouts) == 1:
         del options["layout"]
-    if request.description:
-        options |= read(request.description, found)
+    if request.description and known.described:
+        options |= known.described(request.description, found)
     complaints: list[str] = []
     for backend in candidates:
         try:

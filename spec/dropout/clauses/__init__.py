@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of dropout, one idea a module."""

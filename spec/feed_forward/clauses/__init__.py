@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of a feed-forward network, one idea a module."""

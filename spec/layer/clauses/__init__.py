@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of a layer, one idea a module."""

@@ -1,4 +1,4 @@
-"""Plausible wrong layers, a catalogue of temptations, as `spec.attention.mistakes` has of functions.
+"""Plausible wrong layers, a catalogue of temptations, as there is one of functions.
 
 Each is a class of NumPy layers under torch's names, made of the right steps but for one:
 

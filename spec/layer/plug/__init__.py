@@ -78,3 +78,12 @@ def layer(
         conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,
     )
+
+
+def program(record: Any) -> Any:
+    """What a record was made of here; None where it was put together by hand.
+
+    A record that somebody else made says what it likes about itself, and is not asked.
+    """
+    seen = getattr(record.forward, "__self__", None)
+    return seen.build if isinstance(seen, WrappedLayer) else None

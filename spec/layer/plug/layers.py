@@ -7,7 +7,7 @@
 
 or otherwise, as a description says (`described`). What the constructor or the call has no
 parameter for is a capability that is not offered.
-Gradients are torch's own, or those of `backward` (see `numpy_layers`). Every problem gets an
+Gradients are torch's own, or those of `backward` (see `numpy`). Every problem gets an
 object of its own. Evaluation runs without autograd, which is where torch takes its fast path.
 """
 
@@ -52,7 +52,7 @@ class WrappedLayer:
     @cached_property
     def of_layers(self) -> ModuleType:
         """What the library does with layers."""
-        return importlib.import_module(f"spec.backends.{self.library.name}_layers")
+        return importlib.import_module(f"spec.layer.plug.{self.library.name}")
 
     @cached_property
     def options(self) -> frozenset[str]:

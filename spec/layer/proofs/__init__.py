@@ -1,4 +1,4 @@
-"""Proofs about the layer, in the manner of `spec.attention.proofs`: a theorem, a control, a grade, sizes.
+"""Proofs about the layer, in the manner of `spec.attention.proofs`.
 
     any_number_of_keys  what the biases do: one query, and a symbolic sum over the keys
     formulas            a layer in symbols

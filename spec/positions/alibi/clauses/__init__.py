@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of linear biases, one idea a module."""

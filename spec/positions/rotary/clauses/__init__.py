@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of rotary positions, one idea a module."""

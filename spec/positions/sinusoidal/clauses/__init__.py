@@ -1,1 +1,1 @@
-"""clauses."""
+"""The laws of sinusoidal positions, one idea a module."""

@@ -1,0 +1,62 @@
+"""One assertion for a test that says `allclose` today."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec.attention import rounding
+from spec.attention.notation import Corner, Problem
+from spec.attention.options import said
+from spec.backends import library
+from spec.comparison import equal
+from spec.notation import HALF, Array, Grade
+
+
+def assert_attention(
+    out: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    rounded: Grade | None = None,
+    corner: Corner = "top-left",
+    **options: Any,
+) -> None:
+    """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
+
+    Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
+    `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
+    options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
+    Raises TypeError for others, and for what is no array.
+    """
+    dtype, got = _numbers(out)
+    queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
+    asked: dict[str, Any] = {
+        p.name: _numbers(x)[1] if p.axes and x is not None else x for p, x in said(options)
+    }
+    problem = Problem(
+        queries,
+        keys,
+        values,
+        dout=np.zeros((*queries.shape[:3], values.shape[3])),
+        dtype=dtype,
+        rounding=rounded or ("eager" if dtype in HALF else "strict"),
+        corner=corner,
+        **asked,
+    )
+    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+def _numbers(x: Any) -> tuple[str, Array]:
+    """The dtype of an array of any library, and its numbers as float64, or bool."""
+    module = type(x).__module__.partition(".")[0]
+    name = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(module, "numpy")
+    arrays = library(name)
+    dtype = arrays.dtype_of(x)
+    if dtype is None:
+        raise TypeError(f"an array of NumPy, torch or JAX is wanted, not {type(x).__name__}")
+    if "bool" in dtype:
+        return dtype, arrays.get(x).astype(bool)
+    return dtype, arrays.get(x)

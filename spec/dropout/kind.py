@@ -1,0 +1,28 @@
+"""Attention with dropout, as the engine asks for it."""
+
+from __future__ import annotations
+
+from spec.dropout.mistakes import MISTAKES
+from spec.dropout.notation import Problem
+from spec.dropout.plug import dropout
+from spec.dropout.truth import truth
+from spec.entries import eighths
+from spec.kind import Kind
+
+
+def core(dtype: str) -> Problem:
+    """Four queries and five keys, and a rate of a quarter."""
+    q, k, v, dout = (eighths(2, 3, n, 2, seed=i) for i, n in enumerate((4, 5, 5, 4)))
+    return Problem(q, k, v, dout, p=0.25, dtype=dtype)
+
+
+KIND = Kind(
+    about="dropout",
+    noun="attention with dropout",
+    problem=Problem,
+    definition="D1",
+    core=core,
+    truth=truth,
+    mistakes=MISTAKES,
+    load=dropout,
+)

@@ -1,0 +1,29 @@
+"""The definition as a record, its results rounded to the format of the problem."""
+
+from __future__ import annotations
+
+from spec.feed_forward import definition
+from spec.feed_forward.notation import FeedForward, Gradients, Problem
+from spec.formats import rounded
+from spec.notation import DTYPES, Array, Call
+
+
+def truth() -> FeedForward:
+    """The definition: everything is offered, in every dtype."""
+    return FeedForward(
+        "the definition",
+        _forward,
+        _backward,
+        lambda problem: Call(_forward(problem), problem.dtype),
+        dtypes=DTYPES,
+    )
+
+
+def _forward(problem: Problem) -> Array:
+    return rounded(definition.feed_forward(problem), problem.dtype)
+
+
+def _backward(problem: Problem) -> Gradients:
+    exact = definition.gradients(problem)
+    named = {name: getattr(exact, name) for name in exact.__dataclass_fields__}
+    return Gradients(**{n: rounded(x, problem.dtype) for n, x in named.items()})

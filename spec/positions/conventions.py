@@ -1,0 +1,59 @@
+"""Which columns are paired is a convention.
+
+A program that was plugged in can be asked anew under another choice; a record of plain
+functions of a problem says itself what it follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.clause import Clause
+from spec.kind import Guarded, Recognised, anew
+from spec.positions.pairing import PAIRINGS
+from spec.positions.rotary.notation import Rotation
+from spec.positions.sinusoidal.notation import Encoding
+from spec.trial import broken
+
+Paired = Encoding | Rotation
+
+
+def paired(record: Paired, declared: Mapping[str, str]) -> Paired:
+    """The record, its columns being paired as declared.
+
+    Raises Unsuitable for a record that was written by hand, and is paired in another way.
+    """
+    pairing = declared.get("pairing", record.chosen["pairing"])
+    if pairing == record.chosen["pairing"]:
+        return record
+    if not _plugged_in(record.call):
+        raise Unsuitable(f"--convention pairing={pairing}: {record.name} is a record already")
+    there = {name: getattr(record, name) for name in record.functions}
+    paired_anew = {n: anew(f, pairing=pairing) for n, f in there.items() if _plugged_in(f)}
+    return record.but(**paired_anew, conventions={"pairing": pairing})
+
+
+def _plugged_in(function: Any) -> bool:
+    """Whether a function is the method of a program that can be paired anew."""
+    return hasattr(getattr(function, "__self__", None), "pairing")
+
+
+def pairing_by(clause: Clause, small: Callable[[str], Any]) -> Recognised:
+    """What finds another pairing that would make a wrong answer to a small problem right."""
+
+    def recognised(
+        raw: Paired, dtype: str, declared: Mapping[str, str], guard: Guarded
+    ) -> Mapping[str, str]:
+        def right(pairing: str) -> bool:
+            record = guard(paired(raw, {"pairing": pairing}))
+            return broken(clause, record, small(dtype)) is None
+
+        chosen = {**raw.chosen, **declared}["pairing"]
+        if not _plugged_in(raw.call) or right(chosen):
+            return {}
+        others = [other for other in PAIRINGS if other != chosen and right(other)]
+        return {"pairing": others[0]} if others else {}
+
+    return recognised

@@ -1,0 +1,35 @@
+"""Rotary positions, as the engine asks for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spec.entries import eighths
+from spec.kind import Kind
+from spec.positions.conventions import paired, pairing_by
+from spec.positions.rotary.clauses.turning import every_pair_is_turned_by_its_angle
+from spec.positions.rotary.mistakes import MISTAKES
+from spec.positions.rotary.notation import Problem
+from spec.positions.rotary.plug import rotation
+from spec.positions.truth import rotation as truth
+
+
+def core(dtype: str) -> Problem:
+    """Five tokens in two sequences, three heads of width four."""
+    q, k, v, dout = (eighths(2, 3, 5, 4, seed=i) for i in range(4))
+    return Problem(q, k, v, dout, np.tile(np.arange(5), (2, 1)), dtype=dtype)
+
+
+KIND = Kind(
+    about="rotary",
+    noun="a rotation by positions",
+    problem=Problem,
+    definition="R14",
+    first="rotate",
+    core=core,
+    truth=truth,
+    mistakes=MISTAKES,
+    load=rotation,
+    under=paired,
+    recognised=pairing_by(every_pair_is_turned_by_its_angle, core),
+)

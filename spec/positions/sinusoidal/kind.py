@@ -1,0 +1,32 @@
+"""Sinusoidal positions, as the engine asks for them."""
+
+from __future__ import annotations
+
+from spec.entries import eighths
+from spec.kind import Kind
+from spec.positions.conventions import paired, pairing_by
+from spec.positions.sinusoidal.clauses.table import the_table_is_sine_and_cosine
+from spec.positions.sinusoidal.mistakes import MISTAKES
+from spec.positions.sinusoidal.notation import Problem
+from spec.positions.sinusoidal.plug import encoding
+from spec.positions.truth import encoding as truth
+
+
+def core(dtype: str) -> Problem:
+    """Three tokens in two texts, of width four."""
+    return Problem(eighths(2, 3, 4, seed=1), eighths(2, 3, 4, seed=2), dtype=dtype)
+
+
+KIND = Kind(
+    about="sinusoidal",
+    noun="an encoding of positions",
+    problem=Problem,
+    definition="R1",
+    first="add",
+    core=core,
+    truth=truth,
+    mistakes=MISTAKES,
+    load=encoding,
+    under=paired,
+    recognised=pairing_by(the_table_is_sine_and_cosine, core),
+)

@@ -1,0 +1,120 @@
+"""Imports run one way: the order of levels as data, and every import read from the source.
+
+A module may import what stands on a lower level, or on its own; rooms of one level do not
+meet. What is imported inside a function counts as well.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+WORDS = (
+    "notation",
+    "formats subject sizes comparison simplify written",
+    "clause domain entries mistake",
+    "trial",
+)
+CHAPTERS = ("spec.cache", "spec.layer", "spec.positions", "spec.dropout", "spec.feed_forward")
+ENGINE = "spec.certification"
+LEVELS: tuple[tuple[str, ...], ...] = (
+    *(tuple(f"spec.{word}" for word in words.split()) for words in WORDS),
+    ("spec.backends", "spec.proving"),
+    ("spec.kind",),
+    ("spec.attention",),
+    CHAPTERS,
+    ("spec",),  # the table of contents
+    ("spec.kinds",),
+    (f"{ENGINE}.settings",),
+    (f"{ENGINE}.target",),
+    (f"{ENGINE}.explaining",),
+    (f"{ENGINE}.judging",),
+    (f"{ENGINE}.isolation",),
+    (f"{ENGINE}.ledger",),
+    (ENGINE,),  # the ways in
+    ("spec.__main__",),
+)
+TOOLS = ("backends", "plug", "certification")  # they plug programs in, and judge them
+ROOMS = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in: the longest name that it begins with."""
+    parts = module.split(".")
+    names = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next(name for name in names if name in ROOMS)
+
+
+MODULES = {name_of(path): path for path in sorted((ROOT / "spec").rglob("*.py"))}
+
+
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    """Every module that a file imports, but for those that only types are read from."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    tree = ast.parse(path.read_text())
+    for_types = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("spec"))
+        elif isinstance(node, ast.ImportFrom) and node not in for_types:
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                yield inside if inside in MODULES else str(node.module)
+
+
+def of_spec(path: Path) -> list[str]:
+    return [name for name in imports(path) if name.split(".")[0] == "spec"]
+
+
+def test_imports_come_from_lower_levels() -> None:
+    wrong = [
+        f"{module} imports {imported}"
+        for module in MODULES
+        for imported in of_spec(MODULES[module])
+        for here, there in [(room_of(module), room_of(imported))]
+        if there != here and ROOMS[there] >= ROOMS[here]
+    ]
+    assert not wrong
+
+
+def test_the_engine_knows_no_kind() -> None:
+    wrong = [
+        f"{module} imports {imported}"
+        for module in MODULES
+        if module.startswith(ENGINE)
+        for imported in of_spec(MODULES[module])
+        if room_of(imported) in ("spec.attention", *CHAPTERS)
+    ]
+    assert not wrong
+
+
+def test_the_mathematics_has_no_torch() -> None:
+    """A reader needs NumPy and patience: no array library but NumPy is imported here."""
+    met = {"torch", "jax", "oracles", "implementations", "tests"}
+    wrong = [
+        f"{module} imports {imported}"
+        for module in MODULES
+        if not {*module.split(".")} & {*TOOLS}
+        for imported in imports(MODULES[module])
+        if imported.split(".")[0] in met
+    ]
+    assert not wrong
+
+
+def test_the_order_names_every_room() -> None:
+    assert {room_of(module) for module in MODULES} == set(ROOMS)
