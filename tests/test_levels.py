@@ -16,14 +16,15 @@ WORDS = (
     "clause domain entries mistake",
     "trial",
 )
-CHAPTERS = ("spec.cache", "spec.layer", "spec.positions", "spec.dropout", "spec.feed_forward")
+CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")
 ENGINE = "spec.certification"
 LEVELS: tuple[tuple[str, ...], ...] = (
     *(tuple(f"spec.{word}" for word in words.split()) for words in WORDS),
     ("spec.backends", "spec.proving"),
     ("spec.kind",),
     ("spec.attention",),
-    CHAPTERS,
+    ("spec.positions",),
+    CHAPTERS[:-1],
     ("spec",),  # the table of contents
     ("spec.kinds",),
     (f"{ENGINE}.settings",),

@@ -13,16 +13,15 @@ import numpy as np
 from spec.attention.rounding.arithmetic import Arithmetic
 from spec.layer.notation import LayerProblem
 from spec.notation import Array
-
-# Positions are imported where they are needed: they are plugged in by what knows layers.
+from spec.positions.angles import BASE, angles
+from spec.positions.rotary import rounding
+from spec.positions.rotary.definition import turned
 
 
 def turn(problem: LayerProblem, x: Array, sign: int = 1) -> Array:
     """R(sign i) x_i, if the layer turns at all.   (B, H, L, D)"""
     if problem.turn == "none":
         return x
-    from spec.positions.angles import BASE, angles
-    from spec.positions.rotary.definition import turned
 
     there, back = _order(problem)
     by = sign * angles(np.arange(x.shape[2]), problem.D, BASE, x.dtype.type)
@@ -33,8 +32,6 @@ def budget(problem: LayerProblem, rules: Arithmetic, x: Array, off: Array, sign:
     """How far R(sign i) x_i may stray where x may by `off`.   (B, H, L, D)"""
     if problem.turn == "none":
         return off
-    from spec.positions.angles import BASE
-    from spec.positions.rotary import rounding
 
     there, back = _order(problem)
     silent = np.isinf(off)[..., there].astype(float)
