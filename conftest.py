@@ -15,11 +15,11 @@ TESTS = "test_implementation.py"
 OPTIONS = ("about", "profile", "backend", "layout", "device")
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
 NEEDED = {  # from their first line on
-    "test_backends.py": ("torch",),
-    "test_implementations.py": ("torch",),
-    "test_classifier.py": CLASSIFIER,
-    "test_classifier_command.py": CLASSIFIER,
-    "test_classifier_datasets.py": CLASSIFIER,
+    "attention/test_plug.py": ("torch",),
+    "implementations/test_right.py": ("torch",),
+    "implementations/test_classifier.py": CLASSIFIER,
+    "implementations/test_classifier_command.py": CLASSIFIER,
+    "implementations/test_classifier_datasets.py": CLASSIFIER,
 }
 
 
@@ -45,7 +45,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Only the clauses with a target, and all but them without."""
     if collection_path.suffix != ".py":
         return None
-    if any(find_spec(name) is None for name in NEEDED.get(collection_path.name, ())):
+    if any(
+        find_spec(name) is None for name in NEEDED.get("/".join(collection_path.parts[-2:]), ())
+    ):
         return True
     wanted = bool(config.getoption("--implementation"))
     return True if wanted != (collection_path.name == TESTS) else None

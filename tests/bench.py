@@ -70,7 +70,7 @@ def certificates() -> Iterable[Measured]:
 
 def mistakes() -> Iterable[Measured]:
     """How long until a mistake is refused, in process, at the first violation."""
-    from tests.test_false_alarms import WRONG, refused
+    from tests.certification.test_false_alarms import WRONG, refused
 
     seconds = []
     for mistake in WRONG:

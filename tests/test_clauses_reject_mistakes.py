@@ -12,8 +12,8 @@ from spec.attention.plug import implementation
 from spec.clause import Clause
 from spec.kinds import KINDS
 from tests.judging import broken, found
-from tests.torch_mistakes import NAMES as TORCH_MISTAKES
-from tests.torch_mistakes import forgets_keys_asked_for_alone
+from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
+from tests.targets.torch_mistakes import forgets_keys_asked_for_alone
 
 MISTAKES = {kind: contract.mistakes for kind, contract in KINDS.items()}
 PAIRS = [

@@ -18,7 +18,7 @@ import spec
 from spec import CLAUSES, SECTIONS
 from spec.clause import Clause
 from spec.kinds import KINDS
-from tests.torch_mistakes import NAMES as TORCH_MISTAKES
+from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 
 TOOLS = ("backends", "certification", "loading.py", "randomness.py")  # they meet libraries
 RAISES = ("Raise Violation", "Raise `Violation`")

@@ -24,7 +24,7 @@ Idle rows and gradients of keys that no query sees have a budget of exactly zero
 what a mask forbids enters no budget. An infinite budget is no claim: `coverage` says
 how many rows that leaves out.
 
-Measured (tests/soak_rounding.py, N and M up to 24): o, weights, row sums and lse on 5054
+Measured (tests/attention/soak_rounding.py, N and M up to 24): o, weights, row sums and lse on 5054
 problems a line in fourteen styles, gradients on 660 in sixteen; no computation is outside its
 budget. The largest error in units of its budget; near 1 it is the rounding of the result, of
 which there is at least half a unit:
@@ -40,8 +40,9 @@ which there is at least half a unit:
     bfloat16 eager   0.99     0.71     0.21     0.92     0.25     0.22     0.28     0.36
 
 And the other way round: the share of 300 such problems, in a hundred, on which a fault
-exceeds a budget (tests/test_rounding_faults.py; where it does not show, it often changes nothing:
-one key, ties, a score that needs few digits; 0 for bfloat16 flash is what that allows):
+exceeds a budget (tests/attention/test_rounding_faults.py; where it does not show, it often
+changes nothing: one key, ties, a score that needs few digits; 0 for bfloat16 flash is what
+that allows):
 
                              float32   bfloat16   float16   bfloat16
                              strict    strict     strict    flash

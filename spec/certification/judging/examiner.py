@@ -78,7 +78,8 @@ class Examiner:
         kind = kind_of(raw.about)
         added = "" if selected_only else kind.definition
         chosen = concerning(clauses, request, raw.about, added)
-        deviations = known(raw, request.device).and_declared(request.deviations)
+        deviations = known(kind, kind.program(raw), request.device)
+        deviations = deviations.and_declared(request.deviations)
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen)

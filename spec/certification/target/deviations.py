@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.certification.target.following import is_nothing_but
-from spec.kinds import kind_of
-from spec.subject import Subject, named
+from spec.kind import Kind
+from spec.subject import named
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,8 @@ class Deviations:
         return replace(self, reasons={**self.reasons, **said}, strict=(*self.strict, *said))
 
 
-def known(record: Subject, device: str) -> Deviations:
-    """The deviations of what a record shows, under whatever name and thin cover, on a device."""
-    kind = kind_of(record.about)
-    program: Any = kind.program(record)
+def known(kind: Kind, program: Any, device: str) -> Deviations:
+    """Those of a program of a kind, under whatever name and thin cover, on a device."""
     found = {
         origin: deviations
         for (origin, where), deviations in kind.known.items()

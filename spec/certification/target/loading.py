@@ -53,9 +53,11 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
     known = kind_of(request.about or _told(found, request.description))
     if request.layout not in known.layouts:
-        raise Unsuitable(f"--layout {request.layout}: {known.noun} is taken as {known.layouts[0]}")
+        whose = " or ".join(x.noun for x in KINDS.values() if request.layout in x.layouts)
+        raise Unsuitable(f"--layout {request.layout} is for {whose}, not {known.noun}")
     if request.description and known.described is None:
-        raise Unsuitable(f"--description {request.description}: {known.noun} is not described")
+        whose = " or ".join(x.noun for x in KINDS.values() if x.described)
+        raise Unsuitable(f"--description {request.description} is for {whose}, not {known.noun}")
     return _confirmed(found, known, request, origin, guard)
 
 

@@ -1,0 +1,109 @@
+"""Functions that are always causal, take as many queries as keys, or padding alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spec import certify
+from spec.attention.domain import EVERY, Problems
+from spec.attention.options import KINDS, Capability
+from spec.certification.ledger.certificate import Certificate
+from spec.domain import Scope
+from tests.attention.test_domain import drawn
+from tests.shell import run
+from tests.targets import always as targets
+
+CLAUSES = ("A", "S1", "M1", "M3", "C", "P4", "T4")
+
+
+def judged(function: Any, **options: Any) -> Certificate:
+    few = {"profile": "quick", "dtypes": ("float32",), "clauses": CLAUSES}
+    return certify(function, **few | options)
+
+
+def outcomes(certificate: Certificate) -> dict[str, str]:
+    return {verdict.clause: verdict.outcome for verdict in certificate.verdicts}
+
+
+def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
+    without = judged(targets.causal, clauses="A")
+    assert without.exit_code == 1
+    assert any("causality=always" in line for line in without.advice)
+    declared = judged(targets.causal, conventions={"causality": "always"})
+    assert declared.passed, str(declared)
+    assert not declared.advice
+    found = outcomes(declared)
+    held = {"A1", "S1", "C2", "C3", "C8", "C15", "P4", "T4"}
+    assert {number for number in held if found[number] == "holds"} == held
+    assert found["C6"] == "not offered"
+    assert "can see the future" in " ".join(str(declared).split())
+    assert "refused" not in declared.ledger or not declared.ledger["refused"]
+
+
+@pytest.mark.parametrize("target", [targets.padded, targets.causal_and_late])
+def test_declaring_it_excuses_nothing(target: Any) -> None:
+    """Neither a function that sees the future, nor one with another fault."""
+    certificate = judged(target, clauses="A", conventions={"causality": "always"})
+    assert certificate.exit_code == 1
+    example = certificate.failures[0].counterexample
+    assert example is not None
+    assert example.problem.causal
+
+
+def test_a_script_repeats_what_an_always_causal_function_does(tmp_path: Path) -> None:
+    words = ("--profile", "quick", "--dtype", "float32", "--clause", "A1")
+    declared = ("--convention", "causality=always", "--report", str(tmp_path))
+    done = run("certify", "tests.targets.always:causal_and_late", *words, *declared)
+    assert done.returncode == 1, done.stdout + done.stderr
+    text = (tmp_path / "A1-float32.py").read_text()
+    assert "from spec" not in text
+    assert "causal=True" not in text
+    again = run(program=(str(tmp_path / "A1-float32.py"),))
+    assert again.returncode == 1, again.stderr
+    assert again.stdout.startswith("got")
+
+
+def test_whoever_refuses_other_lengths_is_judged_on_equal_ones() -> None:
+    certificate = judged(targets.as_many)
+    assert certificate.passed, str(certificate)
+    assert "refused: takes queries and keys of different lengths" in str(certificate)
+    found = outcomes(certificate)
+    assert {found[number] for number in ("A1", "S1", "M1", "C2", "C3", "C7", "P4")} == {"holds"}
+    assert found["T4"] == "refused", "it takes a key away"
+
+
+def test_whoever_is_wrong_at_other_lengths_has_to_say_so() -> None:
+    without = judged(targets.first_ones, clauses="A")
+    assert without.exit_code == 1
+    assert any("lengths=equal" in line for line in without.advice)
+    declared = judged(targets.first_ones, conventions={"lengths": "equal"})
+    assert declared.passed, str(declared)
+    assert outcomes(declared)["A1"] == "holds"
+
+
+def test_whoever_takes_padding_alone_is_judged_on_padding() -> None:
+    certificate = judged(targets.padded)
+    assert certificate.passed, str(certificate)
+    assert "refused: takes masks of other shapes than (B, 1, 1, M)" in str(certificate)
+    assert outcomes(certificate)["M1"] == "holds"
+    wrong = judged(targets.padded_alike)
+    assert wrong.exit_code == 1
+    assert outcomes(wrong)["A1"] == "violated"
+
+
+def test_nothing_else_is_drawn_for_them() -> None:
+    domain = Problems(masks=EVERY, empty=True)
+    causal, square, padded = (
+        drawn(domain, Scope("float32", answers=KINDS - {kind}), 100)
+        for kind in (Capability.FUTURE, Capability.LENGTHS, Capability.FORMS)
+    )
+    assert all(p.causal for p in causal)
+    assert any(p.mask is not None for p in causal)
+    assert all(p.N == p.M for p in square)
+    assert any(p.N == 0 for p in square)
+    masks = [(p.mask.shape, (p.B, 1, 1, p.M)) for p in padded if p.mask is not None]
+    assert masks
+    assert all(got == want for got, want in masks)

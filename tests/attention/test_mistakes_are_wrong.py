@@ -1,0 +1,203 @@
+"""Every mistake is wrong somewhere, no two are wrong alike, and the pipeline they spoil is right.
+
+The problems are those of `tests.attention.awkward`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec.attention import rounding
+from spec.attention.mistakes import MISTAKES, MODULES, AttentionMistake
+from spec.attention.mistakes.making import Kind, wrong
+from spec.attention.mistakes.pipeline import RIGHT
+from spec.attention.notation import CONVENTIONS, Problem
+from spec.attention.plug import implementation
+from spec.comparison import Violation, equal, holds
+from spec.notation import Array
+from tests.attention.awkward import draw, empty, family
+
+HARMFUL = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
+HARMLESS = [m for m in MISTAKES.values() if m.harmless]
+
+
+@cache
+def expected(problem: Problem, kind: str) -> list[tuple[Array, Array]]:
+    """What is right, and its budget, for every result that a mistake of `kind` may spoil."""
+    want = rounding.reference(problem)
+    if kind == "weights":
+        return [(want.weights, rounding.of_weights(problem))]
+    if kind == "lse":
+        return [(want.lse, rounding.of_lse(problem))]
+    if kind != "gradient":
+        return [(want.o, rounding.of_output(problem))]
+    budget = rounding.of_gradients(problem)
+    pairs = [(getattr(want.gradients, x), getattr(budget, x)) for x in "qkv"]
+    if problem.mask is not None and problem.mask.dtype != bool:
+        assert want.gradients.bias is not None
+        assert budget.bias is not None
+        shape = problem.mask.shape
+        total = RIGHT.reduce(want.gradients.bias, shape)
+        pairs.append((total, rounding.of_sum(want.gradients.bias, budget.bias, shape, problem)))
+    return pairs
+
+
+def results(mistake: AttentionMistake, problem: Problem) -> list[Array]:
+    """The results that a mistake of this kind may spoil."""
+    record = implementation(mistake.attend, backend="numpy")
+    if mistake.kind in ("weights", "lse", "training"):
+        return [getattr(record, mistake.kind)(problem)]
+    if mistake.kind != "gradient":
+        return [record.forward(problem)]
+    found = record.backward(problem)
+    gradients = [found.q, found.k, found.v]
+    if problem.mask is not None and problem.mask.dtype != bool:
+        gradients.append(called(vars(mistake.attend)["bias_gradient"], problem, "dout"))
+    return gradients
+
+
+def called(function: Callable[..., Array], problem: Problem, *first: str) -> Array:
+    """What a native function returns, as it returns it."""
+    arrays = [getattr(problem, x).astype(problem.dtype) for x in (*first, "q", "k", "v")]
+    mask = problem.mask
+    if mask is not None and mask.dtype != bool:
+        mask = mask.astype(problem.dtype)
+    return function(*arrays, mask, problem.causal, problem.scale)
+
+
+def judge(mistake: AttentionMistake, problem: Problem) -> None:
+    """Raise Violation if the mistake shows on this problem."""
+    hold(results(mistake, problem), expected(problem, mistake.kind))
+    if mistake.kind == "call":
+        call = implementation(mistake.attend, backend="numpy").call(problem)
+        holds(not call.changed, f"changed {call.changed}")
+        holds(not call.aliased, f"returned the memory of {call.aliased}")
+        kept = called(mistake.attend, problem)
+        backward = getattr(mistake.attend, "backward", None)
+        if backward is not None:  # a pass may leave something behind for the next one
+            called(backward, problem, "dout")
+        hold(results(mistake, mirrored(problem)), expected(mirrored(problem), "call"))
+        hold([kept], expected(problem, "call"))
+
+
+def hold(found: list[Array], wanted: list[tuple[Array, Array]]) -> None:
+    for got, (want, budget) in zip(found, wanted, strict=True):
+        equal(got, want, within=budget)
+
+
+@cache
+def mirrored(problem: Problem) -> Problem:
+    """Another problem of the same shapes."""
+    return problem.but(k=-problem.k)
+
+
+def shows(mistake: AttentionMistake) -> bool:
+    """Whether the mistake shows on some problem of the family, or on one without entries."""
+    dtype = mistake.dtypes[0]
+    for problem in (*family(dtype), *empty(dtype)):
+        try:
+            judge(mistake, problem)
+        except Violation:
+            return True
+    return False
+
+
+def named(mistake: AttentionMistake) -> str:
+    return mistake.name
+
+
+def right(kind: Kind) -> AttentionMistake:
+    """The pipeline without a mistake, offering what a mistake of `kind` does."""
+
+    def does_it_right(*arguments: Any) -> Any:
+        """Replaces a step by itself."""
+        return RIGHT.weigh(*arguments)
+
+    return wrong("weigh", incident="none", kind=kind)(does_it_right).mistake
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training", "call"])
+def test_the_pipeline_is_right(kind: Kind, dtype: str) -> None:
+    for problem in family(dtype):
+        judge(right(kind), problem)
+
+
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training"])
+def test_the_pipeline_takes_sizes_of_zero(kind: Kind) -> None:
+    for problem in empty("float32"):
+        judge(right(kind), problem)
+
+
+@pytest.mark.parametrize("mistake", HARMLESS, ids=named)
+def test_a_harmless_one_is_right(mistake: AttentionMistake) -> None:
+    for dtype in ("float64", "float32"):
+        for problem in family(dtype):
+            judge(mistake, problem)
+
+
+@pytest.mark.parametrize("mistake", HARMFUL, ids=named)
+def test_a_mistake_shows(mistake: AttentionMistake) -> None:
+    assert shows(mistake)
+
+
+def test_what_is_wrong_behind_the_output_leaves_it_right() -> None:
+    for mistake in HARMFUL:
+        if mistake.kind in ("gradient", "weights", "lse", "training"):
+            for problem in family("float32")[::4]:
+                hold([called(mistake.attend, problem)], expected(problem, "forward"))
+
+
+def test_a_forbidden_nan_is_multiplied_by_zero() -> None:
+    mask = np.arange(7) != 3
+    clean = draw(mask=mask)
+    spoiled = clean.but(v=np.where(mask[:, None], clean.v, np.nan))
+    attend = MISTAKES["multiplies_forbidden_values_by_zero"].attend
+    assert np.isnan(attend(spoiled.q, spoiled.k, spoiled.v, mask)).any()
+    out = right("forward").attend(spoiled.q, spoiled.k, spoiled.v, mask)
+    hold([out], expected(clean, "forward"))
+
+
+def test_a_live_nan_is_swallowed() -> None:
+    problem = draw()
+    q = problem.q.copy()
+    q[0, 0, 2] = np.nan
+    assert np.isnan(right("forward").attend(q, problem.k, problem.v)[0, 0, 2]).all()
+    assert np.isfinite(MISTAKES["swallows_nan"].attend(q, problem.k, problem.v)).all()
+
+
+@pytest.mark.parametrize("kind", ["forward", "gradient", "weights", "lse", "training", "rounding"])
+def test_no_two_mistakes_are_wrong_alike(kind: str) -> None:
+    seen: dict[tuple[str, bytes], str] = {}
+    for mistake in HARMFUL:
+        if mistake.kind == kind:
+            dtype = mistake.dtypes[0]
+            found = [x for p in family(dtype) for x in results(mistake, p)]
+            trace = b"".join(x.tobytes() for x in found)
+            assert seen.setdefault((dtype, trace), mistake.name) == mistake.name
+
+
+def test_every_mistake_says_what_it_is() -> None:
+    for name, mistake in MISTAKES.items():
+        assert mistake.attend.__name__ == name
+        assert mistake.sentence.endswith(".")
+        assert mistake.incident == "plausible" or mistake.incident[0] in "IS"
+        assert mistake.harmless == (mistake.incident == "I40")
+
+
+def test_every_convention_is_somebodys_mistake() -> None:
+    own = {name: choices for name, choices in CONVENTIONS.items() if name != "idle bias"}
+    assert CONVENTIONS["idle bias"][1:] == CONVENTIONS["idle"]
+    others = {(name, x) for name, choices in own.items() for x in choices[1:]}
+    assert {m.convention for m in MISTAKES.values() if m.convention} == others
+
+
+def test_every_mistake_can_be_reached_by_its_name() -> None:
+    modules = {module.__name__: module for module in MODULES}
+    for name, mistake in MISTAKES.items():
+        assert getattr(modules[mistake.attend.__module__], name) is mistake.attend

@@ -1,0 +1,135 @@
+"""Conventions of layers and of positions: recognised, declared, and judged as declared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spec import certify
+from spec.certification.ledger.certificate import loaded
+from spec.kinds import KINDS
+from spec.layer.plug.conventions import opposite
+from spec.layer.record import Layer
+from tests.shell import run
+from tests.targets import layers
+
+QUICK = ("--profile", "quick", "--dtype", "float32")
+
+
+# Conventions of layers
+
+
+@pytest.mark.parametrize(
+    ("build", "name", "choice"),
+    [
+        (layers.Attends, "mask means", "attend"),
+        (layers.NanWhenIdle, "idle", "nan"),
+        (layers.UniformWhenIdle, "idle", "uniform"),
+    ],
+)
+def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    without = certify(build, **options)  # type: ignore[arg-type]
+    assert without.exit_code == 1
+    assert any(f"{name}={choice}" in line for line in without.advice)
+    declared = certify(build, **options, conventions={name: choice})  # type: ignore[arg-type]
+    assert declared.passed, str(declared)
+    wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
+    assert wrong.exit_code == 1
+
+
+def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None:
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    both = {"idle": "uniform", "idle bias": "nan"}
+    without = certify(layers.FilledWhenIdle, **options, clauses="L1,L31,L47")  # type: ignore[arg-type]
+    assert without.exit_code == 1
+    assert [line.partition(":")[0] for line in without.advice] == [
+        f"looks like the convention {name}={choice}" for name, choice in both.items()
+    ]
+    idle = "L1,L31,L32,L45,L47"
+    declared = certify(layers.FilledWhenIdle, **options, clauses=idle, conventions=both)  # type: ignore[arg-type]
+    assert declared.passed, str(declared)
+    one = {"idle": "uniform"}
+    wrong = certify(layers.FilledWhenIdle, **options, clauses="L47", conventions=one)  # type: ignore[arg-type]
+    (verdict,) = (v for v in wrong.verdicts if v.clause == "L47")
+    assert verdict.outcome == "violated"
+    assert "got nan, want" in verdict.message
+    assert "want nan" not in verdict.message
+
+
+def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
+    """They are told of causality by the problem, and of the masks as it has them."""
+    truth = KINDS["layer"].truth()
+    attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
+    options = {"profile": "quick", "dtypes": ("float32",)}
+    assert not certify(attends, **options).passed  # type: ignore[arg-type]
+    assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
+
+
+# Conventions of positions
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("sines_before_cosines", "sinusoidal"), ("by_halves", "rotary")]
+)
+def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_path: Path) -> None:
+    words = (f"tests.targets.layers:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
+    without = run("certify", *words)
+    assert without.returncode == 1, without.stdout + without.stderr
+    assert "looks like the convention pairing=halves" in without.stdout
+    declared = run("certify", *words, "--convention", "pairing=halves")
+    assert declared.returncode == 0, declared.stdout + declared.stderr
+    assert "pairing=halves" in declared.stdout
+    wrong = run(
+        "certify",
+        "implementations.rotary:rotate_halves",
+        "--about",
+        "rotary",
+        *QUICK,
+        "--convention",
+        "pairing=interleaved",
+    )
+    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+
+
+def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
+    options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
+    past = layers.charges_the_past
+    assert certify(past, **options).passed  # type: ignore[arg-type]
+    wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
+    assert wrong.exit_code == 1
+
+
+# What is printed of them
+
+
+@pytest.mark.parametrize(
+    ("target", "about", "departure"),
+    [
+        (layers.MultiHead, None, ("idle", "nan")),
+        (layers.encode, "sinusoidal", ("pairing", "halves")),
+        (layers.rotate, "rotary", ("pairing", "halves")),
+        (layers.charges_the_past, "alibi", ("sides", "both")),
+    ],
+)
+def test_what_is_the_default_of_its_kind_is_no_departure(
+    target: Any, about: str | None, departure: tuple[str, str], tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"about": about, "profile": "quick", "dtypes": ("float32",)}
+    first = KINDS[about or "layer"].definition
+    plain = certify(target, **options, clauses=(first,))
+    assert "conventions   all default\n" in str(plain)
+    other = certify(target, **options, clauses=(first,), conventions=dict([departure]))
+    assert f"conventions   {'='.join(departure)}\n" in str(other)
+    other.save(tmp_path / "now.json")
+    assert str(loaded(tmp_path / "now.json")) == str(other)
+    old = json.loads((tmp_path / "now.json").read_text())
+    for name in ("definition", "defaults"):  # which a certificate did not say of itself
+        del old[name]
+    for verdict in old["verdicts"]:
+        del verdict["likewise"]
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert str(loaded(tmp_path / "old.json")) == str(other)

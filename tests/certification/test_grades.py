@@ -1,0 +1,63 @@
+"""What is violated is violated in the grade of rounding that the certificate grants."""
+
+import json
+
+import pytest
+
+from spec import CLAUSES
+from spec.certification import certify, parametrize_with_clauses
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.verdict import verdict_from_json
+from spec.certification.settings import Request
+from tests.shell import run
+
+AHEAD = "tests.targets.switching:eager_and_ahead"
+ASKED = {"dtypes": "float16", "clauses": "A1,S8", "seed": 1}  # S8 has no causal problems
+
+
+def a1_and_granted(verdicts, conventions):
+    (found,) = [v for v in verdicts if v.clause == "A1"]
+    return found, conventions["rounding float16"]
+
+
+def test_what_was_violated_in_a_stricter_grade_is_judged_again():
+    """On this seed A1 is first broken by rounding alone, and S8 grants a grade after that."""
+    request = Request(AHEAD, dtypes=("float16",), seed=1)
+    examiner = Examiner.of(AHEAD, request, {n: CLAUSES[n] for n in ("A1", "S8")})
+    strict, problem = examiner.verdict("A1", "float16", "strict")
+    assert (strict.outcome, strict.rounding, problem.causal) == ("violated", "strict", False)
+    certificate = certify(AHEAD, **ASKED)
+    verdict, granted = a1_and_granted(certificate.verdicts, certificate.conventions)
+    assert granted != "strict"
+    assert (verdict.outcome, verdict.rounding) == ("violated", granted)
+    assert verdict.counterexample.problem.rounding == granted
+    assert verdict.counterexample.problem.causal
+    assert "is_causal=True" in verdict.counterexample.script
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_processes_of_their_own_judge_again_as_well(jobs, tmp_path):
+    file = tmp_path / "c.json"
+    words = ("--dtype", "float16", "--clause", "A1,S8", "--seed", "1", "--jobs", jobs)
+    done = run("certify", AHEAD, *words, "--json", str(file))
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(file.read_text())
+    verdicts = [verdict_from_json(verdict) for verdict in found["verdicts"]]
+    verdict, granted = a1_and_granted(verdicts, found["conventions"])
+    assert (verdict.outcome, verdict.rounding) == ("violated", granted)
+    assert verdict.counterexample.problem.causal
+
+
+def test_a_violation_that_cannot_be_judged_again_blocks_its_clause():
+    certificate = certify(AHEAD, **{**ASKED, "clauses": "A1,S8,C3"}, fail_fast=True)
+    outcomes = {v.clause: v.outcome for v in certificate.verdicts}
+    assert outcomes == {"A1": "violated", "S8": "blocked", "C3": "blocked"}
+
+
+def test_a_test_of_one_clause_is_judged_in_the_grade_that_the_definition_needs():
+    target = "tests.targets.switching:eager_without_the_scale"
+    options = {"dtypes": "float16", "clauses": "A3", "profile": "quick"}
+    mark = parametrize_with_clauses(target, **options)
+    (one,) = mark.args[1]
+    with pytest.raises(AssertionError, match="is_causal=True"):
+        one()

@@ -1,0 +1,128 @@
+"""JAX's own attention through our adapter: certified in float32, under conventions of its own.
+
+XLA compiles anew for every shape, a tenth of a second under jit and most of one without; so this
+looks at a few clauses, those about idle queries among them. The whole certificate takes minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec import certify
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core
+from spec.attention.record import Implementation
+from spec.comparison import equal
+from spec.entries import eighths
+from spec.subject import Refused
+
+pytestmark = pytest.mark.jax
+MODULE = "implementations.adapters.jax_attention"
+ABOUT_IDLE = ("M9", "M11", "M12")
+LIVE = ("A1", "A4", "A7", "S9", "M15", "M20", "C2", "C12")
+OPTIONS: dict[str, Any] = {"layout": "blhd", "profile": "quick"}
+
+
+def test_its_float32_is_certified_and_idle_rows_are_as_declared() -> None:
+    clauses = (*LIVE, *ABOUT_IDLE)
+    certificate = certify(f"{MODULE}:compiled", **OPTIONS, dtypes=("float32",), clauses=clauses)
+    assert {v.clause: v.outcome for v in certificate.verdicts} == dict.fromkeys(clauses, "holds")
+    assert certificate.passed
+    assert "conventions   idle=uniform, idle bias=nan" in str(certificate)
+
+
+def test_its_float64_is_told_to_be_float32() -> None:
+    certificate = certify(f"{MODULE}:compiled", **OPTIONS, dtypes=("float64",), clauses=("A1",))
+    assert certificate.exit_code == 1
+    assert "float64 in float32" in str(certificate)
+
+
+@pytest.mark.parametrize("name", ["attend", "compiled"])
+@pytest.mark.parametrize("mask", [[[False, False], [True, True]], [[-np.inf, -np.inf], [0, 0]]])
+def test_what_a_query_that_sees_no_key_does_to_it(name: str, mask: list[list[Any]]) -> None:
+    """The facts behind its conventions."""
+    import jax
+    import jax.numpy as jnp
+
+    from implementations.adapters import jax_attention
+
+    attend = getattr(jax_attention, name)
+    q, k, v = (jnp.array(x).reshape(1, 2, 1, 1) for x in ([1.0, 1.0], [1.0, 2.0], [1.0, 3.0]))
+    given = jnp.array(mask)
+    out, pull = jax.vjp(lambda q, k, v: attend(q, k, v, attn_mask=given), q, k, v)
+    _, dk, dv = pull(jnp.array([0.0, 1.0]).reshape(out.shape))  # the loss is the other query's
+    if given.dtype == bool:
+        assert out[0, 0, 0, 0] == 2.0  # the mean of values that it may not see
+        assert not np.isnan(dk).any()
+        assert not np.isnan(dv).any()
+    else:
+        assert np.isnan(out[0, 0, 0, 0])
+        assert np.isnan(dk).all()
+        assert np.isnan(dv).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("attend", "float32"),
+        ("attend", "bfloat16"),
+        ("attend", "float16"),
+        ("compiled", "float32"),
+        ("compiled", "bfloat16"),
+    ],
+)
+def test_our_adapter_hands_masks_over_as_jax_wants_them(name: str, dtype: str) -> None:
+    record = _record(name)
+    mask = np.tri(4, 5, k=1, dtype=bool)
+    for given in (None, mask, np.where(mask, eighths(4, 5), -np.inf)):
+        problem = core(dtype, H=6, G=3).but(mask=given)
+        right = rounding.reference(problem)
+        equal(record.forward(problem), right.o, within=rounding.of_output(problem))
+        equal(record.lse(problem), right.lse, within=rounding.of_lse(problem, dtype))
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (core("bfloat16", B=1, H=1, N=1, M=1), "Algorithm not supported"),
+        (core("float16"), "'F16_F16_F32' is not supported"),
+    ],
+)
+def test_what_does_not_compile_in_16_bits(problem: Problem, reason: str) -> None:
+    """One query and one key in bfloat16; anything in float16. Without jit, JAX falls back."""
+    with pytest.raises(Refused, match=reason):
+        _record("compiled").forward(problem)
+    within = rounding.of_output(problem)
+    equal(_record("attend").forward(problem), rounding.reference(problem).o, within=within)
+
+
+def _record(name: str) -> Implementation:
+    from implementations.adapters import jax_attention
+
+    return implementation(getattr(jax_attention, name), backend="jax", layout="blhd")
+
+
+@pytest.mark.deep
+def test_the_whole_certificate(tmp_path: Path) -> None:
+    words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", "quick"]
+    done = subprocess.run(
+        [sys.executable, "-m", "spec", *words, "--dtype", "float32", "--json", str(tmp_path / "c")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(x for x in sys.path if x)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "c").read_text())
+    assert not [v for v in found["verdicts"] if v["outcome"] == "deviates"]
+    assert found["ledger"]["holds"] > 100

@@ -1,0 +1,205 @@
+"""Layers that are not built, named or called as torch's, by a dozen lines that say how they are."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from spec import about, certify
+from spec.attention.options import Capability
+from spec.backends import Unsuitable
+from spec.certification.explaining.reduction import reduced
+from spec.certification.target.probing import probed
+from spec.kinds import KINDS
+from spec.layer.plug import layer
+from spec.layer.plug.described import Form, read
+from spec.layer.record import Layer
+from spec.trial import broken
+from tests.judging import QUICK, found
+from tests.shell import run
+
+FOLDER = Path(__file__).parent / "descriptions"
+CLAUSES = about("layer")
+FEW = ("--profile", "quick", "--dtype", "float32")
+NAMES = {
+    "c_attn.weight": "W_q W_k W_v",
+    "c_attn.bias": "b_q b_k b_v",
+    "c_proj.weight": "W_o",
+    "c_proj.bias": "b_o",
+}
+
+
+OF = {
+    "CausalSelfAttention": "nanogpt.toml",
+    "BertSelfAttention": "bert.toml",
+    "Attention": "vit.toml",
+    "LlamaAttention": "llama.toml",
+}
+IDLE = {"idle": "nan"}  # as BERT and Llama have it
+
+
+@cache
+def described(name: str, as_for: str = "") -> Layer:
+    """A layer of the world as a record, ready to be put problems that it answers.
+
+    as_for: another layer, whose description fits but for the name.
+    """
+    from tests.targets import described as described_layers
+
+    target, of = getattr(described_layers, name), as_for or name
+    said = read(str(FOLDER / OF[of]), getattr(described_layers, of))
+    if as_for:
+        said["make"].__globals__[as_for] = target
+    declared = IDLE if "masks" in said else {}
+    raw = layer(target, **said, dtypes=("float32",), conventions=declared)
+    return probed(KINDS["layer"].under(raw, {})).by_dtype["float32"]
+
+
+def of_nanogpt(build: str) -> Layer:
+    """A layer that is built as nanoGPT's, described in Python."""
+    from tests.targets import described as there
+
+    block = getattr(there, build)
+    make = lambda A, H, bias: block(there.Config(n_embd=A, n_head=H, bias=bias))  # noqa: E731
+    return layer(block, names=NAMES, make=make, inputs=1, causal="always")
+
+
+@pytest.mark.torch
+def test_the_layer_of_nanogpt_is_certified_from_the_command_line(tmp_path: Path) -> None:
+    file = FOLDER / "nanogpt.toml"
+    assert len(file.read_text().splitlines()) <= 12
+    words = ("tests.targets.described:CausalSelfAttention", "--description", str(file))
+    done = run("certify", *words, *FEW, "--json", str(tmp_path / "c.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "CausalSelfAttention: certified" in done.stdout
+    assert "causality=always" in done.stdout
+    assert "takes queries and keys of their own" in " ".join(done.stdout.split())
+    assert f"--description {file}" in done.stdout
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("number", ["L1", "L2", "L3", "L22", "L34", "L44"])
+@pytest.mark.parametrize("name", OF)
+def test_layers_of_the_world_keep_the_clauses(name: str, number: str) -> None:
+    assert len((FOLDER / OF[name]).read_text().splitlines()) <= 12
+    record, clause = described(name), CLAUSES[number]
+    assert clause.binds(record)
+    finding = found(clause, record, "float32", QUICK)
+    assert finding.violation is None, finding.violation
+    assert finding.examples
+    assert not finding.refused
+
+
+@pytest.mark.torch
+def test_what_a_description_leaves_out_is_not_asked() -> None:
+    nano, bert = described("CausalSelfAttention"), described("BertSelfAttention")
+    llama, c = described("LlamaAttention"), Capability
+    assert not {c.APART, c.FUTURE, c.MASK, c.PADDING, c.WIDTHS, c.GROUPS} & nano.answers
+    assert {c.CAUSAL, c.BIASED, c.UNBIASED, c.STILL} <= nano.answers
+    assert {c.PADDING, c.FUTURE, c.BIASED} <= bert.answers
+    assert not {c.MASK, c.BIAS, c.CAUSAL, c.UNBIASED} & bert.answers
+    assert bert.name == "BertSelfAttention, with an output projection"
+    assert {c.CAUSAL, c.MASK, c.BIAS, c.PADDING, c.UNBIASED, c.GROUPS} <= llama.answers
+    assert not {c.STILL, c.BIASED, c.HEAD_MASK} & llama.answers
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("build", ["TilesKeyHeads", "TurnsBackwards"])
+def test_key_heads_and_turns_are_judged(build: str) -> None:
+    record = described(build, as_for="LlamaAttention")
+    finding = found(CLAUSES["L1"], record, "float32", QUICK)
+    assert finding.violation is not None
+    smaller, _ = reduced(CLAUSES["L1"], record, finding.problem, record.answers, seconds=2.0)
+    assert broken(CLAUSES["L1"], record, smaller) is not None
+    assert (smaller.key_heads < smaller.H) == (build == "TilesKeyHeads")
+    assert smaller.B == 1
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("build", ["Unscaled", "SeesAhead", "KeysFirst"])
+def test_a_faulty_layer_is_refused_with_a_counterexample(build: str) -> None:
+    assert found(CLAUSES["L1"], of(of_nanogpt(build)), "float32", QUICK).violation is not None
+    certificate = certify(
+        of_nanogpt(build), profile="quick", dtypes=("float32",), clauses="L1", fail_fast=True
+    )
+    assert certificate.exit_code == 1
+    example = certificate.failures[0].counterexample
+    assert example is not None
+    assert example.problem.causal
+    assert example.problem.N <= 3
+    assert not example.script, "which could not say how the layer is built"
+
+
+def of(record: Layer) -> Layer:
+    """The record under its own conventions."""
+    return KINDS["layer"].under(record, {})  # type: ignore[no-any-return]
+
+
+@pytest.mark.torch
+def test_a_layer_that_is_always_causal_has_to_say_so() -> None:
+    record = of_nanogpt("CausalSelfAttention").but(conventions={})
+    options = {"profile": "quick", "dtypes": ("float32",), "clauses": "L1"}
+    certificate = certify(record, **options)  # type: ignore[arg-type]
+    assert certificate.exit_code == 1
+    assert any("causality=always" in line for line in certificate.advice)
+    assert certify(record, **options, conventions={"causality": "always"}).passed  # type: ignore[arg-type]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("names = 3", "names is 3, want a table"),
+        ("nmaes = {}", "unknown key 'nmaes': choose from names, make, inputs"),
+        ("inputs = 2", "inputs is 2, want 3 (query, key and value) or 1"),
+        ('causal = "sometimes"', "causal is 'sometimes', want asked or always"),
+        ("make = 'Block('", "is no expression"),
+        ("make = 'Blokc(A)'", "name 'Blokc' is not defined"),
+        ("inputs =", "is no TOML"),
+        ("[names]\nw = 'W_q W_k'", "names: W_v has no place"),
+        ("[names]\nw = 'W_q W_k W_v W_x'", "unknown 'W_x': choose from W_q, W_k"),
+        ("[names]\nw = 'W_q W_q W_k W_v'", "names: W_q has 2 places"),
+        ("[masks]\nm = 'added (M, B)'", "is no mask"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_bad_description_is_told_in_a_line(text: str | None, line: str, tmp_path: Path) -> None:
+    file = tmp_path / "layer.toml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(Unsuitable) as told:
+        certify("tests.targets.described:CausalSelfAttention", description=str(file))
+    assert line in str(told.value)
+    assert len(str(told.value).splitlines()) == 1
+
+
+@pytest.mark.torch
+def test_a_bad_description_ends_with_exit_code_2(tmp_path: Path) -> None:
+    file = tmp_path / "layer.toml"
+    file.write_text("nmaes = {}")
+    words = ("--description", str(file))
+    done = run("certify", "tests.targets.described:CausalSelfAttention", *FEW, *words)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_description_is_for_layers_alone() -> None:
+    with pytest.raises(Unsuitable, match="is for a layer, not a cache"):
+        certify("implementations.cached:Growing", about="cache", description="none.toml")
+    with pytest.raises(Unsuitable, match="is a record already"):
+        certify("tests.targets.layers:TURNS", description="none.toml")
+    names = {"w": "W_q W_k W_v"}
+    with pytest.raises(Unsuitable, match="only layers of torch are completed"):
+        layer(object, names=names, backend="numpy")
+
+
+def test_a_mask_says_what_it_can_be_told() -> None:
+    c = Capability
+    assert Form.of("added (B, 1, 1, M)").kinds == {c.PADDING}
+    assert Form.of("hidden (N, M)").kinds == {c.MASK, c.CAUSAL}
+    assert Form.of("seen (B, 1, N, M)").kinds == {c.MASK, c.CAUSAL, c.PADDING}
+    everything = {c.MASK, c.BIAS, c.CAUSAL, c.PADDING, c.HEAD_MASK}
+    assert Form.of("added (B, H, N, M)").kinds == everything

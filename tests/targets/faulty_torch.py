@@ -1,0 +1,26 @@
+"""The same for torch: a gradient that depends on who asks for it, an input that is changed.
+
+And a layer whose output, gradients of inputs and gradients of parameters are all wrong.
+"""
+
+from torch.nn import MultiheadAttention
+from torch.nn.functional import scaled_dot_product_attention as right
+
+from tests.targets import torch_mistakes
+
+forgets_keys_asked_for_alone = torch_mistakes.forgets_keys_asked_for_alone()
+
+
+def writes_into_its_values(query, key, value):
+    out = right(query, key, value)
+    if not value.requires_grad:
+        value.mul_(2)
+    return out
+
+
+class Wrong(MultiheadAttention):
+    """Says all it has to say twice."""
+
+    def forward(self, *inputs, **options):
+        y, a = super().forward(*inputs, **options)
+        return 2 * y, a
