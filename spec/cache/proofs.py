@@ -8,17 +8,11 @@ import numpy as np
 
 from spec.attention import definition, moves
 from spec.attention.notation import Problem
-from spec.attention.proofs.examples import exactly
+from spec.attention.proofs.examples import exactly, square
 from spec.notation import Array
+from spec.proving.theorem import flat
 
 Corner = Literal["top-left", "bottom-right"]
-
-
-def square(problem: Problem) -> Problem:
-    """As many queries as keys, no mask, causal."""
-    size = min(problem.N, problem.M)
-    free = problem.but(mask=None, causal=True)
-    return moves.of_keys(moves.of_queries(free, slice(0, size)), slice(0, size))
 
 
 def chunk(problem: Problem, start: int, stop: int, corner: Corner) -> Problem:
@@ -41,19 +35,19 @@ def a_token_is_a_row_of_one_pass(problem: Problem, later: int = 0) -> Array:
 def chunks_are_rows_of_one_pass(problem: Problem, corner: Corner = "bottom-right") -> Array:
     """Cut anywhere, two chunks have the rows of one pass. The control: the other corner."""
     whole = square(problem)
-    o, differences = definition.attention(whole), []
+    o, found = definition.attention(whole), []
     for cut in range(1, whole.N):
         parts = [chunk(whole, 0, cut, corner), chunk(whole, cut, whole.N, corner)]
         answers = np.concatenate([definition.attention(part) for part in parts], axis=2)
-        differences.append(answers - o)
-    return np.concatenate([x.reshape(-1) for x in differences])
+        found.append(answers - o)
+    return flat(found)
 
 
 @exactly(causal=True, lost=1)
 def every_token_counts_once(problem: Problem, lost: int = 0) -> Array:
     """For q = 0 the answers are running means. The control loses the first token."""
-    flat = square(problem).but(q=0 * square(problem).q)
-    v = definition.shared(flat.v, flat.H)
+    whole = square(problem.but(q=0 * problem.q))
+    v = definition.shared(whole.v, whole.H)
     sums = np.cumsum(v, axis=2) - lost * v[:, :, :1]
-    counts = np.arange(1, flat.N + 1)[:, None]
-    return counts * definition.attention(flat) - sums
+    counts = np.arange(1, whole.N + 1)[:, None]
+    return counts * definition.attention(whole) - sums

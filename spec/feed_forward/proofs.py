@@ -8,51 +8,41 @@ network is smooth, and the closed forms read the same in every region.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from spec.feed_forward import definition
-from spec.feed_forward.notation import Problem
+from spec.feed_forward.notation import Gradients, Problem
 from spec.notation import Array
+from spec.proving.formulas import residual, symbols, untrue_gradients
 from spec.proving.theorem import proved_at
 
 SIZES = "2 positions of width 2, 3 units, one of them shut"
-SIGNS = (1, 1, -1)  # of the units' first weights
+
+
+def plain(name: str, *shape: int, **known: bool) -> Array:
+    """Symbols in a plain array: here the maximum is one, not a shift (`spec.proving.formulas`)."""
+    return np.asarray(symbols(name, *shape, **known))
+
+
+def signed(name: str, *shape: int) -> Array:
+    """The first weights or biases: positive for two units, negative for the last."""
+    units = (
+        plain(name + "+", *shape, 2, positive=True),
+        plain(name + "-", *shape, 1, negative=True),
+    )
+    return np.concatenate(units, axis=-1)
 
 
 def symbolic() -> Problem:
     """Two positions in symbols; the last unit is shut at both."""
-    x, dy = symbols("x", 1, 2, 2, positive=True), symbols("g", 1, 2, 2)
-    signs = np.array(SIGNS, dtype=object)
-    W1, b1 = symbols("W", 2, 3, positive=True) * signs, symbols("b", 3, positive=True) * signs
-    return Problem(x=x, W1=W1, b1=b1, W2=symbols("V", 3, 2), b2=symbols("c", 2), dy=dy)
-
-
-def symbols(name: str, *shape: int, positive: bool | None = None) -> Array:
-    """An array of real symbols: name_0, name_1, ..."""
-    import sympy as sp
-
-    flat = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True, positive=positive)
-    return np.array(flat, dtype=object).reshape(shape)
-
-
-def derivatives(loss: Any, of: Array) -> Array:
-    """d loss / d of, for every entry: a symbol, or minus one."""
-    import sympy as sp
-
-    def one(entry: Any) -> Any:
-        sign = -1 if entry.could_extract_minus_sign() else 1
-        return sign * sp.diff(loss, sign * entry)
-
-    return np.frompyfunc(one, 1, 1)(of)
-
-
-def residual(one: Any, two: Any) -> Array:
-    """one - two, entry by entry, multiplied out."""
-    import sympy as sp
-
-    return np.frompyfunc(sp.expand, 1, 1)(np.asarray(one - two, dtype=object))
+    return Problem(
+        x=plain("x", 1, 2, 2, positive=True),
+        W1=signed("W", 2),
+        b1=signed("b"),
+        W2=plain("V", 3, 2),
+        b2=plain("c", 2),
+        dy=plain("g", 1, 2, 2),
+    )
 
 
 @proved_at(SIZES, gated=False)
@@ -62,11 +52,8 @@ def the_gradients_are_the_derivatives(gated: bool = True) -> Array:
     loss = (problem.dy * definition.feed_forward(problem)).sum()
     opened = problem.but(W1=abs(problem.W1), b1=abs(problem.b1))
     closed = definition.gradients(problem if gated else opened)
-    names = ("x", "W1", "b1", "W2", "b2")
-    found = [
-        residual(getattr(closed, n), derivatives(loss, getattr(problem, n))).ravel() for n in names
-    ]
-    return np.concatenate(found)
+    given, of = ([getattr(x, n) for n in Gradients.__annotations__] for x in (closed, problem))
+    return untrue_gradients(given, loss, of)
 
 
 @proved_at(SIZES, biased=True)
@@ -87,7 +74,7 @@ def the_output_is_linear_in_W2(biased: bool = False) -> Array:
     """y(A + C) = y(A) + y(C) for b2 = 0. The control counts the bias twice."""
     problem = symbolic()
     problem = problem if biased else problem.but(b2=problem.b2 * 0)
-    C = symbols("U", *problem.W2.shape)
+    C = plain("U", *problem.W2.shape)
     whole, first, second = (
         definition.feed_forward(problem.but(W2=W2)) for W2 in (problem.W2 + C, problem.W2, C)
     )

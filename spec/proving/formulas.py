@@ -11,14 +11,18 @@ is there for floats, which overflow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from spec.notation import Array
 from spec.proving.algebra import numerator
 from spec.proving.exact import Exact
+from spec.proving.theorem import flat
+
+if TYPE_CHECKING:
+    from sympy import Expr
 
 
 def exponential(x: Any) -> Any:
@@ -50,12 +54,12 @@ class Formulas(Exact):
     }
 
 
-def symbols(name: str, *shape: int) -> Array:
-    """An array of real symbols: name_0, name_1, ..."""
+def symbols(name: str, *shape: int, **known: bool) -> Array:
+    """An array of real symbols, of which more may be known: name_0, name_1, ..."""
     import sympy as sp
 
-    flat = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True)
-    return np.array(flat, dtype=object).reshape(shape).view(Formulas)
+    entries = sp.symbols(f"{name}_:{int(np.prod(shape))}", real=True, **known)
+    return np.array(entries, dtype=object).reshape(shape).view(Formulas)
 
 
 def derivatives(x: Any, of: Array) -> Array:
@@ -66,5 +70,24 @@ def derivatives(x: Any, of: Array) -> Array:
 
 
 def residual(one: Any, two: Any = 0) -> Array:
-    """one - two, entry by entry, as numerators."""
-    return np.frompyfunc(numerator, 1, 1)(np.asarray(one - two, dtype=object))
+    """one - two, entry by entry, as numerators: zero if and only if the two are the same."""
+    return np.frompyfunc(_numerator, 1, 1)(np.asarray(one - two, dtype=object))
+
+
+def _numerator(x: Any) -> Expr:
+    """The numerator of x, with one unknown for all exponentials of one exponent.
+
+    Whether the exponent is written (a + b) c or a c + b c is no matter then.
+    """
+    import sympy as sp
+
+    x = sp.sympify(x)
+    exponents = {part: sp.expand(part.exp) for part in x.atoms(sp.exp)}
+    unknowns = {exponent: sp.Dummy(positive=True) for exponent in exponents.values()}
+    top = numerator(x.xreplace({part: unknowns[e] for part, e in exponents.items()}))
+    return top.xreplace({unknown: sp.exp(e) for e, unknown in unknowns.items()})
+
+
+def untrue_gradients(got: Iterable[Array], loss: Any, of: Iterable[Array]) -> Array:
+    """What is given as gradients, less the derivatives of the loss by `of`."""
+    return flat(residual(x, derivatives(loss, y)) for x, y in zip(got, of, strict=True))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import rational
 from spec.attention import definition
-from spec.attention.proofs.examples import example
-from spec.attention.proofs.inputs import exact
+from spec.attention.proofs.examples import exact, example
 from spec.notation import Array
 from spec.proving.exact import Logarithm, Rationals, fractions, power_of_two
 

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes
 from spec.attention.record import Implementation
 from spec.attention.rounding.linear import through
 from spec.clause import clause
@@ -58,7 +59,7 @@ def within_the_mean(flat: Problem) -> Array:
     "B1",
     over=Problems(wide=True),
     catches={"centres_each_key_on_its_own_mean", "reads_only_64_columns"},
-    proof=proofs.only_inner_products_matter,
+    proof=at_sizes.only_inner_products_matter,
 )
 def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """The columns of queries and keys may be permuted together, and their signs changed.
@@ -82,7 +83,7 @@ def coordinates_may_be_reordered(attention: Implementation, problem: Problem) ->
     "B2",
     over=EXACT,
     catches={"normalises_queries_and_keys", "centres_each_key_on_its_own_mean"},
-    proof=proofs.only_inner_products_matter,
+    proof=at_sizes.only_inner_products_matter,
 )
 def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     """A shear of the queries is undone by the inverse shear, transposed, of the keys.
@@ -148,7 +149,7 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
         "returns_zero_query_gradients",
         "drops_the_last_query_from_key_gradients",
     },
-    proof=proofs.query_gradients_mirror_key_gradients,
+    proof=at_sizes.query_gradients_mirror_key_gradients,
 )
 def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
     """The products of queries with their gradients are those of keys with theirs, transposed.

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import masks, moves, proofs, rounding
+from spec.attention import masks, moves, rounding
 from spec.attention.clauses.bases import mean_of_the_visible, within_the_mean
 from spec.attention.domain import ADDITIVE, BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import at_least, equal
@@ -81,7 +82,7 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     over=Problems(masks=ADDITIVE),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"drops_the_row_term", "differentiates_softmax_by_element"},
-    proof=proofs.bias_gradients_add_to_nothing,
+    proof=exactly.bias_gradients_add_to_nothing,
 )
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.

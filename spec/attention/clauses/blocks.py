@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes, blocks
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import at_least, equal
@@ -52,7 +53,7 @@ def shares(left: Array, right: Array) -> tuple[Array, Array]:
     over=CUT,
     catches={"attends_to_the_best_key_only", "averages_the_values", "rounds_inputs_to_tf32"},
     effort=2,
-    proof=proofs.merging_blocks_gives_the_whole,
+    proof=blocks.merging_blocks_gives_the_whole,
 )
 def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
     """The output over all keys is the merge of the outputs over two parts of them.
@@ -81,7 +82,7 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
         "measures_the_log_of_the_mean",
         "forgets_the_maximum_in_lse",
     },
-    proof=proofs.merging_blocks_gives_the_whole,
+    proof=blocks.merging_blocks_gives_the_whole,
 )
 def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp over all keys is that of the log-sum-exps over two parts of them.
@@ -133,7 +134,7 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
     over=Problems(masks=PLAIN, causal=False),
     needs={Capability.MASK},
     catches={"forbids_after_normalising", "drops_the_last_key", "favours_the_diagonal"},
-    proof=proofs.merging_with_the_empty_block_changes_nothing,
+    proof=blocks.merging_with_the_empty_block_changes_nothing,
 )
 def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -> None:
     """A part of which no key is allowed adds nothing, wherever it stands.
@@ -183,7 +184,7 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
     over=Problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
     needs={Capability.LSE, Capability.WIDTHS},
     catches={"measures_lse_in_base_two", "measures_lse_of_unscaled_scores"},
-    proof=proofs.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
+    proof=at_sizes.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
 )
 def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp lies above its tangents, whose slope is attention with the keys for values.

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import moves, proofs, rounding
+from spec.attention import moves, rounding
 from spec.attention.clauses.causality import SQUARE, SQUARE_OF_TWO
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -27,7 +28,7 @@ def prefix(problem: Problem, length: int) -> Problem:
     "C1",
     over=SQUARE,
     catches={"ignores_causality", "sees_one_key_ahead", "forgets_causality_without_a_mask"},
-    proof=proofs.causal_prefixes_are_consistent,
+    proof=exactly.causal_prefixes_are_consistent,
 )
 def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None:
     """Attending over a prefix gives a prefix of the output.
@@ -50,7 +51,7 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
     over=SQUARE,
     needs={Capability.FUTURE},
     catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"},
-    proof=proofs.the_last_query_sees_all_keys,
+    proof=exactly.the_last_query_sees_all_keys,
 )
 def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
     """The last query of a text attends to all of it.

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes, exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, holds, same_bits
@@ -42,7 +43,7 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
     "M2",
     over=Problems(masks=HOLLOW, causal=False),
     catches={"inverts_the_mask", "adds_the_truth_values"},
-    proof=proofs.forbidden_keys_are_deleted_keys,
+    proof=exactly.forbidden_keys_are_deleted_keys,
 )
 def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
     """Hiding keys from all queries is the same as not having them.
@@ -70,7 +71,7 @@ def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem
         "zeroes_forbidden_scores",
     },
     effort=2,
-    proof=proofs.forbidden_content_is_not_read,
+    proof=exactly.forbidden_content_is_not_read,
 )
 def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all may hold any finite number, and its value too: not a bit of the
@@ -95,7 +96,7 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_mask"},
     effort=2,
-    proof=proofs.forbidden_keys_have_no_gradient,
+    proof=at_sizes.forbidden_keys_have_no_gradient,
 )
 def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:
     """A key that is hidden from all gets a gradient of exactly zero, and so does its value.

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, proofs, rounding
+from spec.attention import definition, rounding
 from spec.attention.clauses.causality import SQUARE, SQUARE_OF_TWO
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes, exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -29,7 +30,7 @@ from spec.comparison import equal
     over=SQUARE_OF_TWO,
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_causality"},
-    proof=proofs.the_past_learns_nothing_from_the_future,
+    proof=exactly.the_past_learns_nothing_from_the_future,
 )
 def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
     """A loss that looks only at the first t outputs has no gradient beyond their keys.
@@ -53,7 +54,7 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
     over=SQUARE,
     needs={Capability.GRADIENTS},
     catches={"drops_the_row_term", "differentiates_without_causality"},
-    proof=proofs.the_first_causal_query_has_no_gradient,
+    proof=at_sizes.the_first_causal_query_has_no_gradient,
 )
 def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
     """The first query sees one key, whatever it asks; so its gradient is zero.

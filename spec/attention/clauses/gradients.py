@@ -18,10 +18,11 @@ heads that share it, a mask over the axes along which it was broadcast.
 
 from __future__ import annotations
 
-from spec.attention import proofs, rounding
+from spec.attention import rounding
 from spec.attention.domain import ADDITIVE, EVERY, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -48,7 +49,7 @@ def reduced(x: Array, shape: tuple[int, ...]) -> Array:
         "rounds_score_gradients_to_float16",
     },
     effort=3,
-    proof=proofs.the_query_gradient_is_the_derivative,
+    proof=at_sizes.the_query_gradient_is_the_derivative,
 )
 def the_gradient_of_the_queries_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -77,7 +78,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
         "detaches_the_weights",
     },
     effort=3,
-    proof=proofs.the_key_gradient_is_the_derivative,
+    proof=at_sizes.the_key_gradient_is_the_derivative,
 )
 def the_gradient_of_the_keys_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -104,7 +105,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
         "takes_one_head_of_each_group",
     },
     effort=3,
-    proof=proofs.the_value_gradient_is_the_derivative,
+    proof=at_sizes.the_value_gradient_is_the_derivative,
 )
 def the_gradient_of_the_values_is_that_of_the_definition(
     attention: Implementation, problem: Problem
@@ -126,7 +127,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
     over=Problems(masks=(*ADDITIVE, "additive idle")),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
-    proof=proofs.the_bias_gradient_is_the_derivative,
+    proof=at_sizes.the_bias_gradient_is_the_derivative,
 )
 def the_gradient_of_the_bias_is_that_of_the_definition(
     attention: Implementation, problem: Problem

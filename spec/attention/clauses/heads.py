@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, same_bits
@@ -80,7 +81,7 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
     "H3",
     over=SEVERAL,
     catches={"reads_the_first_key_head", "merges_heads_without_transposing"},
-    proof=proofs.heads_permute,
+    proof=exactly.heads_permute,
 )
 def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     """A permutation of the heads permutes the output.
@@ -103,7 +104,7 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     over=GROUPED,
     catches={"tiles_key_heads", "bounds_packed_rows", "divides_heads_by_key_heads"},
     effort=2,
-    proof=proofs.grouped_heads_are_repeated_heads,
+    proof=exactly.grouped_heads_are_repeated_heads,
 )
 def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:
     """Grouped heads give what the key heads repeated would, each next to itself.
@@ -128,7 +129,7 @@ def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None
         "averages_over_each_group",
         "gathers_interleaved_heads",
     },
-    proof=proofs.gradients_of_shared_heads_add_up,
+    proof=exactly.gradients_of_shared_heads_add_up,
 )
 def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradient of a key head is the sum over the query heads that read it.

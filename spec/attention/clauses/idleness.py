@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import moves, proofs, rounding
+from spec.attention import moves, rounding
 from spec.attention.domain import IDLE, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import at_sizes
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -95,7 +96,7 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
     over=SOME_IDLE,
     needs={Capability.GRADIENTS},
     catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
-    proof=proofs.idle_queries_have_no_gradient,
+    proof=at_sizes.idle_queries_have_no_gradient,
 )
 def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
     """The cotangent of an idle query goes nowhere, and its own gradient is zero.

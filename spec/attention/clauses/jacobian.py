@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, proofs, rounding
+from spec.attention import definition, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import any_number_of_keys
 from spec.attention.record import Implementation
 from spec.attention.rounding.linear import weighted
 from spec.clause import clause
@@ -42,7 +43,7 @@ def as_softmax(problem: Problem) -> Problem:
         "drops_the_row_term",
         "sums_dout_for_the_row_term",
     },
-    proof=proofs.score_gradients_sum_to_zero,
+    proof=any_number_of_keys.score_gradients_sum_to_zero,
 )
 def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
     """If all values agree, no score matters, and no gradient reaches queries and keys.
@@ -75,7 +76,7 @@ SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
         "averages_the_row_term",
         "differentiates_at_the_default_scale",
     },
-    proof=proofs.the_gradient_of_softmax,
+    proof=any_number_of_keys.the_gradient_of_softmax,
 )
 def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
     """The derivative of a softmax subtracts from the cotangent its mean under the weights.
@@ -103,7 +104,7 @@ def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -
         "adds_the_row_term",
         "rounds_the_row_term_to_bfloat16",
     },
-    proof=proofs.score_gradients_sum_to_zero,
+    proof=any_number_of_keys.score_gradients_sum_to_zero,
 )
 def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The derivatives by the scores of one query sum to zero, whatever the loss.
@@ -129,7 +130,7 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
         "averages_the_row_term",
         "differentiates_with_unmerged_sums",
     },
-    proof=proofs.the_jacobian_is_symmetric_and_positive,
+    proof=any_number_of_keys.the_jacobian_is_symmetric_and_positive,
 )
 def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
     """The Jacobian of a softmax is a symmetric matrix, and has no negative eigenvalue.

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, proofs, rounding
+from spec.attention import definition, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import any_number_of_keys
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -46,7 +47,7 @@ def shift(problem: Problem) -> Array:
         "scores_padding_zero",
         "zeroes_forbidden_scores",
     },
-    proof=proofs.keys_have_no_origin,
+    proof=any_number_of_keys.keys_have_no_origin,
 )
 def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves the output alone.
@@ -73,7 +74,7 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
         "sums_dout_for_the_row_term",
         "averages_the_row_term",
     },
-    proof=proofs.key_gradients_sum_to_zero,
+    proof=any_number_of_keys.key_gradients_sum_to_zero,
 )
 def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The gradients of the keys sum to zero, whatever the loss.
@@ -119,7 +120,7 @@ def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem)
     over=LATTICE,
     needs={Capability.GRADIENTS},
     catches={"drops_the_row_term", "rounds_the_row_term_to_bfloat16"},
-    proof=proofs.gradients_have_no_origin_either,
+    proof=any_number_of_keys.gradients_have_no_origin_either,
 )
 def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
     """Adding one vector to every key leaves every gradient alone.

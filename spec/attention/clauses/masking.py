@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import ADDITIVE, BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
@@ -148,7 +149,7 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
     over=Problems(masks=PLAIN, causal=False, square=True),
     needs={Capability.MASK},
     catches={"inverts_the_mask", "forbids_after_normalising"},
-    proof=proofs.a_window_of_nothing_copies_the_values,
+    proof=exactly.a_window_of_nothing_copies_the_values,
 )
 def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
     """In a window of one, every query returns the value at its own place.

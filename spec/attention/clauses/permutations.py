@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import moves, proofs, rounding
+from spec.attention import moves, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import blocks, exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, same_bits
@@ -29,7 +30,7 @@ UNORDERED = Problems(causal=False, least=(1, 1, 1, 2))
     "P1",
     over=UNORDERED,
     catches={"favours_recent_keys", "keeps_stale_keys", "drops_the_last_key"},
-    proof=proofs.keys_are_a_set,
+    proof=exactly.keys_are_a_set,
 )
 def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     """Keys may come in any order, if their values and the mask's columns come along.
@@ -50,7 +51,7 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     "P2",
     over=Problems(causal=False, least=(1, 1, 2, 1)),
     catches={"favours_the_diagonal", "remembers_answers_by_shape"},
-    proof=proofs.queries_are_a_batch,
+    proof=exactly.queries_are_a_batch,
 )
 def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     """A permutation of the queries permutes the output.
@@ -137,7 +138,7 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_mask"},
     effort=2,
-    proof=proofs.gradients_follow_the_order_of_keys,
+    proof=exactly.gradients_follow_the_order_of_keys,
 )
 def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
     """A permutation of the keys permutes their gradients, and leaves those of the queries alone.
@@ -163,7 +164,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
     over=Problems(causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
     effort=2,
-    proof=proofs.duplicating_all_keys_adds_log_two,
+    proof=blocks.duplicating_all_keys_adds_log_two,
 )
 def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, all weights are halved, and the output stays.
@@ -185,7 +186,7 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
     over=Problems(masks=PLAIN, causal=False),
     needs={Capability.LSE},
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
-    proof=proofs.duplicating_all_keys_adds_log_two,
+    proof=blocks.duplicating_all_keys_adds_log_two,
 )
 def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, the log-sum-exp grows by the logarithm of two.

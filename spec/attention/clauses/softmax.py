@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import any_number_of_keys, blocks
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import at_least, at_most, equal
@@ -57,7 +58,7 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
         "drops_weights_below_a_ten_thousandth",
     },
     effort=2,
-    proof=proofs.rows_sum_to_one,
+    proof=any_number_of_keys.rows_sum_to_one,
 )
 def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
     """The weights of a query sum to one, and to zero if it is idle.
@@ -127,7 +128,7 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
         "rounds_scores_to_bfloat16",
         "attends_to_the_best_key_only",
     },
-    proof=proofs.ratios_of_weights_are_differences_of_scores,
+    proof=any_number_of_keys.ratios_of_weights_are_differences_of_scores,
 )
 def ratios_of_weights_are_differences_of_scores(
     attention: Implementation, problem: Problem
@@ -154,7 +155,7 @@ def ratios_of_weights_are_differences_of_scores(
     over=Problems(masks=PLAIN),
     needs={Capability.BIAS, Capability.FUTURE},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
-    proof=proofs.scores_have_no_origin,
+    proof=any_number_of_keys.scores_have_no_origin,
 )
 def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query changes nothing.
@@ -183,7 +184,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
         "exponentiates_by_a_cubic",
     },
     effort=2,
-    proof=proofs.a_subset_is_renormalised,
+    proof=blocks.a_subset_is_renormalised,
 )
 def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
     """Fewer keys share what they had among themselves.

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention import definition, moves, proofs, rounding
+from spec.attention import definition, moves, rounding
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
+from spec.attention.proofs import any_number_of_keys, at_sizes, exactly
 from spec.attention.record import Implementation
 from spec.attention.rounding.linear import through
 from spec.clause import clause
@@ -42,7 +43,7 @@ def _full_precision(dtype: str) -> float:
     over=Problems(modest=True),
     catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
     effort=2,
-    proof=proofs.outputs_lie_among_the_allowed_values,
+    proof=exactly.outputs_lie_among_the_allowed_values,
 )
 def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
     """No output lies outside the values that the query may see, in any column.
@@ -88,7 +89,7 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
     "V3",
     over=Problems(families=EXACT, least=(1, 1, 1, 2), equal_widths=True),
     catches={"reads_keys_as_values"},
-    proof=proofs.outputs_add_as_values_do,
+    proof=at_sizes.outputs_add_as_values_do,
 )
 def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
     """The output is linear in the values: the output of a sum is the sum of the outputs.
@@ -178,7 +179,7 @@ def values_of_any_width_are_averaged(attention: Implementation, problem: Problem
         "differentiates_the_sum_of_the_output",
         "differentiates_with_unmerged_sums",
     },
-    proof=proofs.value_gradients_mirror_the_output,
+    proof=at_sizes.value_gradients_mirror_the_output,
 )
 def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
     """The gradient of the values is the transpose of the forward pass.
@@ -204,7 +205,7 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
     over=Problems(),
     needs={Capability.GRADIENTS},
     catches={"averages_over_each_group", "takes_one_head_of_each_group"},
-    proof=proofs.value_gradients_sum_to_the_cotangents,
+    proof=any_number_of_keys.value_gradients_sum_to_the_cotangents,
 )
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
     """The gradients of all values together are the cotangents of all queries that are not idle.

@@ -86,32 +86,6 @@ def ratios_of_weights_are_differences_of_scores(exponent: int = 0) -> Expr:
     return numerator(a ** (1 + exponent) * power(s.subs(at_l)) - a.subs(at_l) * power(s))
 
 
-@proved("any number of keys", temperature=2)
-def the_gradient_of_log_sum_exp_is_softmax(temperature: int = 1) -> Expr:
-    """d lse(s) = sum_j a_j ds_j, in every direction. The control heats the scores."""
-    import sympy as sp
-
-    (s, h), (t,) = per_key("s h"), numbers("t")
-    along = derivative(sp.log(over_keys(power(s + t * h))), t)
-    return numerator(along - mean(h, temperature * s))
-
-
-@proved("any number of keys", row_term=0)
-def the_jacobian_of_softmax(row_term: int = 1) -> Expr:
-    """da = (diag(a) - a a^T) ds, in every direction. The control keeps only diag(a)."""
-    (s, h), (t,) = per_key("s h"), numbers("t")
-    return numerator(derivative(softmax(s + t * h), t) - score_gradient(s, h, row_term))
-
-
-@proved("any number of keys", row_term=0)
-def the_rows_of_the_jacobian_sum_to_zero(row_term: int = 1) -> Expr:
-    """(diag(a) - a a^T) 1 = 0, each entry. The control keeps only diag(a)."""
-    import sympy as sp
-
-    (s,) = per_key("s")
-    return numerator(score_gradient(s, sp.S.One, row_term))
-
-
 @proved("any number of keys", row_term=0)
 def the_jacobian_is_symmetric_and_positive(row_term: int = 1) -> Expr:
     """x^T (diag(a) - a a^T) x = sum_jl a_j a_l (x_j - x_l)^2 / 2. The control: diag(a)."""
@@ -123,7 +97,11 @@ def the_jacobian_is_symmetric_and_positive(row_term: int = 1) -> Expr:
 
 @proved("any number of keys, any loss", row_term=0)
 def the_gradient_of_softmax(row_term: int = 1) -> Expr:
-    """dL = <ds, h> with ds = a * (g - <a, g>), in every direction h. The control: a * g."""
+    """dL = <ds, h> with ds = a * (g - <a, g>), in every direction h. The control: a * g.
+
+    With scale <h, k_j> in the place of h_j that is dq = scale sum_j ds_j k_j, and with
+    scale <q, h_j>, one for every key, dk_j = scale ds_j q.
+    """
     (s, g, h), (t,) = per_key("s g h"), numbers("t")
     along = derivative(mean(g, s + t * h), t)
     return numerator(along - over_keys(score_gradient(s, g, row_term) * h))
@@ -134,37 +112,6 @@ def score_gradients_sum_to_zero(row_term: int = 1) -> Expr:
     """sum_j ds_j = 0, hence sum_j db_j = 0 for a bias. The control: ds = a * g."""
     s, g = per_key("s g")
     return numerator(over_keys(score_gradient(s, g, row_term)))
-
-
-@proved("any number of keys, any widths, one query at a time", scaled=False)
-def query_gradients_have_their_closed_form(scaled: bool = True) -> Expr:
-    """dq = scale sum_j ds_j k_j: along h, which moves s_j by scale <h, k_j>.
-
-    Here x_j stands for <h, k_j>. The control forgets the scale.
-    """
-    (s, g, x), (t, scale) = per_key("s g x"), numbers("t scale")
-    along = derivative(mean(g, s + t * scale * x), t)
-    return numerator(along - over_keys(score_gradient(s, g) * x) * (scale if scaled else 1))
-
-
-@proved("any number of keys, any widths, a loss that adds over queries", scaled=False)
-def key_gradients_have_their_closed_form(scaled: bool = True) -> Expr:
-    """dk_j = scale ds_j q: along h, which moves s_j by scale <q, h_j>.
-
-    Here x_j stands for <q, h_j>. The control forgets the scale. Unlike in the proof for
-    the query, every key may move on its own, and the x_j are free.
-    """
-    (s, g, x), (t, scale) = per_key("s g x"), numbers("t scale")
-    dk = scale * score_gradient(s, g) if scaled else score_gradient(s, g)
-    return numerator(derivative(mean(g, s + t * scale * x), t) - over_keys(dk * x))
-
-
-@proved("any number of keys, any widths, a loss that adds over queries", power_of_a=2)
-def value_gradients_have_their_closed_form(power_of_a: int = 1) -> Expr:
-    """dv_j = a_j dout: along h, which moves g_j by <dout, h_j>. The control: a_j^2 dout."""
-    (s, g, x), (t,) = per_key("s g x"), numbers("t")
-    along = derivative(mean(g + t * x, s), t)
-    return numerator(along - over_keys(softmax(s) ** power_of_a * x))
 
 
 @proved("any number of keys, any widths", reach=growing)
@@ -206,22 +153,3 @@ def value_gradients_sum_to_the_cotangents(reach: Keyed = the_same) -> Expr:
     """
     (s, g), (t, x) = per_key("s g"), numbers("t x")
     return numerator(derivative(mean(g + t * x * reach(key()), s), t) - x)
-
-
-@proved("any number of keys, any widths", reach=growing)
-def a_bias_constant_along_a_row_does_nothing(reach: Keyed = the_same) -> Expr:
-    """o(b + c) = o(b), with one c per query. The control adds c j to the bias of key j."""
-    (s, g, b), (c,) = per_key("s g b"), numbers("c")
-    return numerator(mean(g, s + b + c * reach(key())) - mean(g, s + b))
-
-
-@proved("any number of keys, any widths, a bias", biased=True)
-def query_gradients_mirror_the_scale(biased: bool = False) -> Expr:
-    """<q, dq> = sum_j <k_j, dk_j> = scale dL/dscale: all are sum_j ds_j scale <q, k_j>.
-
-    x stands for <q, k_j>. The control counts the bias as if it were scaled too.
-    """
-    (x, g, b), (scale,) = per_key("x g b"), numbers("scale")
-    ds = score_gradient(scale * x + b, g)
-    inner = over_keys(ds * (scale * x + b if biased else scale * x))
-    return numerator(inner - scale * mean(g, scale * x + b).diff(scale))

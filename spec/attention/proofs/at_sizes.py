@@ -13,7 +13,6 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.proofs.inputs import symbolic
 from spec.notation import Array
 from spec.proving.formulas import Formulas, derivatives, residual, symbols
 from spec.proving.theorem import proved_at
@@ -21,6 +20,34 @@ from spec.proving.theorem import proved_at
 SIZES = "2 queries, 3 keys, widths 2 and 2, any bias, one key forbidden to one query"
 GROUPED = "2 query heads on 1 key head, " + SIZES
 ONE_EACH = "2 query heads of 1 query on 1 key head, 3 keys, one forbidden, widths 2 and 2, any bias"
+
+
+def symbolic(
+    H: int = 1,
+    G: int = 1,
+    N: int = 2,
+    M: int = 3,
+    D: int = 2,
+    E: int = 2,
+    bias: bool = False,
+    forbidden: tuple[tuple[int, int], ...] = (),
+    causal: bool = False,
+) -> Problem:
+    """One batch of a problem in symbols; `forbidden` lists (query, key), for every head."""
+    import sympy as sp
+
+    mask = symbols("b", 1, H, N, M) if bias else np.zeros((1, 1, N, M), dtype=object)
+    for i, j in forbidden:
+        mask[..., i, j] = -np.inf
+    return Problem(
+        q=symbols("q", 1, H, N, D),
+        k=symbols("k", 1, G, M, D),
+        v=symbols("v", 1, G, M, E),
+        dout=symbols("g", 1, H, N, E),
+        mask=mask.view(Formulas),
+        causal=causal,
+        scale=sp.Symbol("scale", real=True),
+    )
 
 
 def loss(problem: Problem, heads: int = 2) -> Any:
@@ -52,13 +79,6 @@ def the_key_gradient_is_the_derivative(scaled: bool = True) -> Array:
     problem = biased()
     dk = definition.gradients(problem).k * (1 if scaled else 1 / definition.scale(problem))
     return residual(dk, derivatives(loss(problem), problem.k))
-
-
-@proved_at(ONE_EACH, heads=1)
-def the_key_gradient_adds_over_the_group(heads: int = 2) -> Array:
-    """dk = dL/dk for shared key heads. The control has the loss of one head only."""
-    problem = biased(H=2, N=1)
-    return residual(definition.gradients(problem).k, derivatives(loss(problem, heads), problem.k))
 
 
 @proved_at(GROUPED, heads=1)
@@ -102,14 +122,6 @@ def the_gradient_of_log_sum_exp_is_a_mean_of_keys(scaled: bool = True) -> Array:
     factor = definition.scale(problem) if scaled else 1
     means = factor * definition.attention(problem.but(v=problem.k))
     return residual(means, derivatives(definition.lse(problem).sum(), problem.q))
-
-
-@proved_at("2 queries, 3 keys, widths 2 and 2, one query idle", live=(0, 1))
-def idle_queries_add_nothing_to_the_value_gradients(live: tuple[int, ...] = (0,)) -> Array:
-    """sum_j dv_j = sum of dout over live queries. The control counts the idle one."""
-    problem = symbolic(forbidden=((1, 0), (1, 1), (1, 2)))
-    dv = definition.gradients(problem).v
-    return residual(dv.sum(axis=2), problem.dout[:, :, list(live)].sum(axis=2))
 
 
 @proved_at("2 queries, 3 keys, widths 2 and 2, one query idle", idle=0)

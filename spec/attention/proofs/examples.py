@@ -1,30 +1,22 @@
 """Problems in fractions, and laws that hold of each of them without any rounding.
 
-Scores are integers, so in base 2 every weight is a fraction (`spec.proving.exact`). A law is a
-function of a problem that returns what it says is zero; running it is no proof, but
-it is the definition's own code at sizes out of reach of formulas, and nothing is
-forgiven: one wrong term in one place of one example is not zero.
+Scores are integers, so in base 2 every weight is a fraction (`spec.proving.exact`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
+from spec.attention import moves
 from spec.attention.notation import Problem
-from spec.attention.proofs.inputs import exact
-from spec.clause import Evidence
 from spec.notation import Array
 from spec.proving.exact import fractions
-from spec.proving.theorem import Decorator
+from spec.proving.theorem import Decorator, checked
 
 SIZES = "10 problems in fractions: up to 6 heads on 3, 6 queries, 7 keys, widths of 3"
 SEEDS = range(10)
-
-Law = Callable[..., Array]
 
 
 def integers(chance: np.random.Generator, *shape: int) -> Array:
@@ -58,17 +50,22 @@ def example(seed: int, causal: bool | None = None, ungrouped: bool = False) -> P
     return exact(thirds)
 
 
-def over(law: Law, options: dict[str, Any], seeds: Iterable[int] = SEEDS, **fault: Any) -> Array:
-    """What the law says is zero, for every example."""
-    return np.concatenate([np.ravel(law(example(seed, **options), **fault)) for seed in seeds])
+def exact(problem: Problem) -> Problem:
+    """The same problem in fractions, its scores read in base 2.
+
+    q, k, the scale and a mask have to make integer scores. A mask may stay in floats,
+    and the scale has to be given, since most square roots are not rational.
+    """
+    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout")}
+    return problem.but(**{name: fractions(array) for name, array in arrays.items()})
+
+
+def square(problem: Problem) -> Problem:
+    """As many queries as keys, and no mask."""
+    size = slice(min(problem.N, problem.M))
+    return moves.of_keys(moves.of_queries(problem.but(mask=None), size), size)
 
 
 def exactly(causal: bool | None = None, ungrouped: bool = False, **control: Any) -> Decorator:
     """A law of every example of a kind; `control` are the arguments that make it false."""
-    options = {"causal": causal, "ungrouped": ungrouped}
-
-    def evidence(law: Law) -> Evidence:
-        run = partial(over, law, options)
-        return Evidence("checked exactly", run, partial(run, **control), SIZES)
-
-    return evidence
+    return checked(lambda: (example(seed, causal, ungrouped) for seed in SEEDS), SIZES, **control)

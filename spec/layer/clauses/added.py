@@ -12,9 +12,9 @@ import numpy as np
 from spec.attention import masks
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import proofs
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import exactly
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -24,7 +24,7 @@ from spec.layer.rounding import budgets
     over=LayerProblems(hiding=("mask", "mask of heads", "mask and padding")),
     needs={Capability.BIAS},
     catches={"adds_a_mask_of_truth_values"},
-    proof=proofs.truth_values_are_minus_infinity,
+    proof=exactly.truth_values_are_minus_infinity,
 )
 def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProblem) -> None:
     """True and False are -inf and 0: in a layer, True forbids.

@@ -12,9 +12,9 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import proofs
 from spec.layer.domain import EVERY, LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import any_number_of_keys, gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -69,7 +69,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
         "sends_gradients_through_the_transpose",
         "forgets_the_output_projection_in_gradients",
     },
-    proof=proofs.the_gradients_of_the_inputs_are_the_derivatives,
+    proof=gradients.the_gradients_of_the_inputs_are_the_derivatives,
     effort=2,
 )
 def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: LayerProblem) -> None:
@@ -105,7 +105,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
         "swaps_the_gradients_of_keys_and_values",
         "returns_zero_gradients_of_the_output_weights",
     },
-    proof=proofs.the_gradients_of_the_parameters_are_the_derivatives,
+    proof=gradients.the_gradients_of_the_parameters_are_the_derivatives,
     effort=2,
 )
 def the_gradients_of_the_parameters_are_the_derivatives(
@@ -198,7 +198,7 @@ def the_mean_is_the_mean_of_the_heads(layer: Layer, problem: LayerProblem) -> No
     over=SHOWN,
     needs={Capability.WEIGHTS},
     catches={"shows_the_sum_of_the_heads"},
-    proof=proofs.weights_sum_to_one,
+    proof=any_number_of_keys.weights_sum_to_one,
 )
 def the_weights_of_every_query_sum_to_one(layer: Layer, problem: LayerProblem) -> None:
     """The weights of a query sum to one, those of a head and those of the mean.

@@ -16,9 +16,9 @@ import numpy as np
 from spec.attention.rounding.linear import through
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import proofs
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import any_number_of_keys, gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -30,7 +30,7 @@ BIASED = LayerProblems(biases=True)
     over=BIASED,
     needs={Capability.STILL},
     catches={"loads_keys_before_queries", "adds_the_key_bias_to_values"},
-    proof=proofs.the_key_bias_does_nothing,
+    proof=any_number_of_keys.the_key_bias_does_nothing,
     effort=2,
 )
 def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
@@ -57,7 +57,7 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
         "gives_the_key_bias_the_gradient_of_the_query_bias",
         "multiplies_by_the_diagonal_as_a_matrix",
     },
-    proof=proofs.the_key_bias_learns_nothing,
+    proof=any_number_of_keys.the_key_bias_learns_nothing,
 )
 def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the key bias is zero.
@@ -78,7 +78,7 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     "L15",
     over=replace(BIASED, grouped=False),
     catches={"forgets_the_value_bias", "leaves_out_the_output_projection"},
-    proof=proofs.the_value_bias_passes_through,
+    proof=any_number_of_keys.the_value_bias_passes_through,
 )
 def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     """The bias of the values is added to every output, through W_o.
@@ -103,7 +103,7 @@ def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     over=BIASED,
     needs={Capability.GRADIENTS},
     catches={"adds_bias_gradients_over_the_first_batch", "averages_bias_gradients"},
-    proof=proofs.the_output_bias_learns_the_sum_of_the_cotangents,
+    proof=gradients.the_output_bias_learns_the_sum_of_the_cotangents,
 )
 def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the output bias is the sum of the cotangents.
@@ -125,7 +125,7 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
     over=replace(BIASED, grouped=False),
     needs={Capability.GRADIENTS},
     catches={"forgets_the_output_projection_in_gradients"},
-    proof=proofs.the_value_bias_learns_through_the_output_weights,
+    proof=any_number_of_keys.the_value_bias_learns_through_the_output_weights,
 )
 def the_value_bias_learns_through_the_output_weights(layer: Layer, problem: LayerProblem) -> None:
     """The gradient of the value bias is that of the output bias, seen through W_o.

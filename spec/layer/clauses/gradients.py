@@ -18,9 +18,10 @@ import numpy as np
 from spec.attention.rounding.linear import through, weighted
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import moves, proofs
+from spec.layer import moves
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.proofs import gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 from spec.notation import Array
@@ -44,7 +45,7 @@ def with_bias(p: Parameters, place: str) -> Array:
         "takes_weight_gradients_from_the_first_batch",
         "gives_the_key_bias_the_gradient_of_the_query_bias",
     },
-    proof=proofs.query_and_key_weights_learn_alike,
+    proof=gradients.query_and_key_weights_learn_alike,
     effort=2,
 )
 def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
@@ -77,7 +78,7 @@ def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> No
         "returns_zero_gradients_of_the_output_weights",
         "forgets_the_output_projection_in_gradients",
     },
-    proof=proofs.value_and_output_weights_learn_alike,
+    proof=gradients.value_and_output_weights_learn_alike,
     effort=2,
 )
 def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
@@ -108,7 +109,7 @@ def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) ->
         "returns_zero_gradients_of_the_output_weights",
         "averages_weight_gradients_over_the_batch",
     },
-    proof=proofs.the_output_weights_account_for_the_loss,
+    proof=gradients.the_output_weights_account_for_the_loss,
 )
 def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem) -> None:
     """Without biases the loss is linear in W_o, so W_o and its gradient make up the loss.
@@ -130,7 +131,7 @@ def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem)
     over=LayerProblems(arrays=(1,)),
     needs={*GRADIENTS, Capability.APART},
     catches={"forgets_a_way_of_self_attention"},
-    proof=proofs.a_token_learns_along_three_ways,
+    proof=gradients.a_token_learns_along_three_ways,
 )
 def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None:
     """In self-attention the gradient of a token is the sum of three.

@@ -15,9 +15,10 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal, same_bits
-from spec.layer import moves, proofs
+from spec.layer import moves
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import outputs
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 from spec.notation import Array
@@ -54,7 +55,7 @@ def within_heads(problem: LayerProblem) -> Array:
         "forgets_the_output_bias",
         "leaves_out_the_output_projection",
     },
-    proof=proofs.the_output_is_a_sum_over_heads,
+    proof=outputs.the_output_is_a_sum_over_heads,
 )
 def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     """Heads that are joined and projected add up, each through its own columns of W_o.
@@ -77,7 +78,7 @@ def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     "L9",
     over=replace(OF_TWO, grouped=False),
     catches={"merges_without_transposing", "gives_heads_every_hth_column"},
-    proof=proofs.heads_do_not_meet,
+    proof=outputs.heads_do_not_meet,
 )
 def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     """What the other heads project does not reach the columns of one: not a bit of it.
@@ -108,7 +109,7 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
         "merges_without_transposing",
         "joins_heads_in_reverse",
     },
-    proof=proofs.heads_move_with_their_blocks,
+    proof=outputs.heads_move_with_their_blocks,
 )
 def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
     """Heads may stand in any order, if their rows and columns move with them.
@@ -135,7 +136,7 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
         "projects_values_as_keys",
         "adds_the_key_bias_to_values",
     },
-    proof=proofs.queries_turn_against_keys,
+    proof=outputs.queries_turn_against_keys,
     effort=2,
 )
 def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) -> None:
@@ -162,7 +163,7 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
         "merges_without_transposing",
         "leaves_out_the_output_projection",
     },
-    proof=proofs.values_turn_against_the_output,
+    proof=outputs.values_turn_against_the_output,
 )
 def a_head_may_turn_values_against_the_output(layer: Layer, problem: LayerProblem) -> None:
     """A head's values may be stretched, turned and permuted, if its columns of W_o undo it.

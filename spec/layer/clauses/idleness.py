@@ -11,9 +11,10 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import moves, proofs
+from spec.layer import moves
 from spec.layer.domain import IDLE, LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import exactly
 from spec.layer.record import Capability, Layer
 
 
@@ -21,7 +22,7 @@ from spec.layer.record import Capability, Layer
     "L31",
     over=LayerProblems(hiding=IDLE),
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
-    proof=proofs.idle_queries_return_the_output_bias,
+    proof=exactly.idle_queries_return_the_output_bias,
     effort=2,
 )
 def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -> None:
@@ -44,7 +45,7 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
     over=LayerProblems(hiding=IDLE, asks=("heads", "mean")),
     needs={Capability.WEIGHTS},
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
-    proof=proofs.idle_queries_have_no_weights,
+    proof=exactly.idle_queries_have_no_weights,
     effort=2,
 )
 def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerProblem) -> None:
@@ -72,7 +73,7 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
         "gives_idle_queries_of_a_layer_the_mean",
         "divides_by_zero_in_evaluation",
     },
-    proof=proofs.idle_queries_return_the_output_bias,
+    proof=exactly.idle_queries_return_the_output_bias,
     effort=4,
 )
 def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> None:
@@ -94,7 +95,7 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     "L47",
     over=LayerProblems(hiding=("idle by bias",), training=True),
     catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
-    proof=proofs.idle_queries_return_the_output_bias,
+    proof=exactly.idle_queries_return_the_output_bias,
     effort=2,
 )
 def minus_infinity_leaves_a_query_idle(layer: Layer, problem: LayerProblem) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal, same_bits
-from spec.layer import moves, proofs
+from spec.layer import moves
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import exactly
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -31,7 +32,7 @@ OF_HEADS = LayerProblems(hiding=("mask of heads", "bias of heads"), least=(2, 2,
         "uses_the_padding_of_the_first_batch",
         "shows_the_first_padded_key",
     },
-    proof=proofs.padded_keys_are_deleted_keys,
+    proof=exactly.padded_keys_are_deleted_keys,
 )
 def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
     """A sequence with padding is the sequence without it.
@@ -55,7 +56,7 @@ def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
     over=PADDED,
     needs={Capability.APART},
     catches={"reads_padding_as_what_may_attend", "hides_padding_with_minus_a_thousand"},
-    proof=proofs.the_content_of_padding_does_not_matter,
+    proof=exactly.the_content_of_padding_does_not_matter,
     effort=2,
 )
 def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) -> None:
@@ -91,7 +92,7 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
         "drops_the_padding_beside_a_mask",
         "forbids_only_what_both_masks_forbid",
     },
-    proof=proofs.padding_is_a_mask,
+    proof=exactly.padding_is_a_mask,
 )
 def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
     """Padding and a mask together are one mask, for every head of every batch element.
@@ -112,7 +113,7 @@ def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
     over=LayerProblems(hiding=("mask", "bias"), least=(1, 2, 1, 1)),
     needs={Capability.HEAD_MASK},
     catches={"transposes_the_mask_of_a_square_layer"},
-    proof=proofs.a_mask_holds_for_every_head,
+    proof=exactly.a_mask_holds_for_every_head,
 )
 def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
     """A mask without heads means the same as its copies for every head of every batch element.
@@ -137,7 +138,7 @@ def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
         "lays_the_mask_of_heads_head_first",
         "gives_all_heads_the_mask_of_the_first",
     },
-    proof=proofs.masks_of_heads_come_batch_by_batch,
+    proof=exactly.masks_of_heads_come_batch_by_batch,
 )
 def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) -> None:
     """A mask for every head has the heads of one batch element side by side.
@@ -161,7 +162,7 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
     over=LayerProblems(hiding=("causal", "causal and padding")),
     needs={Capability.MASK, Capability.FUTURE},
     catches={"drops_the_mask_beside_padding", "transposes_the_mask_of_a_square_layer"},
-    proof=proofs.the_future_is_a_mask,
+    proof=exactly.the_future_is_a_mask,
     effort=2,
 )
 def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
@@ -186,7 +187,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
     over=LayerProblems(hiding=("padding",), arrays=(3,)),
     needs={Capability.GRADIENTS},
     catches={"reads_padding_as_what_may_attend"},
-    proof=proofs.padding_gets_no_gradient,
+    proof=exactly.padding_gets_no_gradient,
 )
 def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
     """A padded key gets a gradient of exactly zero, and so does its value.

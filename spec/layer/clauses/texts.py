@@ -12,9 +12,10 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal
-from spec.layer import moves, proofs
+from spec.layer import moves
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
+from spec.layer.proofs import exactly, outputs
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -26,7 +27,7 @@ from spec.layer.rounding import budgets
         "takes_the_batch_for_the_length",
         "uses_the_padding_of_the_first_batch",
     },
-    proof=proofs.batch_elements_do_not_meet,
+    proof=exactly.batch_elements_do_not_meet,
     effort=4,
 )
 def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
@@ -53,7 +54,7 @@ def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -
         "merges_without_transposing",
         "takes_keys_from_the_queries",
     },
-    proof=proofs.queries_do_not_meet,
+    proof=exactly.queries_do_not_meet,
     effort=2,
 )
 def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
@@ -77,7 +78,7 @@ def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     over=LayerProblems(hiding=("none",), arrays=(1,), least=(1, 1, 2, 2)),
     needs={Capability.FUTURE, Capability.STILL},
     catches={"splits_without_transposing", "merges_without_transposing"},
-    proof=proofs.tokens_have_no_order,
+    proof=outputs.tokens_have_no_order,
 )
 def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) -> None:
     """In self-attention, tokens in another order give the same outputs in that order.
@@ -128,7 +129,7 @@ def one_array_is_as_good_as_copies(layer: Layer, problem: LayerProblem) -> None:
     "L38",
     over=LayerProblems(own_widths=True, arrays=(3,)),
     catches={"projects_with_the_transpose", "takes_values_from_the_keys"},
-    proof=proofs.features_that_are_not_read_do_nothing,
+    proof=outputs.features_that_are_not_read_do_nothing,
     effort=2,
 )
 def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem) -> None:

@@ -8,26 +8,21 @@ problems with every kind of mask that its clause speaks of, in turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spec.clause import Evidence
 from spec.layer.domain import LIVE
 from spec.layer.notation import LayerProblem, Parameters
 from spec.notation import Array
 from spec.proving.exact import Rationals
-from spec.proving.theorem import Decorator
+from spec.proving.theorem import Decorator, checked
 
 SIZES = (
     "16 problems in integers: up to 3 heads of width 1 or 4, 2 batch elements, 3 queries, 5 keys, "
     "keys and values of width 3"
 )
 SEEDS = range(16)
-
-Law = Callable[..., Array]
 
 
 def integers(chance: np.random.Generator, *shape: int) -> Array:
@@ -79,16 +74,6 @@ def _hidden(
     return found
 
 
-def over(law: Law, hiding: tuple[str, ...], **fault: Any) -> Array:
-    """What the law says is zero, for every example."""
-    return np.concatenate([np.ravel(law(example(seed, hiding), **fault)) for seed in SEEDS])
-
-
 def exactly(hiding: tuple[str, ...] = LIVE, **control: Any) -> Decorator:
     """A law of problems with some kinds of mask; `control` are the arguments that make it false."""
-
-    def evidence(law: Law) -> Evidence:
-        run = partial(over, law, hiding)
-        return Evidence("checked exactly", run, partial(run, **control), SIZES)
-
-    return evidence
+    return checked(lambda: (example(seed, hiding) for seed in SEEDS), SIZES, **control)

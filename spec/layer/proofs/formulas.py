@@ -8,19 +8,11 @@ a factor of the scale is a factor of W_q and b_q, and those are any numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from spec.layer import definition
 from spec.layer.notation import LayerProblem, Parameters
-from spec.notation import Array
-from spec.proving.algebra import numerator
 from spec.proving.formulas import symbols
-
-if TYPE_CHECKING:
-    from sympy import Expr
 
 
 def symbolic(
@@ -58,27 +50,3 @@ def unbiased(problem: LayerProblem) -> LayerProblem:
 def loss(problem: LayerProblem) -> Any:
     """L = <dout, y>."""
     return (problem.dout * definition.layer(problem)).sum()
-
-
-def flat(parts: Iterable[Array]) -> Array:
-    """All entries of all parts in a row."""
-    return np.concatenate([np.ravel(part) for part in parts])
-
-
-def difference(one: Any, two: Any = 0) -> Array:
-    """one - two, entry by entry, as numerators: zero if and only if the two are the same."""
-    return np.frompyfunc(_numerator, 1, 1)(np.asarray(one - two, dtype=object))
-
-
-def _numerator(x: Any) -> Expr:
-    """The numerator of x, with one unknown for all exponentials of one exponent.
-
-    Whether the exponent is written (a + b) c or a c + b c is no matter then.
-    """
-    import sympy as sp
-
-    x = sp.sympify(x)
-    exponents = {part: sp.expand(part.exp) for part in x.atoms(sp.exp)}
-    unknowns = {exponent: sp.Dummy(positive=True) for exponent in exponents.values()}
-    top = numerator(x.xreplace({part: unknowns[e] for part, e in exponents.items()}))
-    return top.xreplace({unknown: sp.exp(e) for e, unknown in unknowns.items()})

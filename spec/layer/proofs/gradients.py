@@ -11,27 +11,19 @@ and that is the identity of D x D matrices that is proved here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.proofs.formulas import difference, flat, loss, of_itself, symbolic, unbiased
+from spec.layer.proofs.formulas import loss, of_itself, symbolic, unbiased
 from spec.notation import Array
-from spec.proving.formulas import derivatives
-from spec.proving.theorem import proved_at
+from spec.proving.formulas import residual, untrue_gradients
+from spec.proving.theorem import flat, proved_at
 
 INPUTS = ("query", "key", "value")
 KEYS = "2 keys and values of width 1, no mask"
 OF_ONE_HEAD = "1 head of width 2 or 2 of width 1, 1 query, all biases, " + KEYS
 WIDTHS = "heads, keys and values of width 1, 2 keys, no mask"
-
-
-def untrue(got: Iterable[Array], problem: LayerProblem, of: Iterable[Array]) -> Array:
-    """What is given as gradients, less the derivatives of <dout, y> by `of`."""
-    L = loss(problem)
-    return flat(difference(x, derivatives(L, y)) for x, y in zip(got, of, strict=True))
 
 
 def one_head_or_two() -> tuple[LayerProblem, LayerProblem]:
@@ -53,7 +45,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(keys: int = 1) -> Array:
         assert closed.key is not None
         assert closed.value is not None
         got, of = [closed.query, keys * closed.key, closed.value], problem
-        found.append(untrue(got, problem, [of.query, of.key, of.value]))
+        found.append(untrue_gradients(got, loss(problem), [of.query, of.key, of.value]))
     return flat(found)
 
 
@@ -67,7 +59,9 @@ def the_gradients_of_the_parameters_are_the_derivatives(elements: int | None = N
     for problem in (unbiased(symbolic(H=2)), symbolic(B=2)):
         part = problem if elements is None else moves.of_batch(problem, 0)
         got = definition.gradients(part).parameters.named()
-        found.append(untrue(got.values(), problem, problem.parameters.named().values()))
+        found.append(
+            untrue_gradients(got.values(), loss(problem), problem.parameters.named().values())
+        )
     return flat(found)
 
 
@@ -77,7 +71,7 @@ def the_output_bias_learns_the_sum_of_the_cotangents(elements: int = 2) -> Array
     problem = symbolic(B=2, D=2, N=2)
     b = problem.parameters.b_o
     assert b is not None
-    return untrue([problem.dout[:elements].sum(axis=(0, 1))], problem, [b])
+    return untrue_gradients([problem.dout[:elements].sum(axis=(0, 1))], loss(problem), [b])
 
 
 @proved_at(OF_ONE_HEAD, biased=False)
@@ -89,7 +83,7 @@ def query_and_key_weights_learn_alike(biased: bool = True) -> Array:
         W, V, dW, dV = (with_bias(x, y)[:, :width] for x in (p, d) for y in "qk")
         for h in range(problem.H):
             own = moves.rows(problem, h)
-            found.append(difference(W[own] @ dW[own].T, dV[own] @ V[own].T))
+            found.append(residual(W[own] @ dW[own].T, dV[own] @ V[own].T))
     return flat(found)
 
 
@@ -102,7 +96,7 @@ def value_and_output_weights_learn_alike(biased: bool = True) -> Array:
         W, dW = (with_bias(x, "v")[:, :width] for x in (p, d))
         for h in range(problem.H):
             own = moves.rows(problem, h)
-            found.append(difference(W[own] @ dW[own].T, d.W_o[:, own].T @ p.W_o[:, own]))
+            found.append(residual(W[own] @ dW[own].T, d.W_o[:, own].T @ p.W_o[:, own]))
     return flat(found)
 
 
@@ -112,7 +106,7 @@ def the_output_weights_account_for_the_loss(biased: bool = False) -> Array:
     problem = symbolic(H=2, N=2)
     problem = problem if biased else unbiased(problem)
     dW = definition.gradients(problem).parameters.W_o
-    return difference((problem.parameters.W_o * dW).sum(), loss(problem))
+    return residual((problem.parameters.W_o * dW).sum(), loss(problem))
 
 
 @proved_at("2 tokens of width 1 in self-attention, 1 head, all biases, no mask", ways=2)
@@ -121,4 +115,4 @@ def a_token_learns_along_three_ways(ways: int = 3) -> Array:
     problem = of_itself()
     three = definition.gradients(moves.apart(problem))
     found = [getattr(three, name) for name in INPUTS[:ways]]
-    return untrue([sum(found, np.zeros(1))], problem, [problem.query])
+    return untrue_gradients([sum(found, np.zeros(1))], loss(problem), [problem.query])

@@ -17,9 +17,9 @@ from spec.attention import definition as attention
 from spec.attention.notation import Problem
 from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem
-from spec.layer.proofs.formulas import difference, of_itself, symbolic
+from spec.layer.proofs.formulas import of_itself, symbolic
 from spec.notation import Array
-from spec.proving.formulas import Formulas, symbols
+from spec.proving.formulas import Formulas, residual, symbols
 from spec.proving.theorem import proved_at
 
 KEYS = "1 query, 2 keys and values of width 1, all biases, no mask"
@@ -60,7 +60,7 @@ def the_output_is_a_sum_over_heads(biases: int = 1) -> Array:
     p = problem.parameters
     assert p.b_o is not None
     parts = [head(problem, h)[:, 0] @ p.W_o[:, moves.rows(problem, h)].T for h in range(problem.H)]
-    return difference(definition.layer(problem), sum(parts, np.zeros(1)) + biases * p.b_o)
+    return residual(definition.layer(problem), sum(parts, np.zeros(1)) + biases * p.b_o)
 
 
 @proved_at(HEADS, reads=1)
@@ -73,7 +73,7 @@ def heads_do_not_meet(reads: int = 0) -> Array:
     changed = {name: getattr(p, name).copy() for name in moves.ROWS}
     for name, x in changed.items():
         x[foreign] = symbols(f"other{name}", *x[foreign].shape)
-    return difference(definition.layer(one), definition.layer(one.of(**changed)))
+    return residual(definition.layer(one), definition.layer(one.of(**changed)))
 
 
 @proved_at(HEADS, columns=False)
@@ -83,7 +83,7 @@ def heads_move_with_their_blocks(columns: bool = True) -> Array:
     p = problem.parameters
     moved = moves.taken(p, np.roll(np.arange(problem.A), problem.D))
     moved = moved if columns else moved.but(W_o=p.W_o)
-    return difference(definition.layer(problem.but(parameters=moved)), definition.layer(problem))
+    return residual(definition.layer(problem.but(parameters=moved)), definition.layer(problem))
 
 
 @proved_at(TURNED, transpose=False)
@@ -92,7 +92,7 @@ def queries_turn_against_keys(transpose: bool = True) -> Array:
     problem, S = symbolic(H=2, D=2), symbols("S", 2, 2, 2)
     back = S.swapaxes(1, 2) if transpose else S
     queries, keys = turned_in(problem, "q", S), turned_in(problem, "k", back)
-    return difference(definition.layer(queries), definition.layer(keys))
+    return residual(definition.layer(queries), definition.layer(keys))
 
 
 @proved_at(TURNED, biased=False)
@@ -103,7 +103,7 @@ def values_turn_against_the_output(biased: bool = True) -> Array:
     values = turned_in(problem, "v", S)
     values = values if biased else values.of(b_v=p.b_v)
     output = problem.of(W_o=turned(S.swapaxes(1, 2), p.W_o.T).T)
-    return difference(definition.layer(values), definition.layer(output))
+    return residual(definition.layer(values), definition.layer(output))
 
 
 @proved_at("2 heads of width 1, 3 tokens in self-attention, all biases, no mask", causal=True)
@@ -112,7 +112,7 @@ def tokens_have_no_order(causal: bool = False) -> Array:
     problem, order = of_itself(H=2, N=3).but(causal=causal), [1, 2, 0]
     x = problem.query[:, order]
     moved = problem.but(query=x, key=x, value=x)
-    return difference(definition.layer(moved), definition.layer(problem)[:, order])
+    return residual(definition.layer(moved), definition.layer(problem)[:, order])
 
 
 @proved_at("2 heads of width 1, " + KEYS + "; 1 feature more", read=1)
@@ -127,4 +127,4 @@ def features_that_are_not_read_do_nothing(read: int = 0) -> Array:
             W_k=np.concatenate([p.W_k, column], axis=1), W_v=np.concatenate([p.W_v, column], axis=1)
         ),
     )
-    return difference(definition.layer(wider), definition.layer(problem))
+    return residual(definition.layer(wider), definition.layer(problem))

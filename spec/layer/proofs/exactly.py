@@ -14,15 +14,11 @@ from spec.layer.domain import IDLE
 from spec.layer.notation import LayerProblem
 from spec.layer.proofs.examples import exactly
 from spec.notation import Array
+from spec.proving.theorem import flat
 
 PADDED = ("padding",)
 SHARED = ("mask", "bias")
 OF_HEADS = ("mask of heads", "bias of heads")
-
-
-def flat(parts: list[Array]) -> Array:
-    """All entries of all parts in a row."""
-    return np.concatenate([np.ravel(part) for part in parts])
 
 
 def untrue(one: LayerProblem, two: LayerProblem) -> Array:
