@@ -22,7 +22,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -78,6 +78,12 @@ class Posed:
     def but(self, **changes: Any) -> Self:
         """The same problem, except for `changes`."""
         return replace(self, **changes)
+
+    def wide(self) -> Self:
+        """The same numbers, those that every such problem has, in NumPy's widest float here."""
+        asked = {f.name: getattr(self, f.name) for f in fields(self) if f.default is MISSING}
+        floats = {n: x for n, x in asked.items() if getattr(x, "dtype", None) == np.float64}
+        return self.but(**{n: x.astype(np.longdouble) for n, x in floats.items()})
 
     def chance(self) -> np.random.Generator:
         """A source of choices that depends on `seed` alone."""

@@ -32,12 +32,6 @@ from spec.attention.notation import Gradients, Problem
 from spec.notation import Array
 
 
-def wide(problem: Problem) -> Problem:
-    """The same numbers, in the widest float that NumPy has here."""
-    arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout")}
-    return problem.but(**{name: array.astype(np.longdouble) for name, array in arrays.items()})
-
-
 def shared(x: Array, heads: int) -> Array:
     """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
     return np.repeat(x, heads // x.shape[1], axis=1)

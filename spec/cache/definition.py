@@ -45,7 +45,7 @@ def answer(q: Array, k: Array, v: Array, dtype: str) -> Array:
     row = Attention(
         q[None, :, None], k[None], v[None], np.zeros((1, len(q), 1, v.shape[-1])), dtype=dtype
     )
-    return definition.attention(definition.wide(row) if widens(row) else row)[0, :, 0]
+    return definition.attention(row.wide() if widens(row) else row)[0, :, 0]
 
 
 def rollback(state: State, lengths: Array) -> State:

@@ -26,12 +26,6 @@ from spec.dropout.notation import Problem
 from spec.notation import Array
 
 
-def wide(problem: Problem) -> Problem:
-    """The same numbers, in the widest float that NumPy has here."""
-    names = ("q", "k", "v", "dout")
-    return problem.but(**{name: getattr(problem, name).astype(np.longdouble) for name in names})
-
-
 def factors(problem: Problem, kept: Array) -> Array:
     """m_ij / (1 - p), and 0 where nothing can be kept.   (B, H, N, M)"""
     number = problem.q.dtype.type

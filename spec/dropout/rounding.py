@@ -60,7 +60,7 @@ class Bounds:
         self.problem, self.kept = problem, kept
         self.rules = arithmetic.allowed(problem.attention)
         wide = problem.dtype == "float64"
-        self.exact_problem = definition.wide(problem) if wide else problem
+        self.exact_problem = problem.wide() if wide else problem
         self.u = self.rules.u + (float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53)
 
     # The exact values

@@ -20,13 +20,6 @@ import numpy as np
 from spec.feed_forward.notation import Gradients, Problem
 from spec.notation import Array
 
-ARRAYS = tuple(Problem.axes)
-
-
-def wide(problem: Problem) -> Problem:
-    """The same numbers, in the widest float that NumPy has here."""
-    return problem.but(**{name: getattr(problem, name).astype(np.longdouble) for name in ARRAYS})
-
 
 def received(problem: Problem) -> Array:
     """z = x W1 + b1.   (B, N, F)"""

@@ -47,7 +47,7 @@ class Bounds:
         self.problem = problem
         self.rules = arithmetic.allowed(cast(Any, problem))
         wide = problem.dtype == "float64"
-        self.exact_problem = definition.wide(problem) if wide else problem
+        self.exact_problem = problem.wide() if wide else problem
         reference = float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53
         self.u = self.rules.u + reference
 

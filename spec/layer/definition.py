@@ -29,15 +29,6 @@ from spec.layer.turning import turn
 from spec.notation import Array
 
 
-def wide(problem: LayerProblem) -> LayerProblem:
-    """The same numbers, in the widest float that NumPy has here."""
-    arrays = {name: getattr(problem, name) for name in ("query", "key", "value", "dout")}
-    return problem.but(
-        **{name: array.astype(np.longdouble) for name, array in arrays.items()},
-        parameters=problem.parameters.mapped(lambda x: x.astype(np.longdouble)),
-    )
-
-
 def linear(x: Array, W: Array, b: Array | None) -> Array:
     """y = x W^T + b: the outputs come first in W.   (..., in), (out, in), (out) to (..., out)"""
     y = x @ W.T

@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from spec.notation import Array, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
@@ -100,6 +102,11 @@ class LayerProblem(Posed):
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""
         return replace(self, parameters=self.parameters.but(**changes))
+
+    def wide(self) -> LayerProblem:
+        """The same numbers, those of the parameters too, in NumPy's widest float here."""
+        parameters = self.parameters.mapped(lambda x: x.astype(np.longdouble))
+        return super().wide().but(parameters=parameters)
 
     B = Length("query", 0)
 

@@ -43,7 +43,7 @@ class Budgets:
 
     def __init__(self, problem: LayerProblem) -> None:
         self.problem, self.p = problem, problem.parameters
-        self.exact = definition.wide(problem) if problem.dtype == "float64" else problem
+        self.exact = problem.wide() if problem.dtype == "float64" else problem
         self.inside = definition.inside(self.exact)
         self.rules = allowed(self.inside)
         self.bounds = Bounds(_narrow(self.inside), self._inputs, self.inside)

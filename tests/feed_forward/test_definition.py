@@ -14,7 +14,6 @@ from spec import CLAUSES
 from spec.backends import Unsuitable
 from spec.domain import Scope
 from spec.feed_forward import definition, rounding
-from spec.feed_forward.definition import ARRAYS
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import Problem
 from spec.feed_forward.plug import feed_forward
@@ -36,7 +35,7 @@ def test_the_definition_in_fractions_is_the_plain_loop(seed: int) -> None:
     """Every entry over 7: no float holds it, and nothing is rounded."""
     problem = small(seed)
     sevenths = np.frompyfunc(lambda number: Fraction(int(number), 7), 1, 1)
-    exact = problem.but(**{name: sevenths(getattr(problem, name)) for name in ARRAYS})
+    exact = problem.but(**{name: sevenths(getattr(problem, name)) for name in Problem.axes})
     y = definition.feed_forward(exact)
     for b, n, e in product(range(problem.B), range(problem.N), range(problem.E)):
         total = exact.b2[e]
@@ -53,7 +52,7 @@ def test_gradients_in_fractions_are_differences_between_kinks(seed: int) -> None
     """Between kinks the loss is linear in one number, so a difference is the derivative."""
     problem = small(seed)
     fraction = np.frompyfunc(lambda number: Fraction(int(number)) + Fraction(1, 3), 1, 1)
-    exact = problem.but(**{name: fraction(getattr(problem, name)) for name in ARRAYS})
+    exact = problem.but(**{name: fraction(getattr(problem, name)) for name in Problem.axes})
     assert (definition.received(exact) != 0).all()
     closed = definition.gradients(exact)
     step = Fraction(1, 10**6)
@@ -78,7 +77,7 @@ def test_the_definition_is_what_torch_has(seed: int) -> None:
 
     problem = small(seed, E=5, F=7)
     network = nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 5)).double()
-    arrays = {name: torch.from_numpy(getattr(problem, name).copy()) for name in ARRAYS}
+    arrays = {name: torch.from_numpy(getattr(problem, name).copy()) for name in Problem.axes}
     with torch.no_grad():
         network[0].weight.copy_(arrays["W1"].T)
         network[0].bias.copy_(arrays["b1"])
@@ -141,7 +140,7 @@ def test_problems_hold_numbers_of_their_dtype_and_do_not_overflow(dtype: str) ->
     @settings(max_examples=40, deadline=None, database=None)
     @given(Problems().within(Scope(dtype=dtype)))
     def check(problem: Problem) -> None:
-        for name in ARRAYS:
+        for name in Problem.axes:
             x = getattr(problem, name)
             assert np.array_equal(x, rounded(x, dtype))
             assert not x.flags.writeable

@@ -188,7 +188,7 @@ def test_the_definition_in_long_double_keeps_its_digits(seed: int) -> None:
     where long double is float64, times 1.
     """
     problem = awkward(seed)
-    got, shrink = definition.wide(problem), LONG_DOUBLE_U * 2.0**53
+    got, shrink = problem.wide(), LONG_DOUBLE_U * 2.0**53
     budgets = rounding.of_gradients(problem)
     with mpmath.workdps(60):
         out, want = digits.outputs(problem)["o"], digits.gradients(problem)

@@ -35,7 +35,7 @@ def exact_angle(p: int, i: int, width: int, base: float = 10000.0) -> Any:
 def test_the_table_is_that_of_many_digits(E: int, first: int) -> None:
     x = np.zeros((1, 3, E))
     problem = Tokens(x, x, first=first)
-    got, within = sinusoidal.table(sinusoidal.wide(problem)), of_sinusoidal.of_table(problem)
+    got, within = sinusoidal.table(problem.wide()), of_sinusoidal.of_table(problem)
     with mpmath.workdps(60):
         for n, c in np.ndindex(3, E):
             wave = (mpmath.sin, mpmath.cos)[c % 2]
@@ -67,7 +67,7 @@ def queries(seed: int, D: int, positions: list[int], **options: Any) -> Queries:
 @pytest.mark.parametrize("options", [{}, {"turned": 4}, {"base": 500000.0}])
 def test_the_rotation_is_a_complex_product_of_many_digits(options: dict[str, Any]) -> None:
     problem = queries(0, 6, [0, 1, 31, 99999], **options)
-    got, within = rotary.rotate(rotary.wide(problem)), of_rotary.of_rotation(problem)
+    got, within = rotary.rotate(problem.wide()), of_rotary.of_rotation(problem)
     with mpmath.workdps(60):
         for b, h, n, i in np.ndindex(2, 3, 4, problem.width // 2):
             x = problem.q[b, h, n, 2 * i : 2 * i + 2]
@@ -80,7 +80,7 @@ def test_the_rotation_is_a_complex_product_of_many_digits(options: dict[str, Any
 
 
 def test_scores_by_differences_are_products_of_rotated_rows() -> None:
-    problem = rotary.wide(queries(1, 6, [5, 0, 17], turned=4))
+    problem = queries(1, 6, [5, 0, 17], turned=4).wide()
     q, k, _ = rotary.place(problem)
     off = np.abs(rotary.scores(problem) - q @ k.swapaxes(-1, -2)).max()
     assert off <= 100 * np.finfo(np.longdouble).eps * np.abs(q).max() ** 2

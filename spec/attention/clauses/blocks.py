@@ -64,7 +64,7 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
     function can be asked.
     """
     left, right = parts(problem)
-    w, rest = shares(*(definition.lse(definition.wide(x)) for x in (left, right)))
+    w, rest = shares(*(definition.lse(x.wide()) for x in (left, right)))
 
     whole, o, p = (attention.forward(x) for x in (problem, left, right))
 

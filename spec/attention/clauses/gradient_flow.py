@@ -81,7 +81,7 @@ def the_last_value_hears_only_the_last_query(attention: Implementation, problem:
 
     One term is left of the sum over i. It is not zero, so a missing gradient fails here.
     """
-    a = definition.weights(definition.wide(problem))[:, :, -1, -1:]
+    a = definition.weights(problem.wide())[:, :, -1, -1:]
 
     dv = attention.backward(problem).v
 

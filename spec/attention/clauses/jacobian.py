@@ -87,7 +87,7 @@ def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -
     is the same only where all weights are equal.
     """
     x = as_softmax(problem)
-    a, g = definition.weights(definition.wide(x)), x.dout
+    a, g = definition.weights(x.wide()), x.dout
 
     ds = attention.backward(x).q
 

@@ -140,7 +140,7 @@ def ratios_of_weights_are_differences_of_scores(
     The denominator cancels. What is left settles the base of the exponential and the size of
     the scale, which S1, S2 and S3 leave open.
     """
-    s = definition.scores(definition.wide(problem))
+    s = definition.scores(problem.wide())
     best = np.argmax(s, axis=-1)[..., None]
     ratio = np.exp(s - definition.top(s))
 

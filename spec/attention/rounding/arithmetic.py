@@ -55,6 +55,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.formats import FORMATS, Format
+from spec.notation import Posed
 
 C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
@@ -121,7 +122,7 @@ _ARITHMETIC = {
 }
 
 
-def allowed(problem: Problem) -> Arithmetic:
+def allowed(problem: Posed) -> Arithmetic:
     """The arithmetic that `problem` allows its implementations."""
     return _ARITHMETIC[problem.dtype, problem.rounding]
 

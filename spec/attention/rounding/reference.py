@@ -19,7 +19,7 @@ class Reference:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = definition.wide(problem) if arithmetic.widens(problem) else problem
+        self.problem = problem.wide() if arithmetic.widens(problem) else problem
 
     @cached_property
     def scores(self) -> Array:

@@ -22,17 +22,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, Arithmetic, allowed
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, allowed
 from spec.attention.rounding.sums import growth
 from spec.notation import Array
 from spec.positions.alibi import definition
 from spec.positions.alibi.notation import Problem
 from spec.positions.angles import slack
-
-
-def rules_of(problem: Problem) -> Arithmetic:
-    """The arithmetic that the problem allows: its dtype and its rounding settle it."""
-    return allowed(problem)  # type: ignore[arg-type]
 
 
 def reference(problem: Problem) -> Problem:
@@ -44,7 +39,7 @@ def reference(problem: Problem) -> Problem:
 
 def _of_slopes(problem: Problem) -> Array:
     """The relative error of the slopes before they are stored.   (H)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     if problem.asked is not None:
         return np.zeros(problem.H)
     x = definition.exponents(problem.H)
@@ -58,7 +53,7 @@ def _of_slopes(problem: Problem) -> Array:
 
 def of_slopes(problem: Problem) -> Array:
     """The budget of the slopes as they are stored.   (H)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     m = definition.slopes(problem).astype(float)
     off = m * _of_slopes(problem)
     return slack(problem.dtype, rules.u) * (off + rules.u_out * (m + off) + rules.w_out)
@@ -66,7 +61,7 @@ def of_slopes(problem: Problem) -> Array:
 
 def of_bias(problem: Problem, bias: Array) -> Array:
     """The budget of a bias that came out as `bias`.   (H, N, M)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     relative = (_of_slopes(problem) + 2 * rules.u + rules.u_cast + 3 * rules.u_each)[:, None, None]
     relative = relative * (1 + relative) + rules.u_out
     size = np.abs(np.where(np.isfinite(bias), bias, 0)).astype(float) / (1 - relative)

@@ -22,11 +22,6 @@ from spec.positions.angles import angles
 from spec.positions.rotary.notation import Problem
 
 
-def wide(problem: Problem) -> Problem:
-    """The same numbers, in the widest float that NumPy has here."""
-    return problem.of(lambda x: x.astype(np.longdouble))
-
-
 def angle(problem: Problem) -> Array:
     """p theta_i.   (B, 1, N, pairs)"""
     number = problem.q.dtype.type

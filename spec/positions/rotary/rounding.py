@@ -26,19 +26,13 @@ from spec.attention.rounding.sums import growth, of_any_order
 from spec.formats import FORMATS
 from spec.notation import Array
 from spec.positions.angles import C_TRIG, angles, of_angles, of_cosines, slack
-from spec.positions.rotary import definition
 from spec.positions.rotary.definition import paired
 from spec.positions.rotary.notation import Problem
 
 
-def rules_of(problem: Problem) -> Arithmetic:
-    """The arithmetic that the problem allows: its dtype and its rounding settle it."""
-    return allowed(problem)  # type: ignore[arg-type]
-
-
 def reference(problem: Problem) -> Problem:
     """The same numbers in what the definition is to be evaluated in."""
-    return definition.wide(problem) if problem.dtype == "float64" else problem
+    return problem.wide() if problem.dtype == "float64" else problem
 
 
 def of_rotation(problem: Problem) -> Array:
@@ -52,7 +46,7 @@ def of_backward(problem: Problem) -> Array:
 
 
 def _of_turn(problem: Problem, x: Array, sign: float) -> Array:
-    rules, r, places = rules_of(problem), problem.width, problem.positions[:, None]
+    rules, r, places = allowed(problem), problem.width, problem.positions[:, None]
     budget = np.zeros(x.shape)
     exact = np.zeros(x[..., :r].shape)
     turn = of_turn(x[..., :r], exact, places, problem.base, sign, rules, problem.dtype)
@@ -92,7 +86,7 @@ def _of_sum(rules: Arithmetic, one: Product, two: Product) -> Array:
 
 def of_length(problem: Problem, x: Array) -> Array:
     """The budget of the length of every pair of x once it is turned.   (B, H, N, pairs)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     length = lengths(x, problem.width).astype(float)
     each = growth(16, rules.u) * (C_TRIG * rules.u + 2 * rules.u) + rules.u_cast + rules.u_each
     tiny = 4 * rules.w + 2 * (rules.w_each + rules.w_cast * length + rules.flush) + rules.w_out

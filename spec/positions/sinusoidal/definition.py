@@ -17,11 +17,6 @@ from spec.positions.angles import BASE, angles
 from spec.positions.sinusoidal.notation import Problem
 
 
-def wide(problem: Problem) -> Problem:
-    """The same numbers, in the widest float that NumPy has here."""
-    return problem.but(x=problem.x.astype(np.longdouble), dout=problem.dout.astype(np.longdouble))
-
-
 def waves(angle: Array, width: int) -> Array:
     """sin and cos of each angle, side by side, as far as the width goes.   (..., width)"""
     both = np.stack([np.sin(angle), np.cos(angle)], axis=-1)

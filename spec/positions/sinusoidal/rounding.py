@@ -16,26 +16,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention.rounding.arithmetic import Arithmetic, allowed
+from spec.attention.rounding.arithmetic import allowed
 from spec.notation import Array
 from spec.positions.angles import BASE, C_TRIG, angles, of_angles, of_cosines, slack
 from spec.positions.sinusoidal import definition
 from spec.positions.sinusoidal.notation import Problem
 
 
-def rules_of(problem: Problem) -> Arithmetic:
-    """The arithmetic that the problem allows: its dtype and its rounding settle it."""
-    return allowed(problem)  # type: ignore[arg-type]
-
-
 def reference(problem: Problem) -> Problem:
     """The same numbers in what the definition is to be evaluated in."""
-    return definition.wide(problem) if problem.dtype == "float64" else problem
+    return problem.wide() if problem.dtype == "float64" else problem
 
 
 def _waves(problem: Problem) -> tuple[Array, Array]:
     """|t| and the budget of a computed t, before anything is stored.   two of (N, E)"""
-    u = rules_of(problem).u
+    u = allowed(problem).u
     angle = angles(problem.positions, problem.E, BASE)
     off = of_angles(problem.positions, problem.E, BASE, u)
     of_cosine, of_sine = of_cosines(angle, off, u)
@@ -45,14 +40,14 @@ def _waves(problem: Problem) -> tuple[Array, Array]:
 
 def of_table(problem: Problem) -> Array:
     """The budget of the table as it is stored.   (N, E)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     size, off = _waves(problem)
     return slack(problem.dtype, rules.u) * (off + rules.u_out * (size + off) + rules.w_out)
 
 
 def of_sum(problem: Problem) -> Array:
     """The budget of y = x + table.   (B, N, E)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     size, off = _waves(problem)
     off = off + rules.u_cast * (size + off) + rules.w_cast
     total = np.abs(problem.x.astype(float) + definition.table(problem).astype(float))
@@ -62,7 +57,7 @@ def of_sum(problem: Problem) -> Array:
 
 def of_length(problem: Problem) -> Array:
     """The budget of sin^2 + cos^2 for every pair of the table, whatever the angle.   (N, pairs)"""
-    rules = rules_of(problem)
+    rules = allowed(problem)
     each = C_TRIG * rules.u + rules.u_out * (1 + C_TRIG * rules.u) + 2 * rules.w_out
     return np.full(
         (problem.N, problem.E // 2), slack(problem.dtype, rules.u) * (2 * each + each * each)
