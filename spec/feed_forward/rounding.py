@@ -26,7 +26,7 @@ sum of the two below.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Bounds:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.rules = arithmetic.allowed(cast(Any, problem))
+        self.rules = arithmetic.allowed(problem)
         wide = problem.dtype == "float64"
         self.exact_problem = problem.wide() if wide else problem
         reference = float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53
