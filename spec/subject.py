@@ -1,19 +1,17 @@
-"""The contract: what an implementation is, and what it may leave out.
+"""What is judged: a frozen record of plain functions on problems, and what it may leave out.
 
-An implementation is a frozen record of plain functions on problems. Leaving a
-function out declares that it is not offered. `spec.backends.implementation`
-builds the record from an ordinary attention function of NumPy, torch or JAX.
+Leaving a function out declares that it is not offered. Each chapter has a record of its own,
+and its `plug` makes one of an ordinary program of NumPy, torch or JAX.
 
 Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
-the kinds of problem that are answered. The core needs none of the second:
-4-D arrays, E = D, sizes of at least one, and no option given.
+the kinds of problem that are answered. The core needs none of the second.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
@@ -65,6 +63,16 @@ class Subject:
         """The same subject, except for `changes`."""
         return replace(self, **changes)
 
+    @property
+    def offered(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that it has, by name."""
+        functions = {name: getattr(self, name) for name in self.functions}
+        return {name: f for name, f in functions.items() if f is not not_offered}
+
+    def through(self, seen: Callable[[str, Callable[..., Any]], Callable[..., Any]]) -> Self:
+        """The same subject, each function that it has being what `seen` makes of it."""
+        return self.but(**{name: seen(name, f) for name, f in self.offered.items()})
+
     def kinds_of(self, problem: Any) -> frozenset[str]:  # noqa: ARG002
         """The kinds of problem that `problem` is; empty for the core, and here for every one."""
         return frozenset()
@@ -77,8 +85,8 @@ class Subject:
     @property
     def offers(self) -> frozenset[str]:
         """All that a clause may ask of it."""
-        functions = {c: getattr(self, name) for c, name in self.offering.items()}
-        return self.answers | {c for c, f in functions.items() if f is not not_offered}
+        offered = self.offered
+        return self.answers | {c for c, name in self.offering.items() if name in offered}
 
     @property
     def defaults(self) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ import numpy as np
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Posed
-from spec.subject import Refused, Subject, not_offered
+from spec.subject import Refused, Subject
 
 
 @dataclass
@@ -24,12 +24,9 @@ class Watch:
 
     def over(self, subject: Subject) -> Any:
         """The same record, its functions watched."""
-        offered = {name: getattr(subject, name) for name in subject.functions}
-        return subject.but(
-            **{n: self._watched(f) for n, f in offered.items() if f is not not_offered}
-        )
+        return subject.through(self._watched)
 
-    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _watched(self, _: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def watched(problem: Posed, *rest: Any) -> Any:
             start = time.perf_counter()
             try:

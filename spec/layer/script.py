@@ -21,7 +21,6 @@ from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
 from spec.notation import Array
-from spec.subject import not_offered
 from spec.trial import broken
 from spec.written import literal
 
@@ -65,8 +64,7 @@ def _recorded(
 
         return asked
 
-    there = {n: getattr(raw, n) for n in raw.functions if getattr(raw, n) is not not_offered}
-    broken(clause, raw.but(**{n: watched(n, f) for n, f in there.items()}), problem)
+    broken(clause, raw.through(watched), problem)
     return made
 
 

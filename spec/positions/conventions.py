@@ -30,9 +30,11 @@ def paired(record: Paired, declared: Mapping[str, str]) -> Paired:
         return record
     if not _plugged_in(record.call):
         raise Unsuitable(f"--convention pairing={pairing}: {record.name} is a record already")
-    there = {name: getattr(record, name) for name in record.functions}
-    paired_anew = {n: anew(f, pairing=pairing) for n, f in there.items() if _plugged_in(f)}
-    return record.but(**paired_anew, conventions={"pairing": pairing})
+
+    def anew_paired(_: str, function: Callable[..., Any]) -> Any:
+        return anew(function, pairing=pairing) if _plugged_in(function) else function
+
+    return record.but(conventions={"pairing": pairing}).through(anew_paired)
 
 
 def _plugged_in(function: Any) -> bool:

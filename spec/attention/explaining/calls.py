@@ -17,7 +17,7 @@ from spec.attention.record import Implementation
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Array
-from spec.subject import Refused, not_offered
+from spec.subject import Refused
 from spec.trial import broken
 
 OUTPUTS = ("forward", "training", "call")  # functions that answer with the output
@@ -71,10 +71,7 @@ class Record:
 
     def over(self, implementation: Implementation) -> Implementation:
         """The same implementation, its calls recorded."""
-        offered = {name: getattr(implementation, name) for name in implementation.functions}
-        return implementation.but(
-            **{n: self._recorded(n, f) for n, f in offered.items() if f is not not_offered}
-        )
+        return implementation.through(self._recorded)
 
     def _recorded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         of_all = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",)}.get(name, ())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.subject import Refused, not_offered
+from spec.subject import Refused
 
 MASKED = together(MASK, CAUSAL)
 
@@ -18,11 +18,11 @@ MASKED = together(MASK, CAUSAL)
 def always(record: Any, chosen: Mapping[str, str]) -> Any:
     """The record with all that it is declared to be always, refusing what that rules out."""
     if chosen["causality"] == "always":
-        record = _through(
-            answering(record, {Capability.CAUSAL, MASKED}, Capability.FUTURE), not_asked
-        )
+        record = answering(record, {Capability.CAUSAL, MASKED}, Capability.FUTURE)
+        record = record.through(lambda _, function: asked(function, not_asked))
     if chosen.get("lengths") == "equal":
-        record = _through(answering(record, set(), Capability.LENGTHS), of_one_length)
+        record = answering(record, set(), Capability.LENGTHS)
+        record = record.through(lambda _, function: asked(function, of_one_length))
     return record
 
 
@@ -50,15 +50,11 @@ def answering(record: Any, more: set[str], less: str) -> Any:
     )
 
 
-def _through(record: Any, put: Callable[[Any], Any]) -> Any:
-    """The record, each of its functions asked about the problem that `put` makes."""
+def asked(function: Callable[..., Any], put: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function of a problem, or of several, asked about what `put` makes of each."""
 
-    def asked(function: Callable[..., Any]) -> Callable[..., Any]:
-        def ask(problem: Any, *rest: Any) -> Any:
-            several = isinstance(problem, tuple)
-            return function(tuple(map(put, problem)) if several else put(problem), *rest)
+    def ask(problem: Any, *rest: Any) -> Any:
+        several = isinstance(problem, tuple)
+        return function(tuple(map(put, problem)) if several else put(problem), *rest)
 
-        return ask
-
-    there = {name: getattr(record, name) for name in record.functions}
-    return record.but(**{n: asked(f) for n, f in there.items() if f is not not_offered})
+    return ask

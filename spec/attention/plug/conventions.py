@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,6 @@ from spec.attention.plug.always import always
 from spec.attention.plug.idle_rows import choices, settled
 from spec.attention.record import Implementation
 from spec.notation import Array, Call
-from spec.subject import not_offered
-
-# Functions whose result has a row for each query.
-ROWS = ("forward", "training", "weights", "lse")
 
 
 @dataclass(frozen=True)
@@ -67,30 +64,19 @@ def fitted(implementation: Implementation, problem: Problem) -> Problem:
 def _turned(implementation: Implementation, turn: Turn) -> Implementation:
     """The implementation seen through `turn`; what it does not offer it still does not."""
 
-    def rows(name: str) -> Callable[[Problem], Array]:
-        function = getattr(implementation, name)
-        return lambda p: turn.rows(function(turn.forth(p)), p)
+    def back(name: str, found: Any, p: Problem) -> Any:
+        if isinstance(found, Gradients):
+            return replace(found, q=turn.rows(found.q, p))
+        if isinstance(found, Call):
+            return replace(found, out=turn.rows(found.out, p))
+        if isinstance(found, Mapping):
+            return {x: turn.rows(dx, p) if x == "q" else dx for x, dx in found.items()}
+        return (turn.mask if name == "bias_gradient" else turn.rows)(found, p)
 
-    def backward(p: Problem) -> Gradients:
-        found = implementation.backward(turn.forth(p))
-        return Gradients(turn.rows(found.q, p), found.k, found.v, found.bias)
+    def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda p, *rest: back(name, function(turn.forth(p), *rest), p)
 
-    def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        found = implementation.partial(turn.forth(p), names)
-        return {name: turn.rows(x, p) if name == "q" else x for name, x in found.items()}
-
-    def call(p: Problem) -> Call:
-        found = implementation.call(turn.forth(p))
-        return replace(found, out=turn.rows(found.out, p))
-
-    functions = {name: rows(name) for name in ROWS} | {
-        "backward": backward,
-        "partial": partial,
-        "bias_gradient": lambda p: turn.mask(implementation.bias_gradient(turn.forth(p)), p),
-        "call": call,
-    }
-    offered = {n: f for n, f in functions.items() if getattr(implementation, n) is not not_offered}
-    return implementation.but(**offered)
+    return implementation.through(seen)
 
 
 def opposite_mask(problem: Problem) -> Problem:

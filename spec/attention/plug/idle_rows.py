@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +31,6 @@ from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
 from spec.comparison import Place, Violation, equal
 from spec.notation import Array, Call
-from spec.subject import not_offered
 
 Pair = tuple[Array, Array]  # what is wanted, and within what
 Ask = Callable[[Problem], Mapping[str, Array]]  # gradients by the names of the inputs
@@ -162,14 +162,14 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
 
         return _differentiated(ask, Declared(p, chosen))["bias"]
 
-    turned = {name: rows(name) for name in DEFAULTS} | {
+    turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS} | {
         "call": call,
         "backward": backward,
         "partial": partial,
         "bias_gradient": bias_gradient,
     }
-    offered = {n: f for n, f in turned.items() if getattr(implementation, n) is not not_offered}
-    return implementation.but(unsettled=implementation.backward, **offered)
+    settled = implementation.through(lambda name, function: turned.get(name, function))
+    return settled.but(unsettled=implementation.backward)
 
 
 def _row(result: Array, declared: Declared, name: str) -> Array:

@@ -122,9 +122,7 @@ class Guard:
     def over(self, implementation: Any) -> Any:
         """The same implementation under guard."""
 
-        def guarded(name: str) -> Callable[..., Any]:
-            function = getattr(implementation, name)
-
+        def guarded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             def ask(problem: Any, *rest: Any) -> Any:
                 if self.lifted:
                     self.answering()
@@ -134,9 +132,7 @@ class Guard:
 
             return ask
 
-        names = implementation.functions
-        offered = [name for name in names if getattr(implementation, name) is not not_offered]
-        return implementation.but(**{name: guarded(name) for name in offered})
+        return implementation.through(guarded)
 
     def spared(self, implementation: Any) -> Any:
         """The implementation itself, for scripts that repeat a failure, less what may crash.

@@ -76,7 +76,7 @@ def _left(record: Any) -> dict[str, list[str]]:
     return {
         "answers": sorted(record.answers),
         "differentiates": sorted(record.differentiates),
-        "lost": [name for name in record.functions if getattr(record, name) is not_offered],
+        "lost": [name for name in record.functions if name not in record.offered],
     }
 
 
@@ -90,7 +90,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
     """The record as it is in one dtype; what it refuses is added to `refusals`."""
     left = _with_functions_that_answer(found, record, dtype, refusals)
     answers, differentiates = left.answers, left.differentiates
-    backward = getattr(left, "backward", not_offered) is not not_offered
+    backward = "backward" in left.offered
     for kind, problems in found.kinds(dtype).items():
         if kind not in answers:
             differentiates -= {kind}
@@ -114,7 +114,7 @@ def _with_functions_that_answer(
     """Without the functions that refuse even the core."""
     lost: dict[str, Any] = {}
     for name, (capability, problems) in found.trials(dtype).items():
-        if getattr(record, name) is not_offered:
+        if name not in record.offered:
             continue
         put = (found.fitted(record, problem) for problem in problems)
         kinds = frozenset.intersection(*map(record.kinds_of, put))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import CONVENTIONS
-from spec.attention.plug.always import always, answering
+from spec.attention.plug.always import always, answering, asked
 from spec.attention.plug.idle_rows import Pair, by_default, choices, said
 from spec.comparison import Violation
 from spec.kind import Guarded, anew
@@ -23,7 +23,7 @@ from spec.layer.plug.trials import core, fitted
 from spec.layer.record import Capability, Layer, kinds_of
 from spec.layer.rounding import Budgets
 from spec.notation import Array, Call
-from spec.subject import Refused, not_offered
+from spec.subject import Refused
 
 
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
@@ -45,21 +45,13 @@ def _attending(record: Layer) -> Layer:
     A wrapped class turns its masks over where it writes them; plain functions of a problem
     are put the opposite problem.
     """
-    there = {n: f for n in record.functions if (f := getattr(record, n)) is not not_offered}
-    return record.but(**{name: _asked(function) for name, function in there.items()})
 
+    def turned(_: str, function: Callable[..., Any]) -> Any:
+        if isinstance(getattr(function, "__self__", None), WrappedLayer):
+            return anew(function, true_attends=True)
+        return asked(function, opposite)
 
-def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a problem, or of several, to which True in a mask says the opposite."""
-    if isinstance(getattr(function, "__self__", None), WrappedLayer):
-        turned: Callable[..., Any] = anew(function, true_attends=True)
-        return turned
-
-    def asked(problem: Any, *rest: Any) -> Any:
-        several = isinstance(problem, tuple)
-        return function(tuple(map(opposite, problem)) if several else opposite(problem), *rest)
-
-    return asked
+    return record.through(turned)
 
 
 def opposite(problem: LayerProblem) -> LayerProblem:
@@ -107,8 +99,13 @@ def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
         found = record.call(problem)
         return replace(found, out=output(found.out, problem))
 
-    turned = {"forward": forward, "weights": weights, "sequence": sequence, "call": call}
-    return record.but(**{n: f for n, f in turned.items() if getattr(record, n) is not not_offered})
+    turned: dict[str, Callable[..., Any]] = {
+        "forward": forward,
+        "weights": weights,
+        "sequence": sequence,
+        "call": call,
+    }
+    return record.through(lambda name, function: turned.get(name, function))
 
 
 def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
