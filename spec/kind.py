@@ -26,14 +26,13 @@ SECONDS = 2.0  # a catalogue is not worth waiting for
 ASKED = {"backward": "gradients", "weights": "the weights", "call": "a watched call"}
 
 Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
-Recognised = Callable[[Any, str, Mapping[str, str], Guarded], Mapping[str, str]]
 Problems = tuple[Any, ...]
 Kinds = Mapping[str, Problems]
 Counted = tuple[int, int, int]
 
 
 def nothing(*_: Any) -> Mapping[Any, Any]:
-    """Nothing is tried, nothing recognised."""
+    """Nothing is tried, nothing told apart."""
     return {}
 
 
@@ -112,8 +111,9 @@ class Kind:
     there is none.
     truth: the definition as a record. moves: ways to a simpler problem. mistakes: the known
     ones, by name. load: the record of a function or a class that is plugged in.
-    under: a record as one that follows the defaults. recognised: conventions that a record
-    seems to follow. notes: what else was seen. similar: known mistakes that explain a failure.
+    under: a record as one that follows the defaults. telling: for each convention, a problem on
+    which its choices differ, and no others'. precise: a problem that tells float64 from float32.
+    similar: known mistakes that explain a failure.
     calls: the lines of a script that shows a failure without this specification.
     words: what is special about a problem that a record of this kind is tried on; asked: its
     functions in words. coverage: how many rows of a problem were judged, of these capped and
@@ -140,8 +140,8 @@ class Kind:
     beyond: Callable[[str], Any] = unasked
     moves: tuple[Move, ...] = RECORDS
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
-    recognised: Recognised = nothing
-    notes: Callable[[Mapping[str, Any]], list[str]] = silent
+    telling: Callable[[str], Mapping[str, Any]] = nothing
+    precise: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str]] = silent
     words: Callable[[Any, Any], list[str]] = in_words

@@ -53,6 +53,16 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
     return None
 
 
+def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:
+    """Whether `problem` is answered, and as the clause says."""
+    try:
+        with np.errstate(all="ignore"):
+            clause.check(subject, problem)
+    except (Refused, Violation):
+        return False
+    return True
+
+
 def unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
     """A violation if the problem that was refused belongs to the core."""
     if watch.refused is not None and subject.kinds_of(watch.refused):

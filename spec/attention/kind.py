@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 
-import numpy as np
-
 from spec.attention import rounding
 from spec.attention.explaining.calls import recorded
 from spec.attention.explaining.likeness import looks_like
@@ -18,15 +16,12 @@ from spec.attention.notation import Problem
 from spec.attention.options import PAIRS, Capability, together
 from spec.attention.plug import LAYOUTS, implementation, program
 from spec.attention.plug.conventions import fitted, under
-from spec.attention.plug.recognition import recognised
-from spec.attention.plug.trials import core, kinds, square
+from spec.attention.plug.trials import core, kinds, square, telling
 from spec.attention.record import Implementation
 from spec.attention.simplify import MOVES
 from spec.attention.truth import truth
 from spec.clause import Clause
-from spec.comparison import Violation
 from spec.kind import ASKED, Counted, Kind, Problems
-from spec.subject import Refused
 
 IDLE = "that hides all keys from a query"
 FUNCTIONS = {
@@ -49,21 +44,6 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
         "training": (Capability.TRAINING, plain),
         "bias_gradient": (Capability.BIAS_GRADIENT, kinds(dtype)[Capability.BIAS]),
     }
-
-
-def notes(by_dtype: Mapping[str, Implementation]) -> list[str]:
-    """That float64 has the accuracy of float32, where it has."""
-    if "float64" not in by_dtype:
-        return []
-    problem = fitted(by_dtype["float64"], square("float64", D=5))
-    try:
-        out = by_dtype["float64"].forward(problem)
-    except (Refused, Violation):
-        return []
-    error = np.abs(out - rounding.reference(problem).o)
-    exact = (error <= rounding.of_output(problem)).all()
-    single = (error <= rounding.of_output(problem.but(dtype="float32"))).all()
-    return ["computes float64 in float32"] if single and not exact else []
 
 
 def calls(
@@ -113,8 +93,8 @@ KIND = Kind(
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
     moves=MOVES,
     under=under,
-    recognised=recognised,
-    notes=notes,
+    telling=telling,
+    precise=lambda dtype: square(dtype, D=5),
     similar=lambda _, record, problem: looks_like(record, problem),
     calls=calls,
     words=words,

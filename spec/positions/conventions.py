@@ -10,12 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.clause import Clause
-from spec.kind import Guarded, Recognised, anew
-from spec.positions.pairing import PAIRINGS
+from spec.kind import anew
 from spec.positions.rotary.notation import Rotation
 from spec.positions.sinusoidal.notation import Encoding
-from spec.trial import broken
 
 Paired = Encoding | Rotation
 
@@ -40,22 +37,3 @@ def paired(record: Paired, declared: Mapping[str, str]) -> Paired:
 def _plugged_in(function: Any) -> bool:
     """Whether a function is the method of a program that can be paired anew."""
     return hasattr(getattr(function, "__self__", None), "pairing")
-
-
-def pairing_by(clause: Clause, small: Callable[[str], Any]) -> Recognised:
-    """What finds another pairing that would make a wrong answer to a small problem right."""
-
-    def recognised(
-        raw: Paired, dtype: str, declared: Mapping[str, str], guard: Guarded
-    ) -> Mapping[str, str]:
-        def right(pairing: str) -> bool:
-            record = guard(paired(raw, {"pairing": pairing}))
-            return broken(clause, record, small(dtype)) is None
-
-        chosen = {**raw.chosen, **declared}["pairing"]
-        if not _plugged_in(raw.call) or right(chosen):
-            return {}
-        others = [other for other in PAIRINGS if other != chosen and right(other)]
-        return {"pairing": others[0]} if others else {}
-
-    return recognised

@@ -52,7 +52,11 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
 
 
 def fitted(implementation: Implementation, problem: Problem) -> Problem:
-    """A problem as one of the core of `implementation`, if it is always causal, or square."""
+    """A problem as one of the core of `implementation`, if it is always causal, or square.
+
+    Its corner is the one that the implementation goes by.
+    """
+    problem = problem.but(corner=implementation.chosen["causal"])
     if Capability.FUTURE not in implementation.answers:
         problem = problem.but(causal=True)
     if Capability.LENGTHS in implementation.answers:

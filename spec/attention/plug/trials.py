@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, SIZES
 from spec.entries import eighths
@@ -40,3 +42,21 @@ def square(dtype: str, **changes: Any) -> Problem:
 def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     """For each kind of problem, some that are of that kind; masks in the plainest form first."""
     return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}
+
+
+def telling(dtype: str) -> Mapping[str, Problem]:
+    """For each convention, a problem on which its choices differ, and no others'."""
+    plain = square(dtype)
+    half = np.tri(4, k=2, dtype=bool)
+    half[:, 0], half[0, 1] = False, True  # no row and no opposite of a row is empty
+    idle = np.tri(4, k=1, dtype=bool)
+    idle[2] = False
+    return {
+        "mask means": plain.but(mask=half),
+        "grouping": square(dtype, H=6, G=2),
+        "causal": core(dtype, N=3).but(causal=True),
+        "idle": plain.but(mask=idle),
+        "idle bias": plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),
+        "causality": plain,
+        "lengths": core(dtype),
+    }

@@ -27,7 +27,7 @@ from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import Probed, probed
-from spec.certification.target.recognising import advice
+from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
 from spec.kind import Guarded, unguarded
 from spec.kinds import kind_of
@@ -222,8 +222,7 @@ class Examiner:
         dtype = next(iter(self.probed.by_dtype))
         lost = self.offers - self.probed.by_dtype[dtype].answers
         narrowed = self.raw.but(answers=self.raw.answers - lost)
-        known = kind_of(self.raw.about)
-        found = known.recognised(narrowed, dtype, self.request.conventions, self.guard)
+        found = recognised(narrowed, dtype, self.request.conventions, self.guard)
         return tuple(advice(name, choice) for name, choice in found.items())
 
 

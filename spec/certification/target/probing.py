@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from spec import CLAUSES
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
 from spec.subject import NoGradient, Refused, not_offered
+from spec.trial import keeps
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,19 @@ def probed(record: Any) -> Probed:
             by_dtype[dtype] = _narrowed(found, record, dtype, refusals)
         else:
             refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
-    return Probed(by_dtype, tuple(refusals), tuple(found.notes(by_dtype)))
+    return Probed(by_dtype, tuple(refusals), _notes(found, by_dtype))
+
+
+def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
+    """That float64 has the accuracy of float32, where it has."""
+    if found.precise is None or "float64" not in by_dtype:
+        return ()
+    record, clause = by_dtype["float64"], CLAUSES[found.definition]
+    problem = found.fitted(record, found.precise("float64"))
+    single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
+    if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
+        return ()
+    return ("computes float64 in float32",)
 
 
 def _left(record: Any) -> dict[str, list[str]]:

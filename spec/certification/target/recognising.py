@@ -1,6 +1,46 @@
-"""Conventions recognised: what to say of them."""
+"""Conventions recognised: a wrong answer that another, undeclared choice would make right.
+
+Each choice other than the declared one is tried on a small problem that tells
+the choices apart. The line that comes of it says what to declare, if it is meant.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spec import CLAUSES
+from spec.backends import Unsuitable
+from spec.kind import Guarded
+from spec.kinds import kind_of
+from spec.subject import Subject
+from spec.trial import keeps
+
+
+def recognised(
+    raw: Subject, dtype: str, declared: Mapping[str, str], guard: Guarded
+) -> Mapping[str, str]:
+    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
+    kind = kind_of(raw.about)
+
+    def right(choices: Mapping[str, str], problem: Any) -> bool:
+        try:
+            record = guard(kind.under(raw, choices))
+        except Unsuitable:  # a record that was written by hand is what it is
+            return False
+        return keeps(CLAUSES[kind.definition], record, kind.fitted(record, problem))
+
+    chosen = {**raw.chosen, **declared}
+    mine = kind.under(raw, chosen)
+    found: dict[str, str] = {}
+    for name, problem in kind.telling(dtype).items():
+        known = {**chosen, **found}  # who is told one may need no other
+        if not mine.kinds_of(kind.fitted(mine, problem)) <= mine.answers or right(known, problem):
+            continue
+        for choice in raw.choices[name]:
+            if choice != chosen[name] and right({**known, name: choice}, problem):
+                found[name] = choice
+    return found
 
 
 def advice(name: str, choice: str) -> str:

@@ -11,19 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.notation import CONVENTIONS
 from spec.attention.plug.always import always, answering, asked
 from spec.attention.plug.idle_rows import Pair, by_default, choices, said
-from spec.comparison import Violation
-from spec.kind import Guarded, anew
+from spec.kind import anew
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
-from spec.layer.plug.trials import core, fitted
-from spec.layer.record import Capability, Layer, kinds_of
+from spec.layer.record import Capability, Layer
 from spec.layer.rounding import Budgets
 from spec.notation import Array, Call
-from spec.subject import Refused
 
 
 def under(record: Layer, declared: Mapping[str, str]) -> Layer:
@@ -133,46 +129,3 @@ def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
     if problem.biased:
         none["b_q"] = np.zeros_like(none["W_q"][0])
     return problem.of(**none).but(mask=None, padding=None, causal=False)
-
-
-def recognised(
-    raw: Layer, dtype: str, declared: Mapping[str, str], guard: Guarded
-) -> Mapping[str, str]:
-    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
-    chosen = {**raw.chosen, **declared}
-    mine = under(raw.but(conventions={}), chosen)
-    hidden = ~np.tri(4, k=1, dtype=bool)
-    hidden[0, 1:3] = False, True
-    idle = hidden.copy()
-    idle[2] = True
-    telling = {
-        "mask means": (core(dtype).but(mask=hidden), ("attend", "forbid")),
-        "idle": (core(dtype).but(mask=idle), ("nan", "uniform")),
-        "idle bias": (core(dtype).but(mask=np.where(idle, -np.inf, 0.0)), CONVENTIONS["idle"]),
-        "causality": (core(dtype), ("always", "asked")),
-    }
-
-    def right(choices: Mapping[str, str], problem: LayerProblem) -> bool:
-        record = guard(under(raw.but(conventions={}), choices))
-        return _right(record, fitted(record, problem))
-
-    found: dict[str, str] = {}
-    for name, (problem, others) in telling.items():
-        known = {**chosen, **found}  # who is told one may need no other
-        if not kinds_of(fitted(mine, problem)) <= mine.answers or right(known, problem):
-            continue
-        for choice in others:
-            if choice != chosen[name] and right({**known, name: choice}, problem):
-                found[name] = choice
-    return found
-
-
-def _right(record: Layer, problem: LayerProblem) -> bool:
-    """Whether the output is the definition's."""
-    known = Budgets(problem)
-    try:
-        with np.errstate(all="ignore"):
-            y = record.forward(problem)
-    except (Refused, Violation):
-        return False
-    return bool((np.abs(y - known.y) <= known.of_output).all())

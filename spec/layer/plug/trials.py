@@ -89,3 +89,18 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
         "step": (Capability.STEP, (plain,)),
         "state": (Capability.STATE, (plain,)),
     }
+
+
+def telling(dtype: str) -> Mapping[str, LayerProblem]:
+    """For each convention, a problem on which its choices differ, and no others'."""
+    plain = core(dtype)
+    hidden = ~np.tri(4, k=1, dtype=bool)
+    hidden[0, 1:3] = False, True
+    idle = hidden.copy()
+    idle[2] = True
+    return {
+        "mask means": plain.but(mask=hidden),
+        "idle": plain.but(mask=idle),
+        "idle bias": plain.but(mask=np.where(idle, -np.inf, 0.0)),
+        "causality": plain,
+    }

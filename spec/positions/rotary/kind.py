@@ -6,8 +6,7 @@ import numpy as np
 
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions.conventions import paired, pairing_by
-from spec.positions.rotary.clauses.turning import every_pair_is_turned_by_its_angle
+from spec.positions.conventions import paired
 from spec.positions.rotary.mistakes import MISTAKES
 from spec.positions.rotary.notation import Problem
 from spec.positions.rotary.plug import rotation
@@ -31,5 +30,5 @@ KIND = Kind(
     mistakes=MISTAKES,
     load=rotation,
     under=paired,
-    recognised=pairing_by(every_pair_is_turned_by_its_angle, core),
+    telling=lambda dtype: {"pairing": core(dtype)},
 )

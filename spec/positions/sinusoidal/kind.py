@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions.conventions import paired, pairing_by
-from spec.positions.sinusoidal.clauses.table import the_table_is_sine_and_cosine
+from spec.positions.conventions import paired
 from spec.positions.sinusoidal.mistakes import MISTAKES
 from spec.positions.sinusoidal.notation import Problem
 from spec.positions.sinusoidal.plug import encoding
@@ -28,5 +27,5 @@ KIND = Kind(
     mistakes=MISTAKES,
     load=encoding,
     under=paired,
-    recognised=pairing_by(the_table_is_sine_and_cosine, core),
+    telling=lambda dtype: {"pairing": core(dtype)},
 )
