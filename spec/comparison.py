@@ -1,4 +1,11 @@
-"""How clauses compare numbers."""
+"""How numbers are compared: what breaks a clause is a `Violation`, which knows its place.
+
+    equal, at_most, at_least    within a budget for each number
+    same_bits, holds            exactly; and facts that are not numbers
+    close                       a question, where nothing is broken by the answer
+
+`measuring` collects how much of their budgets comparisons use up.
+"""
 
 from __future__ import annotations
 
@@ -87,6 +94,13 @@ def same_bits(got: Array, want: Array) -> None:
     wanted = _spread(got, want)
     same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     _judge(got, wanted, np.zeros(got.shape), np.where(same, 0.0, np.inf), relation="exactly ")
+
+
+def close(got: Array, want: Array, within: Array) -> bool:
+    """Whether every number is within its budget; NaN and infinities only match themselves."""
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(want) & (np.abs(got - want) <= within)
+    return bool((near | (got == want) | (np.isnan(got) & np.isnan(want))).all())
 
 
 def holds(condition: bool, message: str) -> None:

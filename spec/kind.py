@@ -7,9 +7,9 @@ differs stands in one record. What a kind leaves out has a default that claims n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from spec.mistake import Mistake
 from spec.simplify import RECORDS, Move
 from spec.subject import Refused
 from spec.trial import broken
+
+M = TypeVar("M", bound=Mistake)
 
 MOST = 3  # names worth reading
 SECONDS = 2.0  # a catalogue is not worth waiting for
@@ -160,18 +162,22 @@ class Kind:
         """A line for each known mistake, at most three, that explains a failure."""
         if self.similar is not None:
             return self.similar(clause, record, problem)
-        return tuple(self._of_the_same_kind(clause, record, problem))
-
-    def _of_the_same_kind(self, clause: Clause, record: Any, problem: Any) -> Iterator[str]:
-        """The mistakes that break the clause at the same place, with the same number."""
-        deadline, found = time.monotonic() + SECONDS, 0
         violation = broken(clause, record, problem)
-        for mistake in self.mistakes.values():
-            if found == MOST or time.monotonic() > deadline or violation is None:
-                return
-            if not mistake.harmless and alike(violation, clause, mistake.subject, problem):
-                found += 1
-                yield f"{mistake.name} ({mistake.source}): {mistake.sentence}"
+        if violation is None:
+            return ()
+        return told(self.mistakes, lambda x: alike(violation, clause, x.subject, problem))
+
+
+def told(mistakes: Mapping[str, M], explains: Callable[[M], bool]) -> tuple[str, ...]:
+    """A line for each mistake that explains a failure; few, and none that would be waited for."""
+    deadline = time.monotonic() + SECONDS
+    found: list[str] = []
+    for mistake in mistakes.values():
+        if len(found) == MOST or time.monotonic() > deadline:
+            break
+        if not mistake.harmless and explains(mistake):
+            found.append(f"{mistake.name} ({mistake.source}): {mistake.sentence}")
+    return tuple(found)
 
 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from spec.attention.explaining.source import IMPORTS, MADE, NUMBERS, imported
 from spec.clause import Clause
+from spec.comparison import close
 from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.plug.described import Description
 from spec.layer.plug.layers import WrappedLayer
@@ -70,7 +71,7 @@ def _recorded(
 
 def departures(name: str, problem: LayerProblem, answer: Any) -> Said:
     """The arrays of an answer that are not the definition's, within their budgets."""
-    return {what: said for what, said in _said(name, problem, answer) if not _close(*said)}
+    return {what: said for what, said in _said(name, problem, answer) if not close(*said)}
 
 
 def _said(
@@ -91,11 +92,6 @@ def _said(
         got, right, budgets = three
         for x, dx in got.items():
             yield x, (dx, right[x], budgets[x])
-
-
-def _close(got: Array, want: Array, within: Array) -> bool:
-    with np.errstate(invalid="ignore"):
-        return bool(((np.abs(got - want) <= within) | (got == want)).all())
 
 
 class Script:

@@ -7,7 +7,7 @@ problem is translated to what the definition would be asked, and its answer back
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from spec.attention.explaining.calls import NAMES, Asked
 from spec.attention.moves import of_heads
 from spec.attention.notation import Problem
 from spec.attention.plug.conventions import head_order, opposite_mask, permuted_mask
-from spec.attention.plug.idle_rows import Declared, finite
+from spec.attention.plug.idle_rows import Declared, Pair, finite
+from spec.comparison import close
 from spec.notation import Array
-
-Pair = tuple[Array, Array]
 
 
 def departure(asked: Asked, chosen: Mapping[str, str]) -> str:
@@ -28,7 +27,7 @@ def departure(asked: Asked, chosen: Mapping[str, str]) -> str:
     if not asked.arrays:
         return ""
     wanted = expected(asked, chosen)
-    wrong = (n for n, x in asked.arrays.items() if n in wanted and not _close(x, *wanted[n]))
+    wrong = (n for n, x in asked.arrays.items() if n in wanted and not close(_plain(x), *wanted[n]))
     return next(wrong, "")
 
 
@@ -73,9 +72,7 @@ def by_definition(asked: Asked, problem: Problem) -> dict[str, Pair]:
         case "bias_gradient":
             return {"dmask": _mask_gradient(problem)}
         case _:
-            budget = rounding.of_gradients(problem)
-            pairs = ((n, getattr(right.gradients, n), getattr(budget, n)) for n in asked.inputs)
-            return {f"d{name}": (want, within) for name, want, within in pairs}
+            return of_gradients(problem, asked.inputs)
 
 
 def _output(problem: Problem) -> Pair:
@@ -86,6 +83,12 @@ def _output(problem: Problem) -> Pair:
         half = (high - low) / 2
         narrower = half < budget
         return np.where(narrower, low + half, o), np.where(narrower, half, budget)
+
+
+def of_gradients(problem: Problem, inputs: Iterable[str]) -> dict[str, Pair]:
+    """What the definition says of the gradients by some of q, k and v."""
+    right, budgets = rounding.reference(problem).gradients, rounding.of_gradients(problem)
+    return {f"d{name}": (getattr(right, name), getattr(budgets, name)) for name in inputs}
 
 
 def _mask_gradient(problem: Problem) -> Pair:
@@ -127,8 +130,3 @@ def _plain(x: Array) -> Array:
 def _budget(x: Array) -> Array:
     """None where the answer has to be NaN."""
     return np.where(np.isnan(x), 0.0, _plain(x))
-
-
-def _close(got: Array, want: Array, within: Array) -> bool:
-    with np.errstate(invalid="ignore"):  # of an infinite budget
-        return bool(np.isclose(_plain(got), want, rtol=0, atol=within, equal_nan=True).all())

@@ -6,22 +6,20 @@ definition, it has the mistake's numbers, and the mistake departs nowhere else.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
 from spec.attention import rounding
+from spec.attention.explaining.expected import of_gradients
 from spec.attention.mistakes import MISTAKES, AttentionMistake
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation as wrapped
 from spec.attention.record import Implementation
-from spec.comparison import Violation
+from spec.comparison import Violation, close
+from spec.kind import told
 from spec.notation import Array
 from spec.subject import Refused, not_offered
-
-MOST = 3  # names worth reading
-SECONDS = 2.0  # a catalogue is not worth waiting for
 
 
 def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, ...]:
@@ -30,14 +28,7 @@ def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, .
     off = departures(got, problem)
     if not off:
         return ()
-    deadline = time.monotonic() + SECONDS
-    found: list[str] = []
-    for mistake in MISTAKES.values():
-        if len(found) == MOST or time.monotonic() > deadline:
-            break
-        if _explains(mistake, got, off, problem):
-            found.append(f"{mistake.name} ({mistake.source}): {mistake.sentence}")
-    return tuple(found)
+    return told(MISTAKES, lambda mistake: _explains(mistake, got, off, problem))
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:
@@ -55,17 +46,14 @@ def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Ar
 
 def wanted(problem: Problem) -> Mapping[str, tuple[Array, Array]]:
     """What the definition says of o, dq, dk and dv, each with its budget."""
-    right, budgets = rounding.reference(problem), rounding.of_gradients(problem)
-    found = {"o": (right.o, rounding.of_output(problem))}
-    for name in "qkv":
-        found[f"d{name}"] = (getattr(right.gradients, name), getattr(budgets, name))
-    return found
+    o = rounding.reference(problem).o, rounding.of_output(problem)
+    return {"o": o, **of_gradients(problem, "qkv")}
 
 
 def departures(got: Mapping[str, Array], problem: Problem) -> tuple[str, ...]:
     """Which of the answers are not the definition's, within their budgets."""
     right = wanted(problem)
-    return tuple(name for name, x in got.items() if not _close(x, *right[name]))
+    return tuple(name for name, x in got.items() if not close(x, *right[name]))
 
 
 def _explains(
@@ -75,23 +63,14 @@ def _explains(
 
     It runs in float64, on the same numbers; what rounding does is left to the budget.
     """
-    if mistake.harmless:
-        return False
     said = answers(wrapped(mistake.attend, backend="numpy"), problem.but(dtype="float64"))
     right = wanted(problem)
     if any(name not in said for name in off):
         return False
     for name, x in said.items():
         budget = right[name][1]
-        if name in off and (not _close(got[name], x, budget) or _close(x, *right[name])):
+        if name in off and (not close(got[name], x, budget) or close(x, *right[name])):
             return False
-        if name not in off and name in got and not _close(x, *right[name]):
+        if name not in off and name in got and not close(x, *right[name]):
             return False
     return True
-
-
-def _close(got: Array, want: Array, budget: Array) -> bool:
-    """Whether every number is within its budget; NaN and infinities only match themselves."""
-    with np.errstate(invalid="ignore"):
-        near = (np.abs(got - want) <= budget) | (got == want) | (np.isnan(got) & np.isnan(want))
-    return bool(near.all())
