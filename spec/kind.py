@@ -1,4 +1,4 @@
-"""What certification has to know about one kind of subject, beyond its clauses.
+"""All that the engine may ask of one kind of subject, beyond its clauses.
 
 Loading, probing, judging, reduction and the certificate are the same for all kinds; what
 differs stands in one record. What a kind leaves out has a default that claims nothing.

@@ -1,4 +1,10 @@
-"""One clause, one subject, one problem."""
+"""One clause, one subject, one problem: the smallest thing that is judged.
+
+    broken    how the problem breaks the clause; to refuse what is not of the core is no breach
+    keeps     whether it is answered, and rightly: a refusal is no answer
+
+`Watch` knows what a subject was asked when it refused, and the time that it took.
+"""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ def entries(text: str) -> dict[str, tuple[str, str]]:
 def mistakes(name: str) -> str:
     """The mistakes that name a class, by the kind of subject that they spoil; empty without any."""
     found = {
-        about: [f"`{x.name}`" for x in contract.mistakes.values() if x.incident == name]
-        for about, contract in KINDS.items()
+        about: [f"`{x.name}`" for x in kind.mistakes.values() if x.incident == name]
+        for about, kind in KINDS.items()
     }
     return "; ".join(f"{about} {', '.join(names)}" for about, names in found.items() if names)
 

@@ -15,7 +15,7 @@ from tests.judging import broken, found
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.targets.torch_mistakes import forgets_keys_asked_for_alone
 
-MISTAKES = {kind: contract.mistakes for kind, contract in KINDS.items()}
+MISTAKES = {about: kind.mistakes for about, kind in KINDS.items()}
 PAIRS = [
     (clause, name)
     for clause in CLAUSES.values()

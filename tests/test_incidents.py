@@ -12,7 +12,7 @@ from tests.incidents import INCIDENTS, ROOT, entries, filled, mistakes
 
 TEXT = INCIDENTS.read_text()
 ENTRIES = entries(TEXT)
-MISTAKES = [x for contract in KINDS.values() for x in contract.mistakes.values()]
+MISTAKES = [x for kind in KINDS.values() for x in kind.mistakes.values()]
 LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 
 

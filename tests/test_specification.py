@@ -25,7 +25,7 @@ RAISES = ("Raise Violation", "Raise `Violation`")
 EVERY = pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 ROOT = Path(spec.__file__).parent
 NUMBERS = (int, float)
-CATALOGUES = {about: contract.mistakes for about, contract in KINDS.items()}
+CATALOGUES = {about: kind.mistakes for about, kind in KINDS.items()}
 
 
 def test_every_clause_of_every_section_has_a_number_of_its_own() -> None:

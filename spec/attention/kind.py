@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 
 from spec.attention import rounding
-from spec.attention.explaining.calls import recorded
+from spec.attention.explaining.calls import calls_of
 from spec.attention.explaining.likeness import looks_like
 from spec.attention.explaining.showing import shown
 from spec.attention.explaining.source import Source
@@ -53,8 +53,8 @@ def calls(
     source = Source.of(raw)
     if source is None:
         return []
-    record = recorded(clause, raw, declared, problem)
-    body = shown(source, {**raw.chosen, **declared}, record)
+    made = calls_of(clause, raw, declared, problem)
+    body = shown(source, {**raw.chosen, **declared}, made)
     return [*source.imports(problem.dtype), *body, ""] if body else []
 
 

@@ -1,4 +1,9 @@
-"""The words of attention: problems, gradients, and what the mathematics leaves open."""
+"""The words of attention: what the mathematics leaves open, a problem, and its gradients.
+
+A `Problem` is all that is asked at once: arrays, options, and the format and memory that they
+come in. `CONVENTIONS` are choices that a caller declares; what is asked of a single call is an
+option (`spec.attention.options`).
+"""
 
 from __future__ import annotations
 

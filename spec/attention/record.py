@@ -1,4 +1,8 @@
-"""An attention function as a record, and the kinds of problem that it may answer."""
+"""An attention function as a record: its functions, conventions, and what it may leave out.
+
+The core needs no option at all: 4-D arrays, E = D, sizes of at least one. Everything beyond it
+is a capability of `spec.attention.options`, which it may do without.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract: what a cache is, and what it may leave out.
+"""A cache as a record: its functions, and what it may leave out.
 
 A cache is a frozen record of plain functions on states. What a state is, is its owner's
 affair. Leaving a function out declares that it is not offered. `spec.cache.plug` builds

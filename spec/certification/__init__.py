@@ -1,9 +1,13 @@
-"""From a target to a certificate.
+"""The engine: from a target to a certificate, by stages, and of no kind in particular.
 
-A target is loaded (`loading`) and probed (`probing`); each clause is run
-(`running`) and gives a verdict; a failure is made smaller (`reduction`), compared with
-known mistakes (`explanation`) and written as a script (`reproduction`); and all
-of it becomes a certificate. `doors` has the ways in from Python, `command_line` the other.
+    target        from a name to a record: loaded, probed, its conventions recognised
+    judging       problems are drawn, a clause is run on each, and what came of it is its verdict
+    explaining    a failure is made smaller, and written as a script
+    isolation     all this in a child process, which may die or hang
+    ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
+
+`doors` has the ways in from Python, `command_line` the other, and `settings` what both can ask.
+What differs from kind to kind is asked of `spec.kind.Kind`.
 """
 
 from spec.certification.doors import (

@@ -18,7 +18,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.isolation.supervisor import Report, Supervisor
-from spec.certification.judging.examiner import Examiner, explained
+from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.grading import granted, unsettled
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict, unrun
@@ -119,7 +119,7 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
 def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verdict:
     """The verdict on one clause, with its counterexample."""
     verdict, problem = examiner.verdict(number, dtype, grade)
-    return verdict if problem is None else explained(examiner, verdict, problem)
+    return verdict if problem is None else with_counterexample(examiner, verdict, problem)
 
 
 def rerun(number: str, target: Target, problem: Any, **options: Any) -> int:

@@ -1,4 +1,4 @@
-"""The contract of a layer: what one is, and what it may leave out.
+"""A layer as a record: its functions, and what it may leave out.
 
 As with an attention function, the core needs no option at all: self-attention, with biases,
 in batches, and no mask. A layer of torch's kind says True

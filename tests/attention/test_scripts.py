@@ -24,7 +24,7 @@ from spec.backends import Unsuitable
 from spec.certification import certify
 from spec.certification.doors import runs
 from spec.certification.explaining.script import script
-from spec.certification.judging.examiner import explained
+from spec.certification.judging.examiner import with_counterexample
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from tests.targets import faulty
@@ -77,7 +77,7 @@ def found(clause: str, target: str, dtype: str) -> str:
     (judge,) = runs(target, profile="standard", clauses=clause, dtypes=dtype)
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     assert problem is not None
-    example = explained(judge.examiner, verdict, problem).counterexample
+    example = with_counterexample(judge.examiner, verdict, problem).counterexample
     assert example is not None
     return example.script
 

@@ -167,9 +167,9 @@ def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> None:
-    contract = KINDS[kind]
-    clause = about(kind)[contract.definition]
-    for mistake in contract.mistakes.values():
+    known = KINDS[kind]
+    clause = about(kind)[known.definition]
+    for mistake in known.mistakes.values():
         if mistake.name not in clause.catches:
             continue
         record, dtype = mistake.subject, mistake.dtypes[0]
@@ -180,7 +180,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
         assert isinstance(broken(clause, record, smaller), Violation)
         sizes = [sum(x.size for x in arrays(p).values()) for p in (problem, smaller)]
         assert sizes[1] <= sizes[0]
-        named = contract.looks_like(clause, record, smaller)
+        named = known.looks_like(clause, record, smaller)
         assert any(line.startswith(mistake.name) for line in named) or len(named) == 3
         break
 

@@ -63,36 +63,36 @@ class Asked:
 
 
 @dataclass
-class Record:
+class Calls:
     """The calls that were made of an implementation, and how they broke a clause, if they did."""
 
-    calls: list[Asked] = field(default_factory=list)
+    made: list[Asked] = field(default_factory=list)
     violation: Violation | None = None
 
     def over(self, implementation: Implementation) -> Implementation:
-        """The same implementation, its calls recorded."""
-        return implementation.through(self._recorded)
+        """The same implementation, its calls noted."""
+        return implementation.through(self._noted)
 
-    def _recorded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         of_all = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",)}.get(name, ())
 
-        def recorded(problem: Problem, *rest: Any) -> Any:
+        def noted(problem: Problem, *rest: Any) -> Any:
             answer = answered(function, problem, *rest)
-            self.calls.append(Asked(name, problem, rest[0] if rest else of_all, answer))
+            self.made.append(Asked(name, problem, rest[0] if rest else of_all, answer))
             if isinstance(answer, Exception):
                 raise answer
             return answer
 
-        return recorded
+        return noted
 
 
-def recorded(
+def calls_of(
     clause: Clause, raw: Implementation, conventions: Mapping[str, str], problem: Problem
-) -> Record:
+) -> Calls:
     """What the clause asks of `raw` about `problem`, put in the conventions of `raw`."""
-    record = Record()
-    record.violation = broken(clause, under(record.over(raw), conventions), problem)
-    return record
+    calls = Calls()
+    calls.violation = broken(clause, under(calls.over(raw), conventions), problem)
+    return calls
 
 
 def answered(function: Callable[..., Any], problem: Problem, *rest: Any) -> Any:

@@ -38,13 +38,13 @@ class Course:
     tries: int = 1
 
 
-def course(
-    raw: Implementation, chosen: Mapping[str, str], record: Sequence[Asked]
+def way_there(
+    raw: Implementation, chosen: Mapping[str, str], calls: Sequence[Asked]
 ) -> Course | None:
-    """How to make a call of the record depart, the smallest that does; None if none will."""
+    """How to make one of the calls depart, the smallest that does; None if none will."""
     trials = Trials(raw, chosen, time.monotonic() + SECONDS)
-    for ways in (_alone, _after_the_record, _after_others, _at_times):
-        for found in ways(trials, record):
+    for ways in (_alone, _after_those_before, _after_others, _at_times):
+        for found in ways(trials, calls):
             return found
     return None
 
@@ -84,41 +84,41 @@ def same(one: Asked, other: Asked) -> bool:
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
-def _smallest_first(record: Sequence[Asked]) -> list[int]:
-    return sorted(range(len(record)), key=lambda place: record[place].size)
+def _smallest_first(calls: Sequence[Asked]) -> list[int]:
+    return sorted(range(len(calls)), key=lambda place: calls[place].size)
 
 
-def _departed(trials: Trials, record: Sequence[Asked]) -> list[int]:
+def _departed(trials: Trials, calls: Sequence[Asked]) -> list[int]:
     """The places of the calls that departed when the clause made them."""
-    return [i for i in _smallest_first(record) if departure(record[i], trials.chosen)]
+    return [i for i in _smallest_first(calls) if departure(calls[i], trials.chosen)]
 
 
-def _alone(trials: Trials, record: Sequence[Asked]) -> Iterator[Course]:
-    for place in _departed(trials, record):
-        asked = record[place]
+def _alone(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
+    for place in _departed(trials, calls):
+        asked = calls[place]
         tidy = replace(asked, problem=asked.problem.but(memory="contiguous"))
         for alone in (tidy, asked):
             if name := trials.departs(alone):
                 yield Course(alone, name)
 
 
-def _after_the_record(trials: Trials, record: Sequence[Asked]) -> Iterator[Course]:
-    for place in _departed(trials, record):
-        before = tuple(record[:place])
-        if name := trials.departs(record[place], before):
-            yield Course(record[place], name, _fewest(trials, record[place], before))
+def _after_those_before(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
+    for place in _departed(trials, calls):
+        before = tuple(calls[:place])
+        if name := trials.departs(calls[place], before):
+            yield Course(calls[place], name, _fewest(trials, calls[place], before))
 
 
-def _after_others(trials: Trials, record: Sequence[Asked]) -> Iterator[Course]:
+def _after_others(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
     """After calls that the clause did not make, but whoever was asked before it may have made."""
-    for place in _smallest_first(record):
-        before = _decoys(trials.raw, record[place])
-        if not trials.late and (name := trials.departs(record[place], before)):
-            yield Course(record[place], name, _fewest(trials, record[place], before))
+    for place in _smallest_first(calls):
+        before = _decoys(trials.raw, calls[place])
+        if not trials.late and (name := trials.departs(calls[place], before)):
+            yield Course(calls[place], name, _fewest(trials, calls[place], before))
 
 
-def _at_times(trials: Trials, record: Sequence[Asked]) -> Iterator[Course]:
-    for asked in itertools.islice(itertools.cycle(record), TRIES):
+def _at_times(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
+    for asked in itertools.islice(itertools.cycle(calls), TRIES):
         if trials.late:
             return
         if name := departure(asked.again(trials.raw), trials.chosen):

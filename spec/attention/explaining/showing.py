@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.explaining.calls import Asked, Record
+from spec.attention.explaining.calls import Asked, Calls
 from spec.attention.explaining.expected import expected, meant
-from spec.attention.explaining.repeating import course
+from spec.attention.explaining.repeating import way_there
 from spec.attention.explaining.source import Source
 from spec.attention.notation import Problem
 from spec.attention.options import PARAMETERS
@@ -23,7 +23,7 @@ from spec.notation import Array, Call
 from spec.subject import Refused
 from spec.written import literal
 
-Way = Callable[[Source, Mapping[str, str], Record], list[str]]
+Way = Callable[[Source, Mapping[str, str], Calls], list[str]]
 
 THIS_ONE = "# The clause compares several calls; this is the one that is wrong."
 AFTER = "# What was asked before changes the answer, so this comes first."
@@ -40,9 +40,9 @@ COPY = {"numpy": "{}.copy()", "torch": "{}.clone()"}
 SAME = {"numpy": "before.tobytes() == {}.tobytes()", "torch": "torch.equal(before, {})"}
 
 
-def shown(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+def shown(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:
     """The lines after the imports; none where no fault is found that a script can show."""
-    if not record.calls or any(source.callee(asked) is None for asked in record.calls):
+    if not calls.made or any(source.callee(asked) is None for asked in calls.made):
         return []
     ways: Sequence[Way] = (
         _without_an_answer,
@@ -52,7 +52,7 @@ def shown(source: Source, chosen: Mapping[str, str], record: Record) -> list[str
         _differing,
         _beyond_the_claim,
     )
-    return next(filter(None, (way(source, chosen, record) for way in ways)), [])
+    return next(filter(None, (way(source, chosen, calls) for way in ways)), [])
 
 
 class Body:
@@ -86,12 +86,12 @@ class Body:
         self.lines.append(f"{variable} = {self.source.numbers(asked, name)}")
 
 
-def _without_an_answer(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+def _without_an_answer(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
     """The last call raised an exception, or what it returned has another form."""
-    if record.violation is None:
+    if calls.violation is None:
         return []
-    body, last = Body(source), record.calls[-1]
-    if len(record.calls) > 1:
+    body, last = Body(source), calls.made[-1]
+    if len(calls.made) > 1:
         body.lines.append(THIS_ONE)
     if isinstance(last.answer, Refused):
         body.calls([last])
@@ -111,9 +111,9 @@ def _without_an_answer(source: Source, _: Mapping[str, str], record: Record) -> 
     ]
 
 
-def _writing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+def _writing(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
     """The last call wrote into one of its inputs."""
-    last, library = record.calls[-1], source.library
+    last, library = calls.made[-1], source.library
     if not isinstance(last.answer, Call) or not last.answer.changed or library not in COPY:
         return []
     name, body = last.answer.changed[0], Body(source)
@@ -127,9 +127,9 @@ def _writing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
     ]
 
 
-def _sharing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+def _sharing(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
     """The last call returned memory that is that of an input, or of the output before."""
-    last, library = record.calls[-1], source.library
+    last, library = calls.made[-1], source.library
     if not isinstance(last.answer, Call) or library not in OVERLAP:
         return []
     name = next(iter(last.answer.aliased), "again" if last.answer.reused else "")
@@ -147,9 +147,9 @@ def _sharing(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
     ]
 
 
-def _departing(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+def _departing(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:
     """A call gives other numbers than the definition."""
-    found = course(source.raw, chosen, record.calls)
+    found = way_there(source.raw, chosen, calls.made)
     if found is None:
         return []
     body = Body(source)
@@ -158,7 +158,7 @@ def _departing(source: Source, chosen: Mapping[str, str], record: Record) -> lis
         body.calls(found.before)
     elif found.tries > 1:
         body.lines.append(AT_TIMES)
-    elif len(record.calls) > 1:
+    elif len(calls.made) > 1:
         body.lines.append(THIS_ONE)
     want, within = expected(found.asked, chosen)[found.name]
     numbers = [f"want = {literal(want)}", f"within = {literal(within)}"]
@@ -172,11 +172,11 @@ def _departing(source: Source, chosen: Mapping[str, str], record: Record) -> lis
     return [*body.lines, *numbers, *tries]
 
 
-def _differing(source: Source, chosen: Mapping[str, str], record: Record) -> list[str]:
+def _differing(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:
     """Two calls have different answers in rows that are asked the same."""
     if chosen["grouping"] != "blocks":
         return []
-    forward = [asked for asked in record.calls if asked.function == "forward" and asked.arrays]
+    forward = [asked for asked in calls.made if asked.function == "forward" and asked.arrays]
     for one, other in itertools.combinations(forward, 2):
         rows = alike(meant(one.problem, chosen), meant(other.problem, chosen))
         if rows.any() and not _same(one.again(source.raw), other.again(source.raw), rows):
@@ -193,14 +193,14 @@ def _differing(source: Source, chosen: Mapping[str, str], record: Record) -> lis
     return []
 
 
-def _beyond_the_claim(source: Source, _: Mapping[str, str], record: Record) -> list[str]:
+def _beyond_the_claim(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
     """The only call gives a number other than the clause itself wants, where it wants more."""
-    asked, *others = record.calls
-    place = record.violation.place if record.violation else None
+    asked, *others = calls.made
+    place = calls.violation.place if calls.violation else None
     if others or place is None or len(asked.arrays) != 1:
         return []
     ((name, got),) = asked.arrays.items()
-    bound = f"want {place.want:.9g} within" not in str(record.violation)
+    bound = f"want {place.want:.9g} within" not in str(calls.violation)
     if bound or got.ndim != len(place.index) or got[place.index] != place.got:
         return []
     body = Body(source)

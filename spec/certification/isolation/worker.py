@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from spec.backends import Unsuitable
 from spec.certification.isolation.guard import Crash, Guard
-from spec.certification.judging.examiner import Examiner, explained
+from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 
@@ -78,7 +78,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
         verdict, problem = examiner.verdict(number, dtype, grade)
         _tell(told, {"verdict": verdict_to_json(verdict)})
         if problem is not None:
-            verdict = explained(examiner, verdict, problem)
+            verdict = with_counterexample(examiner, verdict, problem)
             _tell(told, {"verdict": verdict_to_json(verdict)})
         for note in examiner.witness.changed(f"while {number} was run", dtype):
             _tell(told, {"note": note})

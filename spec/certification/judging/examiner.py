@@ -226,7 +226,7 @@ class Examiner:
         return tuple(advice(name, choice) for name, choice in found.items())
 
 
-def explained(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
+def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     """The verdict with its counterexample, and with what else breaks its clause so."""
     example = examiner.counterexample(verdict, problem)
     return replace(verdict, counterexample=example, likewise=examiner.likewise(verdict, example))
