@@ -35,6 +35,7 @@ def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:
     """`dtypes`, once the library has them all. Raises Unsuitable otherwise."""
     for dtype in dtypes:
         if dtype not in arrays.dtypes:
-            title = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}[arrays.name]
+            titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}
+            title = titles.get(arrays.name, arrays.name)
             raise Unsuitable(f"the {title} backend has no {dtype}")
     return dtypes

@@ -55,9 +55,9 @@ class Source:
     def of(raw: Implementation) -> Source | None:
         """None where no script can call it: what its name stands for is no function of arrays."""
         call = getattr(raw.forward, "__self__", None)
-        if isinstance(call, Wrapped) and not isinstance(named(raw.origin), Implementation):
-            return Source(raw, call)
-        return None
+        if not isinstance(call, Wrapped) or call.library.name not in MADE:
+            return None
+        return None if isinstance(named(raw.origin), Implementation) else Source(raw, call)
 
     @property
     def library(self) -> str:

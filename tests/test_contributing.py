@@ -1,0 +1,97 @@
+"""Every recipe of CONTRIBUTING.md works: it is followed to the letter in a copy of the repository.
+
+A recipe is a heading of the third level with blocks below it. What stands in the line before a
+block says what it is: a new file, the end of a file, or, as lines with signs before them, a change
+of a file, whose other lines say where. A console block holds commands, and words that they print.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "CONTRIBUTING.md"
+TEXT = PAGE.read_text()
+RECIPES = dict(re.findall(r"^### (.+?)\n(.+?)(?=^##|\Z)", TEXT, re.M | re.S))
+PLACE = r"(?:(New file|At the end of|In) `(\S+)`.*:\n+)?"
+BLOCK = re.compile(rf"^{PLACE}```(\w+)\n((?s:.*?))^```$", re.M)
+NEEDED = ("spec", "tests", "implementations", "oracles", "conftest.py", "pyproject.toml")
+EXIT = re.compile(r"  # exit (\d)$")
+
+
+def copied(folder: Path) -> None:
+    """What a recipe is about; compiled files come along, and are up to date."""
+    for name in NEEDED:
+        place = ROOT / name
+        (shutil.copytree if place.is_dir() else shutil.copy2)(place, folder / name)
+
+
+def put(how: str, path: Path, block: str) -> None:
+    """Do to a file what a block says. Raises AssertionError where it does not fit."""
+    assert path.exists() == (how != "New file"), "the file"
+    before = path.read_text() if path.exists() else ""
+    if how == "In":
+        for hunk in block.split("\n\n"):
+            lines = hunk.splitlines()
+            old, new = ("".join(f"{x[1:]}\n" for x in lines if x[0] in s) for s in (" -", " +"))
+            assert before.count(old) == 1, f"{before.count(old)} times in the file:\n{old}"
+            before = before.replace(old, new)
+        path.write_text(before)
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(before + block)
+
+
+def commands(block: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a console block, with the lines that are shown of what it prints."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, *shown = part.splitlines()
+        yield command, shown
+
+
+def keep(command: str, shown: list[str], folder: Path) -> None:
+    """Run a command and find its promises in its output, in their order. Raises AssertionError."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    said, promised = done.stdout + done.stderr, EXIT.search(command)
+    assert done.returncode == int(promised[1] if promised else 0), said
+    rest = " ".join(said.split())
+    for line in shown:
+        _, found, rest = rest.partition(" ".join(line.split()))
+        assert found or not line.strip(), f"{line!r} is not shown:\n{said}"
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_works_to_the_letter(name: str, tmp_path: Path) -> None:
+    copied(tmp_path)
+    for step, block in enumerate(BLOCK.finditer(RECIPES[name]), start=1):
+        how, path, language, text = block.groups()
+        try:
+            if language == "console":
+                for command, shown in commands(text):
+                    keep(command, shown, tmp_path)
+            else:
+                assert how, "no line says where it goes"
+                put(how, tmp_path / path, text)
+        except AssertionError as error:
+            pytest.fail(f"{name}, step {step} ({how or language} {path or ''}): {error}")
+
+
+def test_there_are_six_and_each_shows_that_it_works() -> None:
+    assert len(RECIPES) == 6
+    assert all("```console\n" in recipe for recipe in RECIPES.values())
+
+
+def test_it_is_easy_to_read() -> None:
+    assert [line for line in TEXT.splitlines() if len(line) > 100] == []
