@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -79,11 +79,6 @@ def nobody(_: Any) -> None:
 def in_words(record: Any, problem: Any) -> list[str]:
     """The kinds of problem that a problem is, in words."""
     return sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem))
-
-
-def anew(method: Any, **changes: Any) -> Any:
-    """The same method of the same program, but for `changes` in how the program is seen."""
-    return getattr(replace(method.__self__, **changes), method.__name__)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Arrays to and from the libraries that implementations are written in.
 
-    from spec.backends import implementation
-    record = implementation(attend)     # a function of query, key, value, ...
+    from spec.backends import library
+    library("torch", "cpu")     # how its arrays are made, read and differentiated
 
-A library is imported only when a target needs it.
+A library is imported only when a target needs it. `calling`: how programs take them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import importlib
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Library, Unsuitable
 
-__all__ = ["NAMES", "Unsuitable", "implementation", "inferred", "layer", "library"]
+__all__ = ["NAMES", "Unsuitable", "inferred", "known", "library"]
 
 
 def library(name: str, device: str = "cpu") -> Library:

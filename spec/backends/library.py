@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from spec.backends.memory import Laid
-from spec.notation import Array
+from spec.backends.memory import Laid, laid_out
+from spec.notation import Array, Memory
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,17 @@ class Library:
         with warnings.catch_warnings(), self.running(dtype):
             warnings.simplefilter("ignore")
             yield
+
+    def placed(self, x: Array, dtype: str, memory: Memory = "contiguous") -> tuple[Any, Any]:
+        """The numbers of x in the library: the buffer that holds them, and the view of it."""
+        return self.put(laid_out(x, memory), dtype)
+
+    def gradients(
+        self, function: Callable[..., Any], arrays: Sequence[Any], dout: Any
+    ) -> Sequence[Any]:
+        """What `differentiate` says, of a library that differentiates."""
+        assert self.differentiate is not None
+        return self.differentiate(function, arrays, dout)
 
 
 class Unsuitable(Exception):

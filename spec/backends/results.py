@@ -64,6 +64,14 @@ def numbers(library: Library, result: Any) -> Array:
     return found.astype(np.longdouble) if library.dtype_of(result) == "float64" else found
 
 
+def read(
+    library: Library, result: Any, shape: tuple[int, ...], dtype: str | None, what: str
+) -> Array:
+    """The numbers of a result, once it is known to be what was wanted. Raises Violation."""
+    check(library, result, shape, dtype, what)
+    return numbers(library, result)
+
+
 def watched(
     library: Library,
     buffers: Mapping[str, Any],

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from spec import backends
-from spec.backends.inference import inferred
+from spec.backends.calling import library_of, probing
 from spec.backends.library import Library, Unsuitable, name_of
-from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers, refusing, watched, words
+from spec.backends.results import read, refusing, watched, words
 from spec.comparison import Violation
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
 from spec.notation import Array, Call
-from spec.subject import Refused, not_offered
+from spec.subject import not_offered
 
 INPUTS = ("x", "W1", "b1", "W2", "b2")
 PROBE = {"x": (2, 3, 4), "W1": (4, 5), "b1": (5,), "W2": (5, 4), "b2": (4,), "dy": (2, 3, 4)}
@@ -53,7 +52,7 @@ def feed_forward(
     Raises Unsuitable, in one line: what cannot be called like this; layers of other shapes
         (got, want); an output of the wrong shape (got, want) or dtype on a probe.
     """
-    arrays = backends.library(backend or inferred(target)[0], device)
+    arrays = library_of(target, backend, device)
     function = _of_class(target) if isinstance(target, type) else target
     title = name or name_of(target)
     if not isinstance(target, type):
@@ -67,7 +66,9 @@ def feed_forward(
         dtypes=backends.known(dtypes or arrays.dtypes, arrays),
         origin=origin,
     )
-    _probe(record)
+    ones: dict[str, Any] = {name: np.ones(shape) for name, shape in PROBE.items()}
+    with probing(f"{title} is no feed-forward network"):
+        record.forward(Problem(**ones, dtype=record.dtypes[0]))
     return record
 
 
@@ -77,16 +78,6 @@ def _demand_five(function: Callable[..., Any], title: str) -> None:
         inspect.signature(function).bind(*INPUTS)
     except TypeError as error:
         raise Unsuitable(f"{title} cannot be called with x, W1, b1, W2, b2: {error}") from None
-
-
-def _probe(record: FeedForward) -> None:
-    """Raise Unsuitable unless a small problem gets an output of the right shape and dtype."""
-    numbers_of: dict[str, Any] = {name: np.ones(shape) for name, shape in PROBE.items()}
-    problem = Problem(**numbers_of, dtype=record.dtypes[0])
-    try:
-        record.forward(problem)
-    except (Violation, Refused) as error:
-        raise Unsuitable(f"{record.name} is no feed-forward network: {error}") from None
 
 
 def _of_class(make: Callable[[int, int], Any]) -> Callable[..., Any]:
@@ -159,8 +150,7 @@ class Wrapped:
                 if callable(self._given):
                     found = self._given(dy, *arrays)
                 else:
-                    assert self.library.differentiate is not None
-                    found = self.library.differentiate(self._call, arrays, dy)
+                    found = self.library.gradients(self._call, arrays, dy)
             if not isinstance(found, tuple | list) or len(found) != len(INPUTS):
                 raise Violation(f"backward returned {words(found)}, want dx, dW1, db1, dW2, db2")
             pairs = zip(INPUTS, found, strict=True)
@@ -170,7 +160,7 @@ class Wrapped:
         return [self._put(problem, name)[1] for name in INPUTS]
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
-        return self.library.put(laid_out(getattr(problem, name), "contiguous"), problem.dtype)
+        return self.library.placed(getattr(problem, name), problem.dtype)
 
     def _call(self, *arrays: Any) -> Any:
         given = arrays[0] if len(arrays) == 1 else arrays
@@ -179,5 +169,4 @@ class Wrapped:
 
     def _read(self, result: Any, problem: Problem, like: str, what: str) -> Array:
         """The numbers of a result, once it is known to have the shape of the array `like`."""
-        check(self.library, result, getattr(problem, like).shape, problem.dtype, what)
-        return numbers(self.library, result)
+        return read(self.library, result, getattr(problem, like).shape, problem.dtype, what)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.explaining.source import IMPORTS, MADE, NUMBERS, imported
+from spec.backends.calling import behind
 from spec.clause import Clause
 from spec.comparison import close
 from spec.layer.notation import INPUTS, LayerProblem
@@ -32,9 +33,9 @@ def calls(
     clause: Clause, raw: Layer, conventions: Mapping[str, str], problem: LayerProblem
 ) -> list[str]:
     """The lines of a script; none where no single call departs, or it cannot be written so."""
-    wrapped = getattr(raw.forward, "__self__", None)
+    wrapped = behind(raw.forward, WrappedLayer)
     declared = {**raw.chosen, **conventions}
-    if not isinstance(wrapped, WrappedLayer) or wrapped.told != Description():
+    if wrapped is None or wrapped.told != Description():
         return []
     if declared["mask means"] != "forbid":
         return []

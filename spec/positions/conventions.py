@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.kind import anew
+from spec.backends.calling import anew
 from spec.positions.rotary.notation import Rotation
 from spec.positions.sinusoidal.notation import Encoding
 

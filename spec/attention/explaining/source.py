@@ -18,6 +18,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
+from spec.backends.calling import behind
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array
 from spec.subject import named
@@ -54,8 +55,8 @@ class Source:
     @staticmethod
     def of(raw: Implementation) -> Source | None:
         """None where no script can call it: what its name stands for is no function of arrays."""
-        call = getattr(raw.forward, "__self__", None)
-        if not isinstance(call, Wrapped) or call.library.name not in MADE:
+        call = behind(raw.forward, Wrapped)
+        if call is None or call.library.name not in MADE:
             return None
         return None if isinstance(named(raw.origin), Implementation) else Source(raw, call)
 
@@ -81,8 +82,8 @@ class Source:
 
         None where it has no name: it was handed over beside the function.
         """
-        found = getattr(getattr(self.raw, asked.function), "__self__", None)
-        if not isinstance(found, Wrapped):
+        found = behind(getattr(self.raw, asked.function), Wrapped)
+        if found is None:
             return None
         if found.function == self.call.function:
             return self.name, found

@@ -1,4 +1,4 @@
-"""spec.attention.plug."""
+"""An ordinary attention function plugged in."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from spec.attention.plug.signature import signature_of
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
-from spec.backends import known, library
-from spec.backends.inference import inferred
+from spec.backends import known
+from spec.backends.calling import behind, library_of
 from spec.backends.library import Unsuitable, name_of
 from spec.subject import not_offered
 
@@ -43,7 +43,7 @@ def implementation(
     """
     if layout not in LAYOUTS:
         raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
-    arrays = library(backend or inferred(function)[0], device)
+    arrays = library_of(function, backend, device)
     wrapped = Wrapped(function, signature_of(function), arrays, layout)
     return Implementation(
         name=name or name_of(function),
@@ -106,5 +106,5 @@ def program(record: Any) -> Any:
 
     A record that somebody else made says what it likes about itself, and is not asked.
     """
-    seen = getattr(record.forward, "__self__", None)
-    return seen.function if isinstance(seen, Wrapped) else None
+    seen = behind(record.forward, Wrapped)
+    return None if seen is None else seen.function

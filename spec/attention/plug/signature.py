@@ -7,15 +7,20 @@ not offered; one that is required and unknown makes the function no target.
 
 from __future__ import annotations
 
-import functools
-import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, PARAMETERS
+from spec.backends.calling import (
+    Parameters,
+    by_place,
+    matched,
+    parameters_of,
+    required,
+    spelled,
+)
 from spec.backends.library import Unsuitable, name_of
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -64,34 +69,24 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
 
     Raises Unsuitable: too few parameters, or one that is required and unknown.
     """
-    parameters = _parameters(function)
+    parameters = parameters_of(function)
     name = name_of(function)
     arrays, taken = _arrays(parameters, roles, name)
-    options: dict[str, str] = {}
-    required: set[str] = set()
-    for ours in PARAMETERS:
-        for spelling in ours.spellings:
-            if spelling in parameters and spelling not in taken:
-                options.setdefault(ours.name, spelling)
-                if _is_required(parameters[spelling]):
-                    required.add(ours.name)
+    left = {n: p for n, p in parameters.items() if n not in taken}
+    usual = {p.name: p.spellings for p in PARAMETERS}
+    options = matched(name, left, usual)
+    demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        options = {ours.name: ours.spellings[0] for ours in PARAMETERS} | options
-    for other, parameter in parameters.items():
-        if _is_required(parameter) and other not in taken and other not in options.values():
-            raise Unsuitable(f"{name} requires a parameter {other!r}, which no problem has")
-    return Signature(arrays, options, frozenset(required))
+        options = {ours: spellings[0] for ours, spellings in usual.items()} | options
+    return Signature(arrays, options, demanded)
 
 
 def _arrays(
-    parameters: Mapping[str, inspect.Parameter], roles: Sequence[str], name: str
+    parameters: Parameters, roles: Sequence[str], name: str
 ) -> tuple[tuple[str | None, ...], set[str]]:
     """The parameter for each role, and all the names that this takes up."""
-    named = [next((n for n in SPELLINGS[role] if n in parameters), None) for role in roles]
-    first = [
-        n for n, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    first = first[: len(roles)]
+    named = [spelled(SPELLINGS[role], parameters) for role in roles]
+    first = by_place(parameters, len(roles))
     if None not in named and named != first:
         return tuple(named), {n for n in named if n is not None}
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
@@ -101,39 +96,3 @@ def _arrays(
             f"an attention function takes at least {len(roles)}"
         )
     return (None,) * len(roles), set(first)
-
-
-def _is_required(parameter: inspect.Parameter) -> bool:
-    variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    return parameter.default is parameter.empty and not variadic
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(function).parameters
-    except (ValueError, TypeError):
-        pass
-    if isinstance(function, functools.partial):
-        inner = dict(_parameters(function.func))
-        for bound in [*list(inner)[: len(function.args)], *function.keywords]:
-            inner.pop(bound, None)
-        return inner
-    return _documented(function)
-
-
-def _documented(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters that a function written in C tells in the first line of its docstring."""
-    line = re.search(rf"{re.escape(name_of(function))}\((.*?)\)", function.__doc__ or "", re.DOTALL)
-    if line is None:
-        raise Unsuitable(f"{name_of(function)} does not say what parameters it takes")
-    parameters: dict[str, inspect.Parameter] = {}
-    for part in line[1].split(","):
-        text, _, default = part.partition("=")
-        name = text.split(":")[0].strip(" *\n")
-        if name.isidentifier():
-            parameters[name] = inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=default if default else inspect.Parameter.empty,
-            )
-    return parameters

@@ -13,8 +13,7 @@ from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS
 from spec.attention.plug.signature import Signature
 from spec.backends.library import Library
-from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers, refusing, watched, words
+from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
 from spec.notation import Array, Call
 
@@ -35,9 +34,7 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, H, N, E). Raises Violation or Refused."""
-        with self.library.quiet(problem.dtype):
-            result = self._apply(problem, self._arrays(problem))
-            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+        return self._answer(problem, _shape(problem, "dout"), "the output", turned=True)
 
     def training(self, problem: Problem) -> Array:
         """The output (B, H, N, E), computed while gradients are recorded."""
@@ -60,13 +57,13 @@ class Wrapped:
             views = {name: view for name, (_, view) in placed.items()}
             inputs = [views.pop(name) for name in INPUTS]
 
-            def read(result: Any) -> Array:
+            def seen(result: Any) -> Array:
                 shape = self._native(_shape(problem, "dout"))
                 check(self.library, result, shape, None, "the output")
                 return self._turned(self.library.get(result))
 
             buffers = {name: placed[name][0] for name in names}
-            return watched(self.library, buffers, lambda: self._call(problem, inputs, views), read)
+            return watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
 
     def gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv by the library's own differentiation."""
@@ -103,8 +100,7 @@ class Wrapped:
     def given_gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
         with self.library.quiet(problem.dtype):
-            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
-            result = self._apply(problem, arrays)
+            result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
             if not isinstance(result, tuple | list) or len(result) < 3:
                 raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
             found = zip(INPUTS, result, strict=False)
@@ -117,33 +113,35 @@ class Wrapped:
 
     def given_mask_gradient(self, problem: Problem) -> Array:
         """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
-        with self.library.quiet(problem.dtype):
-            arrays = [self._put(problem, "dout")[1], *self._arrays(problem)]
-            result = self._apply(problem, arrays)
-            wanted = _shape(problem, "mask")
-            return self._read(result, wanted, problem.dtype, "dmask", turned=False)
+        return self._answer(problem, _shape(problem, "mask"), "dmask", inputs=("dout", *INPUTS))
 
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
-        shape = (problem.B, problem.H, problem.N, problem.M)
-        return self._extra(problem, shape, "the weights")
+        return self._answer(problem, (problem.B, problem.H, problem.N, problem.M), "the weights")
 
     def lse(self, problem: Problem) -> Array:
         """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
-        return self._extra(
-            problem, (problem.B, problem.H, problem.N), "the log-sum-exp", any_dtype=True
-        )
+        shape = (problem.B, problem.H, problem.N)
+        return self._answer(problem, shape, "the log-sum-exp", any_dtype=True)
 
-    def _extra(
-        self, problem: Problem, shape: tuple[int, ...], what: str, any_dtype: bool = False
+    def _answer(
+        self,
+        problem: Problem,
+        shape: tuple[int, ...],
+        what: str,
+        *,
+        inputs: tuple[str, ...] = INPUTS,
+        any_dtype: bool = False,
+        turned: bool = False,
     ) -> Array:
+        """What a call with the arrays of these names returns, in our layout if it is `turned`."""
         with self.library.quiet(problem.dtype):
-            result = self._apply(problem, self._arrays(problem))
+            result = self._apply(problem, self._arrays(problem, inputs))
             dtype = None if any_dtype else problem.dtype
-            return self._read(result, shape, dtype, what, turned=False)
+            return self._read(result, shape, dtype, what, turned=turned)
 
-    def _arrays(self, problem: Problem) -> list[Any]:
-        return [self._put(problem, name)[1] for name in INPUTS]
+    def _arrays(self, problem: Problem, names: tuple[str, ...] = INPUTS) -> list[Any]:
+        return [self._put(problem, name)[1] for name in names]
 
     def _asked(self, problem: Problem) -> list[str]:
         """The options of the problem that are arrays."""
@@ -157,7 +155,7 @@ class Wrapped:
         x = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             x = self._turned(x)
-        return self.library.put(laid_out(x, problem.memory), problem.dtype)
+        return self.library.placed(x, problem.dtype, problem.memory)
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
         return self._call(problem, arrays, self._options(problem))
@@ -177,10 +175,9 @@ class Wrapped:
     def _differentiate(
         self, problem: Problem, function: Callable[..., Any], arrays: list[Any]
     ) -> list[Any]:
-        assert self.library.differentiate is not None
         dout = self._put(problem, "dout")[1]
         with refusing():
-            return list(self.library.differentiate(function, arrays, dout))
+            return list(self.library.gradients(function, arrays, dout))
 
     def _read(
         self,
@@ -191,8 +188,7 @@ class Wrapped:
         turned: bool = True,
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
-        check(self.library, result, self._native(shape) if turned else shape, dtype, what)
-        found = numbers(self.library, result)
+        found = read(self.library, result, self._native(shape) if turned else shape, dtype, what)
         return self._turned(found) if turned else found
 
     def _turned(self, x: Array) -> Array:

@@ -22,24 +22,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spec.backends import Unsuitable, inferred, known, library
+from spec.backends import Unsuitable, known
+from spec.backends.calling import library_of, probing, required, told
 from spec.backends.library import Library, name_of
-from spec.backends.memory import laid_out
 from spec.backends.results import check, numbers, refusing
 from spec.cache.notation import Chunk, Problem
-from spec.cache.plug.parameters import constructor, takes_counts
 from spec.cache.record import KINDS, Cache, Capability, State
-from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused, not_offered
 
 INPUTS = ("query", "key", "value")
 SPOILED = 3.0  # what a caller writes into its arrays after the call; a number of every format
 LIBRARIES = ("numpy", "torch")
+KNOWN = ("batch", "heads", "key_heads", "capacity", "width", "value_width", "dtype", "device")
 
 
 def cache(
@@ -58,7 +58,7 @@ def cache(
     """
     if not callable(target):
         raise Unsuitable(f"a cache is a class, or a function that makes one; got {target!r:.60}")
-    arrays = library(backend or inferred(target)[0], device)
+    arrays = library_of(target, backend, device)
     if arrays.name not in LIBRARIES:
         raise Unsuitable(f"caches are judged in NumPy and torch, not in {arrays.name}")
     made = Made(target, arrays, constructor(target, name or name_of(target)))
@@ -72,10 +72,22 @@ def cache(
         rollback=made.rollback if hasattr(first, "rollback") else not_offered,
         fork=made.fork if hasattr(first, "fork") else not_offered,
         persistent=bool(getattr(first, "persistent", False)),
-        answers=KINDS if takes_counts(first) else KINDS - {Capability.RAGGED},
+        answers=KINDS if "counts" in (told(first.extend) or ()) else KINDS - {Capability.RAGGED},
         dtypes=dtypes,
         origin=origin,
     )
+
+
+def constructor(target: Callable[..., Any], name: str) -> tuple[str, ...]:
+    """Which of the arguments that a cache may be made with `target` takes."""
+    parameters = told(target) or {}
+    for other, parameter in parameters.items():
+        if other not in KNOWN and required(parameter):
+            raise Unsuitable(
+                f"{name} is made with {other!r}, which no problem has; there are {', '.join(KNOWN)}"
+            )
+    bound = target.keywords if isinstance(target, partial) else {}
+    return tuple(n for n in KNOWN if n in parameters and n not in bound)
 
 
 @dataclass(frozen=True)
@@ -143,13 +155,11 @@ class Made:
         """A cache that answered two chunks. Raises Unsuitable where it does not."""
         problem = _example(dtype)
         q, k, v = problem.text
-        try:
+        with probing(f"{name_of(self.make)} is no cache"):
             state = first = self.begin(problem)
             for at in (slice(0, 2), slice(2, 4)):
                 chunk = Chunk(q[:, :, at], k[:, :, at], v[:, :, at], np.full(2, 2))
                 _, state = self.extend(state, chunk)
-        except (Violation, Refused) as reason:
-            raise Unsuitable(f"{name_of(self.make)} is no cache: {reason}") from None
         return first.kept
 
     def _extended(self, state: State, chunk: Chunk, views: list[Any]) -> tuple[Any, Any]:
@@ -172,7 +182,7 @@ class Made:
     def _placed(self, state: State, chunk: Chunk) -> list[tuple[Any, Any]]:
         """The buffers and the views that hand over queries, keys and values."""
         dtype = state.problem.dtype
-        return [self.library.put(laid_out(x, "contiguous"), dtype) for x in chunk[:3]]
+        return [self.library.placed(x, dtype) for x in chunk[:3]]
 
 
 def _example(dtype: str) -> Problem:

@@ -13,7 +13,6 @@ generator is given once more from the start. Weights are an attribute `weights`,
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,13 +26,12 @@ from spec.attention.notation import Gradients
 from spec.attention.options import Capability
 from spec.attention.plug.signature import Signature, signature_of
 from spec.attention.plug.wrapping import Wrapped
-from spec.backends.inference import inferred
+from spec.backends.calling import library_of, parameters_of, probing, spelled
 from spec.backends.library import Library, Unsuitable, name_of
-from spec.comparison import Violation
 from spec.dropout.notation import Dropout, Modes, Problem
 from spec.dropout.plug.randomness import GENERATORS, SEEDS, started
 from spec.notation import Array, Call
-from spec.subject import Refused, not_offered
+from spec.subject import not_offered
 
 RATES = ("dropout_p", "dropout", "p")
 MODES = ("training", "is_training")
@@ -63,7 +61,7 @@ def dropout(
     Raises Unsuitable, in one line: no rate; no mode; parameters that no problem has; an output
         of the wrong shape (got, want) or dtype on a probe.
     """
-    arrays = backends.library(backend or inferred(target)[0], device)
+    arrays = library_of(target, backend, device)
     title = name or name_of(target)
     made = (_of_class if isinstance(target, type) else _of)(target, title, arrays)
     kinds = made.answers - refuses
@@ -79,17 +77,19 @@ def dropout(
         dtypes=backends.known(dtypes or arrays.dtypes, arrays),
         origin=origin,
     )
-    _probe(record)
+    x = np.ones((2, 2, 3, 3))
+    with probing(f"{title} is no attention with dropout"):
+        record.forward(Problem(x, x, x, x, p=0.5, dtype=record.dtypes[0]))
     return record
 
 
 def _of(function: Any, title: str, library: Library) -> Made:
     """A function, which has no state: every instance is itself."""
-    parameters = _parameters(function, title)
-    rate, mode = _first(RATES, parameters), _first(MODES, parameters)
+    parameters = parameters_of(function)
+    rate, mode = spelled(RATES, parameters), spelled(MODES, parameters)
     if rate is None:
         raise Unsuitable(f"{title} has no parameter {' or '.join(RATES)}, so it drops nothing")
-    source = _first((*GENERATORS, *SEEDS), parameters)
+    source = spelled((*GENERATORS, *SEEDS), parameters)
     return Made(lambda _: function, function, library, source, rate, mode)
 
 
@@ -101,38 +101,13 @@ def _of_class(make: Any, title: str, library: Library) -> Made:
         raise Unsuitable(f"{title} cannot be built from a rate: {error}") from None
     if not (callable(getattr(example, "train", None)) and callable(getattr(example, "eval", None))):
         raise Unsuitable(f"{title} has no train() and eval(), so no mode")
-    parameters = _parameters(_call_of(example), title)
-    source = _first((*GENERATORS, *SEEDS), parameters)
+    source = spelled((*GENERATORS, *SEEDS), parameters_of(_call_of(example)))
     return Made(make, example, library, source, None, None)
 
 
 def _call_of(instance: Any) -> Any:
     """Where to read the parameters of a call: of a torch module, those of `forward`."""
     return instance.forward if hasattr(instance, "forward") else instance
-
-
-def _parameters(function: Any, title: str) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        words = (function.__doc__ or "").partition(")")[0]
-        found = tuple(name for name in (*RATES, *MODES) if f"{name}=" in words)
-        if not found:
-            raise Unsuitable(f"{title} does not say what parameters it takes") from None
-        return found
-
-
-def _first(names: tuple[str, ...], parameters: tuple[str, ...]) -> str | None:
-    return next((name for name in names if name in parameters), None)
-
-
-def _probe(record: Dropout) -> None:
-    """Raise Unsuitable unless a small problem gets an output of the right shape and dtype."""
-    x = np.ones((2, 2, 3, 3))
-    try:
-        record.forward(Problem(x, x, x, x, p=0.5, dtype=record.dtypes[0]))
-    except (Violation, Refused) as error:
-        raise Unsuitable(f"{record.name} is no attention with dropout: {error}") from None
 
 
 @dataclass(frozen=True)

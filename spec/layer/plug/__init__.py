@@ -1,4 +1,4 @@
-"""spec.layer.plug."""
+"""A class of layers plugged in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends import known, library
+from spec.backends.calling import behind
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Unsuitable, name_of
 from spec.layer.plug.described import Description
@@ -85,5 +86,5 @@ def program(record: Any) -> Any:
 
     A record that somebody else made says what it likes about itself, and is not asked.
     """
-    seen = getattr(record.forward, "__self__", None)
-    return seen.build if isinstance(seen, WrappedLayer) else None
+    seen = behind(record.forward, WrappedLayer)
+    return None if seen is None else seen.build

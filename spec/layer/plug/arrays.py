@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends.library import Library
-from spec.backends.memory import laid_out
-from spec.backends.results import check, numbers
+from spec.backends.results import check, numbers, read
 from spec.comparison import Violation
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.state import TORCH, Names, parameters_of, state_of
@@ -55,7 +54,7 @@ class LayerArrays:
 
     def put(self, x: Array) -> Any:
         """An array of the library, in the dtype of the problem."""
-        return self.library.put(laid_out(x, "contiguous"), self.problem.dtype)[1]
+        return self.library.placed(x, self.problem.dtype)[1]
 
     # And back
 
@@ -82,6 +81,6 @@ class LayerArrays:
 
     def _checked(self, result: Any, shape: tuple[int, ...], what: str) -> Array:
         batched = self.problem.batched
-        check(self.library, result, shape if batched else shape[1:], self.problem.dtype, what)
-        x = numbers(self.library, result)
+        shape = shape if batched else shape[1:]
+        x = read(self.library, result, shape, self.problem.dtype, what)
         return x if batched else x[None]

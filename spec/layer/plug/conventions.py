@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.attention.plug.always import always, answering, asked
 from spec.attention.plug.idle_rows import Pair, by_default, choices, said
-from spec.kind import anew
+from spec.backends.calling import anew, behind
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
@@ -43,7 +43,7 @@ def _attending(record: Layer) -> Layer:
     """
 
     def turned(_: str, function: Callable[..., Any]) -> Any:
-        if isinstance(getattr(function, "__self__", None), WrappedLayer):
+        if behind(function, WrappedLayer):
             return anew(function, true_attends=True)
         return asked(function, opposite)
 

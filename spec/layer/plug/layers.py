@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends import calling
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, refusing, words
 from spec.comparison import Violation
@@ -57,13 +58,14 @@ class WrappedLayer:
     @cached_property
     def options(self) -> frozenset[str]:
         """The parameters of the constructor."""
-        return _parameters(self.build)
+        return frozenset(calling.told(self.build) or ())
 
     @cached_property
     def takes(self) -> frozenset[str]:
         """The parameters of a call."""
         written = getattr(self.build, "forward", None)
-        return _parameters(written or inspect.getattr_static(self.build, "__call__", None))
+        written = written or inspect.getattr_static(self.build, "__call__", None)
+        return frozenset(calling.told(written) or ())
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -230,11 +232,3 @@ class WrappedLayer:
 
     def _arrays(self, problem: LayerProblem) -> LayerArrays:
         return LayerArrays(self.library, problem, self.told.in_full)
-
-
-def _parameters(function: Any) -> frozenset[str]:
-    """The names of a callable's parameters; none if it does not tell."""
-    try:
-        return frozenset(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return frozenset()

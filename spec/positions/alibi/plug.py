@@ -19,7 +19,7 @@ from spec.backends.library import name_of
 from spec.backends.results import watched
 from spec.notation import Array, Call
 from spec.positions.alibi.notation import KINDS, SIDES, LinearBias, Problem
-from spec.positions.calling import Caller, Made, made, options_of
+from spec.positions.calling import Made, made, options_of
 from spec.positions.record import Capability
 from spec.subject import Refused, not_offered
 
@@ -79,54 +79,49 @@ class Seen:
     made: Made
     options: Mapping[str, str]
 
-    @property
-    def caller(self) -> Caller:
-        """How arrays are handed over and read."""
-        return self.made.caller
-
     def bias(self, problem: Problem) -> Array:
         """b (H, N, M)."""
-        with self.caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             b = self.raw(problem)
-            return self.caller.read(b, problem.scores.shape, problem.dtype, "the bias")
+            return self.made.read(b, problem.scores.shape, problem.dtype, "the bias")
 
     def watched(self, problem: Problem) -> Call:
         """The bias as its caller sees it."""
 
         def read(b: Any) -> Array:
-            return self.caller.read(b, problem.scores.shape, problem.dtype, "the bias")
+            return self.made.read(b, problem.scores.shape, problem.dtype, "the bias")
 
-        with self.caller.running(problem.dtype):
-            return watched(self.caller.arrays, {}, lambda: self.raw(problem), read)
+        with self.made.running(problem.dtype):
+            return watched(self.made.library, {}, lambda: self.raw(problem), read)
 
     def slopes(self, problem: Problem) -> Array:
         """m (H), as the program shows them."""
         show = self.made.attribute("slopes")
         assert show is not None
         takes = "dtype" in inspect.signature(show).parameters
-        asked = {"dtype": self.caller.arrays.format(problem.dtype)} if takes else {}
-        with self.caller.running(problem.dtype):
+        asked = {"dtype": self.made.library.format(problem.dtype)} if takes else {}
+        with self.made.running(problem.dtype):
             m = show(problem.H, **asked)
-            return self.caller.read(m, (problem.H,), problem.dtype, "the slopes")
+            return self.made.read(m, (problem.H,), problem.dtype, "the slopes")
 
     def raw(self, problem: Problem) -> Any:
         """What the program returns."""
         asked: dict[str, Any] = {"first": problem.first}
         if "dtype" in self.options:
-            asked["dtype"] = self.caller.arrays.format(problem.dtype)
+            asked["dtype"] = self.made.library.format(problem.dtype)
         if problem.asked is not None:
-            asked["slopes"] = self.caller.put(problem.asked, problem.dtype)
+            asked["slopes"] = self.made.library.placed(problem.asked, problem.dtype)[1]
         named = {self.options[ours]: x for ours, x in asked.items() if ours in self.options}
         return self.made.target(problem.H, problem.N, problem.M, **named)
 
 
 def _dtypes(seen: Seen) -> tuple[str, ...]:
     """All that the library has, or the one that a program without `dtype` returns."""
-    arrays = seen.caller.arrays
+    arrays = seen.made.library
     if "dtype" in seen.options:
         return arrays.dtypes
     try:
-        with seen.caller.running("float64"):
+        with seen.made.running("float64"):
             found = arrays.dtype_of(seen.made.target(1, 1, 1))
     except Refused as refusal:
         raise Unsuitable(f"{name_of(seen.made.target)} fails for one head: {refusal}") from None

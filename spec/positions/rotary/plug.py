@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from spec.attention.plug import LAYOUTS
 from spec.backends import Unsuitable
@@ -25,7 +28,7 @@ from spec.positions.calling import Made, made, options_of
 from spec.positions.pairing import inverse, known, order
 from spec.positions.record import Capability
 from spec.positions.rotary.notation import KINDS, Problem, Rotation, kinds_of
-from spec.subject import not_offered
+from spec.subject import Refused, not_offered
 
 ANSWERS = {
     "first": {Capability.OFFSET},
@@ -76,7 +79,7 @@ def rotation(
         call=seen.watched,
         answers=frozenset(kinds),
         differentiates=frozenset(kinds),
-        dtypes=dtypes or ready.caller.arrays.dtypes,
+        dtypes=dtypes or ready.library.dtypes,
         conventions=chosen,
         origin=origin,
     )
@@ -93,20 +96,19 @@ class Seen:
 
     def rotate(self, problem: Problem) -> Array:
         """The rotated q."""
-        with self.made.caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             y = self._call(problem, self._put(problem, problem.q))
             return self._read(y, problem, "the rotated array")
 
     def watched(self, problem: Problem) -> Call:
         """The rotation as its caller sees it; an array of positions is an input too."""
-        caller = self.made.caller
-        with caller.running(problem.dtype):
-            buffer, q = caller.placed(self._turned(problem, problem.q), problem.dtype)
+        with self.made.running(problem.dtype):
+            buffer, q = self.made.library.placed(self._turned(problem, problem.q), problem.dtype)
             asked = self._asked(problem)
             named = self.options.get("positions")
             positions = {"positions": asked[named]} if named else {}
             return watched(
-                caller.arrays,
+                self.made.library,
                 {"q": buffer, **positions},
                 lambda: self._function(problem)(q, **asked),
                 lambda y: self._read(y, problem, "the rotated array"),
@@ -114,21 +116,18 @@ class Seen:
 
     def backward(self, problem: Problem) -> Array:
         """dq, from the cotangent dout."""
-        caller = self.made.caller
-        with caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             dout = self._put(problem, problem.dout)
             given = self.made.attribute("backward")
             if given is not None:
                 return self._read(given(dout, **self._asked(problem)), problem, "dq")
-            differentiate = caller.arrays.differentiate
-            assert differentiate is not None
-            q = self._put(problem, problem.q)
-            (dq,) = differentiate(lambda x: self._call(problem, x), [q], dout)
+            call, q = partial(self._call, problem), self._put(problem, problem.q)
+            (dq,) = self.made.library.gradients(call, [q], dout)
             return self._read(dq, problem, "dq")
 
     def place(self, problem: Problem) -> tuple[Array, Array, Array]:
         """q, k and v as attention is to receive them."""
-        with self.made.caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             arrays = [self._put(problem, x) for x in (problem.q, problem.k, problem.v)]
             ready = self.made.attribute("place")
             assert ready is not None
@@ -151,15 +150,22 @@ class Seen:
         rows = p if Capability.ROWS_OF_POSITIONS in kinds else p[0]
         asked: dict[str, Any] = {"first": int(p[0, 0])}
         if "positions" in self.options:
-            asked = {"positions": self.made.caller.whole_numbers(rows)}
+            asked = {"positions": self._whole(rows)}
         if Capability.BASE in kinds:
             asked["base"] = problem.base
         if problem.turned is not None:
             asked["width"] = problem.turned
         return {self.options[ours]: x for ours, x in asked.items() if ours in self.options}
 
+    def _whole(self, rows: Array) -> Any:
+        """Positions, as an array of 64-bit integers. Raises Refused: a position between two."""
+        whole = rows.astype(np.int64)
+        if (whole != rows).any():
+            raise Refused("positions between whole numbers cannot be put as integers")
+        return self.made.library.integers(whole)
+
     def _put(self, problem: Problem, x: Array) -> Any:
-        return self.made.caller.put(self._turned(problem, x), problem.dtype)
+        return self.made.library.placed(self._turned(problem, x), problem.dtype)[1]
 
     def _turned(self, problem: Problem, x: Array) -> Array:
         """In the layout of the function, its columns in the order of the function."""
@@ -167,7 +173,7 @@ class Seen:
 
     def _read(self, result: Any, problem: Problem, what: str) -> Array:
         shape = self._laid(problem.q).shape
-        numbers = self._laid(self.made.caller.read(result, shape, problem.dtype, what))
+        numbers = self._laid(self.made.read(result, shape, problem.dtype, what))
         return numbers[..., inverse(problem.D, self.pairing, problem.turned)]
 
     def _laid(self, x: Array) -> Array:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def encoding(
         backward=seen.backward if ready.differentiates else not_offered,
         answers=kinds,
         differentiates=kinds,
-        dtypes=dtypes or ready.caller.arrays.dtypes,
+        dtypes=dtypes or ready.library.dtypes,
         conventions=chosen,
         origin=origin,
     )
@@ -80,16 +81,15 @@ class Seen:
 
     def add(self, problem: Problem) -> Array:
         """y (B, N, E)."""
-        with self.made.caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             return self._read(self._call(problem, self._put(problem, problem.x)), problem, "y")
 
     def watched(self, problem: Problem) -> Call:
         """The sum as its caller sees it."""
-        caller = self.made.caller
-        with caller.running(problem.dtype):
-            buffer, x = caller.placed(self._turned(problem.x), problem.dtype)
+        with self.made.running(problem.dtype):
+            buffer, x = self.made.library.placed(self._turned(problem.x), problem.dtype)
             return watched(
-                caller.arrays,
+                self.made.library,
                 {"x": buffer},
                 lambda: self._call(problem, x),
                 lambda y: self._read(y, problem, "y"),
@@ -101,23 +101,22 @@ class Seen:
         if shown is None:
             zeros = problem.but(x=np.zeros((1, *problem.x.shape[1:])))
             return self.add(zeros)[0]
-        caller = self.made.caller
-        with caller.running(problem.dtype):
-            rows = shown(problem.N, problem.E, problem.first, caller.arrays.format(problem.dtype))
-            numbers = caller.read(rows, problem.x.shape[1:], problem.dtype, "the table")
+        with self.made.running(problem.dtype):
+            rows = shown(
+                problem.N, problem.E, problem.first, self.made.library.format(problem.dtype)
+            )
+            numbers = self.made.read(rows, problem.x.shape[1:], problem.dtype, "the table")
             return numbers[..., inverse(problem.E, self.pairing)]
 
     def backward(self, problem: Problem) -> Array:
         """dx (B, N, E)."""
-        caller = self.made.caller
         x, dout = (self._put(problem, array) for array in (problem.x, problem.dout))
-        with caller.running(problem.dtype):
+        with self.made.running(problem.dtype):
             given = self.made.attribute("backward")
             if given is not None:
                 return self._read(given(dout, x, **self._options(problem)), problem, "dx")
-            differentiate = caller.arrays.differentiate
-            assert differentiate is not None
-            (dx,) = differentiate(lambda tokens: self._call(problem, tokens), [x], dout)
+            call = partial(self._call, problem)
+            (dx,) = self.made.library.gradients(call, [x], dout)
             return self._read(dx, problem, "dx")
 
     def _call(self, problem: Problem, x: Any) -> Any:
@@ -127,12 +126,12 @@ class Seen:
         return {self.options["first"]: problem.first} if "first" in self.options else {}
 
     def _put(self, problem: Problem, x: Array) -> Any:
-        return self.made.caller.put(self._turned(x), problem.dtype)
+        return self.made.library.placed(self._turned(x), problem.dtype)[1]
 
     def _turned(self, x: Array) -> Array:
         """Its columns in the order of the function."""
         return x[..., order(x.shape[-1], self.pairing)]
 
     def _read(self, result: Any, problem: Problem, what: str) -> Array:
-        numbers = self.made.caller.read(result, problem.x.shape, problem.dtype, what)
+        numbers = self.made.read(result, problem.x.shape, problem.dtype, what)
         return numbers[..., inverse(problem.E, self.pairing)]

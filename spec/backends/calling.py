@@ -1,0 +1,121 @@
+"""Other people's programs: which parameters they have, and how they become methods of ours.
+
+An ordinary function is called as it says itself, in its signature or, where it is written in C,
+in its docstring. Parameters are matched by name; a required one that nobody knows makes it no
+target. What is wrong is said in one line (`Unsuitable`) before anything is judged.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from spec.backends import inferred, library
+from spec.backends.library import Library, Unsuitable, name_of
+from spec.comparison import Violation
+from spec.subject import Refused
+
+Parameters = Mapping[str, inspect.Parameter]
+Wrapper = TypeVar("Wrapper")
+
+BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
+    """The array library of a function: the one that is named, else told from its module."""
+    return library(backend or inferred(function)[0], device)
+
+
+def told(function: Any) -> Parameters | None:
+    """The parameters that a signature tells; None of what has none."""
+    try:
+        return inspect.signature(function).parameters
+    except (ValueError, TypeError):
+        return None
+
+
+def parameters_of(function: Callable[..., Any]) -> Parameters:
+    """The parameters that a function tells, if only in its docstring. Raises Unsuitable."""
+    parameters = told(function)
+    if parameters is not None:
+        return parameters
+    if isinstance(function, functools.partial):
+        inner = dict(parameters_of(function.func))
+        for bound in [*list(inner)[: len(function.args)], *function.keywords]:
+            inner.pop(bound, None)
+        return inner
+    return _documented(function)
+
+
+def _documented(function: Callable[..., Any]) -> Parameters:
+    """The parameters that a function written in C tells in the first line of its docstring."""
+    line = re.search(rf"{re.escape(name_of(function))}\((.*?)\)", function.__doc__ or "", re.DOTALL)
+    if line is None:
+        raise Unsuitable(f"{name_of(function)} does not say what parameters it takes")
+    parameters: dict[str, inspect.Parameter] = {}
+    for part in line[1].split(","):
+        text, _, default = part.partition("=")
+        name = text.split(":")[0].strip(" *\n")
+        if name.isidentifier():
+            parameters[name] = inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=default if default else inspect.Parameter.empty,
+            )
+    return parameters
+
+
+def by_place(parameters: Parameters, number: int) -> list[str]:
+    """The first parameters that can be passed by position, as many as there are of `number`."""
+    return [name for name, p in parameters.items() if p.kind in BY_PLACE][:number]
+
+
+def required(parameter: inspect.Parameter) -> bool:
+    """Whether a call must pass it."""
+    return parameter.default is parameter.empty and parameter.kind not in VARIADIC
+
+
+def spelled(names: Sequence[str], parameters: Parameters) -> str | None:
+    """The first of the names that is a parameter."""
+    return next((name for name in names if name in parameters), None)
+
+
+def matched(
+    title: str, parameters: Parameters, spellings: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Our name of an option -> the function's name of it, of those that it takes.
+
+    Raises Unsuitable: a parameter that is required and unknown.
+    """
+    named = {ours: spelled(names, parameters) for ours, names in spellings.items()}
+    found = {ours: name for ours, name in named.items() if name is not None}
+    for other, parameter in parameters.items():
+        if required(parameter) and other not in found.values():
+            raise Unsuitable(f"{title} requires a parameter {other!r}, which no problem has")
+    return found
+
+
+@contextmanager
+def probing(claim: str) -> Iterator[None]:
+    """A first small problem: a wrong or a refused answer makes the target no target."""
+    try:
+        yield
+    except (Violation, Refused) as reason:
+        raise Unsuitable(f"{claim}: {reason}") from None
+
+
+def behind(function: Any, wrapper: type[Wrapper]) -> Wrapper | None:
+    """The wrapper of a program that a function of a record is a method of, if it is one."""
+    seen = getattr(function, "__self__", None)
+    return seen if isinstance(seen, wrapper) else None
+
+
+def anew(method: Any, **changes: Any) -> Any:
+    """The same method of the same program, but for `changes` in how the program is seen."""
+    return getattr(replace(method.__self__, **changes), method.__name__)
