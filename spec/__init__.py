@@ -40,6 +40,7 @@ from spec.comparison import Violation
 if TYPE_CHECKING:
     from spec.attention.assertion import assert_attention
     from spec.certification import certify, parametrize_with_clauses, rerun
+    from spec.certification.target.loading import record
 
 __all__ = [
     "CLAUSES",
@@ -53,6 +54,7 @@ __all__ = [
     "assert_attention",
     "certify",
     "parametrize_with_clauses",
+    "record",
     "rerun",
 ]
 
@@ -69,6 +71,7 @@ DOORS = {
     "assert_attention": "spec.attention.assertion",
     "certify": "spec.certification",
     "parametrize_with_clauses": "spec.certification",
+    "record": "spec.certification.target.loading",
     "rerun": "spec.certification",
 }
 

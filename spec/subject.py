@@ -1,7 +1,7 @@
 """What is judged: a frozen record of plain functions on problems, and what it may leave out.
 
-Leaving a function out declares that it is not offered. Each chapter has a record of its own,
-and its `plug` makes one of an ordinary program of NumPy, torch or JAX.
+Leaving a function out declares that it is not offered. Each chapter has a record of its own;
+`spec.record` makes one of an ordinary program of NumPy, torch or JAX.
 
 Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
 the kinds of problem that are answered. The core needs none of the second.

@@ -61,6 +61,22 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     return _confirmed(found, known, request, origin, guard)
 
 
+def record(target: Target, about: str | None = None, **options: Any) -> Any:
+    """The record of an ordinary program, plugged in as `options` of its kind say.
+
+    about: the kind of subject, told from the target unless given. options: those of the kind's
+    own loader, as `spec.attention.plug.implementation` or `spec.layer.plug.layer` says.
+    Raises Unsuitable: an unknown kind, a record already, or no program of its kind.
+    """
+    found: Any = resolved(target) if isinstance(target, str) else target
+    if is_record(found):
+        raise Unsuitable(f"{found.name} is a record already")
+    kind = about or _told(found, None)
+    if kind not in KINDS:
+        raise Unsuitable(f"unknown kind {kind!r}: choose from {', '.join(KINDS)}")
+    return KINDS[kind].load(found, **options)
+
+
 def is_record(found: Any) -> bool:
     """Whether it is a record already, of whatever kind."""
     return not inspect.isclass(found) and hasattr(found, "about") and hasattr(found, "functions")
