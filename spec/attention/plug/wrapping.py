@@ -5,7 +5,7 @@ Every result is checked before its numbers are looked at (`results`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,32 +70,34 @@ class Wrapped:
         return Gradients(**self.partial(problem, INPUTS))
 
     def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        """The gradients of some of q, k and v, the others being constants."""
+        """The gradients of some of the arrays, the others being constants."""
         with self.library.quiet(problem.dtype):
-            arrays = dict(zip(INPUTS, self._arrays(problem), strict=True))
-            options = self._options(problem)
+            placed = dict(zip(INPUTS, self._arrays(problem), strict=True)) | self._options(problem)
 
             def function(*chosen: Any) -> Any:
-                given = {**arrays, **dict(zip(names, chosen, strict=True))}
-                return self._checked(problem, [given[name] for name in INPUTS], options)
+                given = {**placed, **dict(zip(names, chosen, strict=True))}
+                result = self._call(problem, [given.pop(name) for name in INPUTS], given)
+                wanted = self._native(_shape(problem, "dout"))
+                check(self.library, result, wanted, problem.dtype, "the output", placed=False)
+                return result
 
-            found = self._differentiate(problem, function, [arrays[name] for name in names])
-            return {
-                name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
-                for name, x in zip(names, found, strict=True)
-            }
+            dout = self._put(problem, "dout")[1]
+            with refusing():
+                found = self.library.gradients(function, [placed[n] for n in names], dout)
+            return self._differentials(problem, names, found)
+
+    def _differentials(
+        self, problem: Problem, names: tuple[str, ...], found: Sequence[Any]
+    ) -> dict[str, Array]:
+        """The numbers of gradients, each shaped like what it is taken by."""
+        return {
+            name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}", name in INPUTS)
+            for name, x in zip(names, found, strict=True)
+        }
 
     def mask_gradient(self, problem: Problem) -> Array:
         """The gradient of an additive mask, shaped like the mask."""
-        with self.library.quiet(problem.dtype):
-            arrays, options = self._arrays(problem), self._options(problem)
-
-            def function(mask: Any) -> Any:
-                return self._checked(problem, arrays, {**options, "mask": mask})
-
-            (found,) = self._differentiate(problem, function, [options["mask"]])
-            wanted = _shape(problem, "mask")
-            return self._read(found, wanted, problem.dtype, "dmask", turned=False)
+        return self.partial(problem, ("mask",))["mask"]
 
     def given_gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
@@ -103,13 +105,7 @@ class Wrapped:
             result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
             if not isinstance(result, tuple | list) or len(result) < 3:
                 raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
-            found = zip(INPUTS, result, strict=False)
-            return Gradients(
-                **{
-                    name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}")
-                    for name, x in found
-                }
-            )
+            return Gradients(**self._differentials(problem, INPUTS, result[:3]))
 
     def given_mask_gradient(self, problem: Problem) -> Array:
         """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
@@ -165,19 +161,6 @@ class Wrapped:
         asked = self.signature.keywords(problem, options)
         with refusing():
             return self.function(*ordered, **named, **asked)
-
-    def _checked(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
-        result = self._call(problem, arrays, options)
-        wanted = self._native(_shape(problem, "dout"))
-        check(self.library, result, wanted, problem.dtype, "the output", placed=False)
-        return result
-
-    def _differentiate(
-        self, problem: Problem, function: Callable[..., Any], arrays: list[Any]
-    ) -> list[Any]:
-        dout = self._put(problem, "dout")[1]
-        with refusing():
-            return list(self.library.gradients(function, arrays, dout))
 
     def _read(
         self,
