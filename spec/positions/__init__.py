@@ -15,7 +15,7 @@ kind of subject of its own, with problems and a record, and numbers R1 to R43 ru
     angles    p theta and its cosine, and how far a computed angle may stray
     pairing   which two columns are a pair: a convention, and a permutation
     proofs    what is proved, one pair of columns at a time
-    calling   other people's functions, called with care; truth: the definitions as records
+    calling   programs as they are called; truth: the definitions as records
 
 Where real programs go wrong is what they leave out of a formula: the rows that a cache
 holds already, the digits that an angle needs at a far position, a pairing that another
