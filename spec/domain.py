@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from spec.notation import Grade
 from spec.sizes import Reach
 
-DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 SEEDS = st.integers(0, 2**32 - 1)
 
 

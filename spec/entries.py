@@ -13,18 +13,25 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
+from spec.domain import SEEDS
 from spec.formats import rounded
 from spec.notation import Array
-from spec.sizes import Shapes
+from spec.sizes import Shapes, pick
 
 LATTICE = 16.0  # the lattice is the integers over this
+DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
 Chance = np.random.Generator
+Shape = tuple[int, ...]
 Entries = tuple[Array, Array, Array, Array]
+Numbers = Callable[[Chance, Shape], Array]
 
 # The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
 # ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
@@ -42,40 +49,40 @@ LARGEST_ENTRY: Mapping[str, float] = {
 }
 
 
-def _each(draw: Callable[[tuple[int, ...]], Array], shapes: Shapes) -> Entries:
-    q, k, v, dout = (draw(shape) for shape in shapes)
-    return q, k, v, dout
-
-
-def lattice(chance: Chance, shapes: Shapes) -> Entries:
+def lattice(chance: Chance, shape: Shape) -> Array:
     """Multiples of 1/16 in [-4, 4]: sums and shifts are exact."""
-    return _each(lambda shape: chance.integers(-64, 65, shape) / LATTICE, shapes)
+    return chance.integers(-64, 65, shape) / LATTICE
 
 
-def ties(chance: Chance, shapes: Shapes) -> Entries:
-    """Few numbers, so that many scores are equal and many entries are zero."""
-    return _each(lambda shape: chance.integers(-1, 2, shape).astype(float), shapes)
+def ties(chance: Chance, shape: Shape) -> Array:
+    """-1, 0 and 1, so that many scores are equal and many entries are zero."""
+    return chance.integers(-1, 2, shape).astype(float)
 
 
-def normal(chance: Chance, shapes: Shapes) -> Entries:
+def normal(chance: Chance, shape: Shape) -> Array:
     """Standard normal entries, as in most tests elsewhere."""
-    return _each(chance.standard_normal, shapes)
+    return chance.standard_normal(shape)
 
 
-def heavy(chance: Chance, shapes: Shapes) -> Entries:
+def heavy(chance: Chance, shape: Shape) -> Array:
     """Heavy tails: a few entries far larger than all others, as trained networks have."""
-    return _each(lambda shape: chance.standard_t(2, shape), shapes)
+    return chance.standard_t(2, shape)
+
+
+def _each(numbers: Numbers, chance: Chance, shapes: Shapes) -> Entries:
+    q, k, v, dout = (numbers(chance, shape) for shape in shapes)
+    return q, k, v, dout
 
 
 def sharp(chance: Chance, shapes: Shapes) -> Entries:
     """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
-    q, k, v, dout = normal(chance, shapes)
+    q, k, v, dout = _each(normal, chance, shapes)
     return q * 10.0 ** chance.choice([2, 3, 5]) / max(1, shapes[0][-1]) ** 0.5, k, v, dout
 
 
 def low(chance: Chance, shapes: Shapes) -> Entries:
     """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
-    q, k, v, dout = normal(chance, shapes)
+    q, k, v, dout = _each(normal, chance, shapes)
     reach = 10.0 ** chance.choice([2, 3, 5, 5]) * max(1, shapes[0][-1]) ** 0.5
     q[..., 1:] /= 4
     q[..., :1] = 8
@@ -85,7 +92,7 @@ def low(chance: Chance, shapes: Shapes) -> Entries:
 
 def ascending(chance: Chance, shapes: Shapes) -> Entries:
     """Scores that rise (or fall) from key to key, so that an online maximum never rests."""
-    q, k, v, dout = normal(chance, shapes)
+    q, k, v, dout = _each(normal, chance, shapes)
     keys = shapes[1][-2]
     k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
     q[..., 0] = chance.choice([-2.0, 1.0, 2.0])
@@ -94,7 +101,7 @@ def ascending(chance: Chance, shapes: Shapes) -> Entries:
 
 def ahead(chance: Chance, shapes: Shapes) -> Entries:
     """One key far ahead of the others: the weights are nearly one-hot."""
-    q, k, v, dout = normal(chance, shapes)
+    q, k, v, dout = _each(normal, chance, shapes)
     if shapes[1][-2]:
         q[..., 0] = 8
         k[..., chance.integers(shapes[1][-2]), 0] = chance.choice([4, 16, 64])
@@ -103,21 +110,24 @@ def ahead(chance: Chance, shapes: Shapes) -> Entries:
 
 def offset(chance: Chance, shapes: Shapes) -> Entries:
     """A large common offset in every key and every value, which must cancel."""
-    q, k, v, dout = lattice(chance, shapes)
+    q, k, v, dout = _each(lattice, chance, shapes)
     return q, k + chance.choice([-64, 64]), v + chance.choice([-128, 128]), dout
 
 
 def tiny(chance: Chance, shapes: Shapes) -> Entries:
     """Entries of v and dout near 1e-3, scores near zero: small results are results."""
-    q, k, v, dout = normal(chance, shapes)
+    q, k, v, dout = _each(normal, chance, shapes)
     return q / 64, k / 64, v / 1024, dout / 1024
 
 
-FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
+ALIKE: Mapping[str, Numbers] = {  # in every array
     "lattice": lattice,
     "ties": ties,
     "normal": normal,
     "heavy": heavy,
+}
+FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
+    **{name: partial(_each, numbers) for name, numbers in ALIKE.items()},
     "sharp": sharp,
     "low": low,
     "ascending": ascending,
@@ -129,7 +139,7 @@ EXACT = ("lattice", "ties")
 ALL = tuple(FAMILIES)
 
 
-def entries(family: str, seed: int, shapes: Shapes, scale: float, dtype: str) -> Entries:
+def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
     most = LARGEST_ENTRY[dtype]
@@ -141,15 +151,24 @@ def entries(family: str, seed: int, shapes: Shapes, scale: float, dtype: str) ->
     return q, k, v, dout
 
 
-def from_bytes(drawn: bytes, shapes: Shapes) -> Entries:
-    """q, k, v and dout with one entry for each byte drawn: zero bytes are zeros."""
-    numbers = BYTES[np.frombuffer(drawn, dtype=np.uint8)]
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    q, k, v, dout = (
-        part.reshape(shape)
-        for part, shape in zip(np.split(numbers, ends[:-1]), shapes, strict=True)
-    )
-    return q, k, v, dout
+def drawn(
+    draw: st.DrawFn,
+    families: Sequence[str],
+    shapes: Sequence[Shape],
+    seeded: Callable[[str, int, Any], Iterable[Array]],
+    few: int = DRAWN_ENTRY_BY_ENTRY,
+    seeds: st.SearchStrategy[int] = SEEDS,
+) -> Iterable[Array]:
+    """Arrays of these shapes: entry by entry if they are few and exact, so that they shrink to
+    zeros; else what `seeded` makes of a family, a seed and the shapes.
+    """
+    family = pick(draw, families)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
+    if family not in EXACT or ends[-1] > few:
+        return seeded(family, draw(seeds), shapes)
+    numbers = BYTES[np.frombuffer(draw(st.binary(min_size=ends[-1], max_size=ends[-1])), np.uint8)]
+    parts = zip(np.split(numbers, ends[:-1]), shapes, strict=True)
+    return [part.reshape(shape) for part, shape in parts]
 
 
 def _lattice_of_bytes() -> Array:

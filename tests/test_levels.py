@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 WORDS = (
     "notation",
     "formats subject sizes comparison simplify written",
-    "clause domain entries mistake",
-    "trial",
+    "clause domain mistake",
+    "entries trial",
 )
 CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")
 ENGINE = "spec.certification"

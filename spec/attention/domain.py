@@ -13,6 +13,7 @@ Sizes shrink to one batch, one head, one query and one key.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -22,9 +23,9 @@ from spec import entries
 from spec.attention import masks as kinds
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
+from spec.domain import SEEDS, Scope
 from spec.notation import Array, Memory
-from spec.sizes import Limits, Sizes, pick, sizes
+from spec.sizes import Limits, pick, sizes
 
 PLAIN = ("none",)
 # A fault that only idle queries show is for the clauses about them and for section A.
@@ -95,7 +96,8 @@ def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     kind, causal = _kind(draw, domain, scope.answers)
     size = sizes(draw, _limits(domain, scope))
     scale = _scale(draw, domain, scope.answers, causal)
-    q, k, v, dout = _entries(draw, domain, scope.dtype, size, scale)
+    seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
+    q, k, v, dout = entries.drawn(draw, domain.families, size.shapes, seeded)
     if size.M == 0:
         q = np.zeros_like(q)  # that nothing of them is read without keys is T10
     memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
@@ -175,17 +177,6 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
     )
-
-
-def _entries(
-    draw: st.DrawFn, domain: Problems, dtype: str, size: Sizes, scale: float | None
-) -> entries.Entries:
-    family = pick(draw, domain.families)
-    if family in entries.EXACT and size.count <= DRAWN_ENTRY_BY_ENTRY:
-        drawn = draw(st.binary(min_size=size.count, max_size=size.count))
-        return entries.from_bytes(drawn, size.shapes)
-    sigma = 1.0 if scale is None else scale
-    return entries.entries(family, draw(SEEDS), size.shapes, sigma, dtype)
 
 
 def _alike(x: Array) -> Array:

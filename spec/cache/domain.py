@@ -11,6 +11,7 @@ A problem shrinks to one token that arrives at once, and to an other text of one
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +20,9 @@ from hypothesis import strategies as st
 from spec import entries
 from spec.cache.notation import Problem
 from spec.cache.record import Capability
-from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS
+from spec.domain import SEEDS, Scope
 from spec.notation import Array
-from spec.sizes import Limits, Shapes, Sizes, pick, sizes
+from spec.sizes import Limits, Sizes, pick, sizes
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
@@ -50,20 +51,22 @@ class Texts:
         asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
         return frozenset(need for need, is_asked in asked.items() if is_asked)
 
-    def within(self, scope: Any) -> st.SearchStrategy[Problem]:
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
 
 
 @st.composite
-def _strategy(draw: st.DrawFn, domain: Texts, scope: Any) -> Problem:
+def _strategy(draw: st.DrawFn, domain: Texts, scope: Scope) -> Problem:
     answers = scope.answers
     least = (domain.sequences, domain.heads, domain.least, domain.least)
     grouped = domain.grouped if Capability.GROUPS in answers else False
     widths = Capability.WIDTHS in answers
     size = sizes(draw, Limits(scope.reach, least, True, False, "", grouped, widths, False))
     M = pick(draw, OTHERS)
-    q, k, v = _tokens(draw, domain, scope.dtype, replace(size, N=size.N + M, M=size.M + M))
+    *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
+    seeded = partial(entries.entries, dtype=scope.dtype)
+    q, k, v, _ = entries.drawn(draw, domain.families, (*both, (0,)), seeded)
     seed = draw(SEEDS)
     ragged = domain.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
     lengths = _lengths(domain, seed, size) if ragged else np.full(size.B, size.N)
@@ -79,20 +82,6 @@ def _strategy(draw: st.DrawFn, domain: Texts, scope: Any) -> Problem:
         rounding=scope.rounding,
         seed=seed,
     )
-
-
-def _tokens(draw: st.DrawFn, domain: Texts, dtype: str, size: Sizes) -> tuple[Array, Array, Array]:
-    """The tokens of both texts, one after the other."""
-    family = pick(draw, domain.families)
-    *shapes, dout = size.shapes
-    without: Shapes = (*shapes, (*dout[:2], 0, dout[3]))  # type: ignore[assignment]
-    count = sum(int(np.prod(shape)) for shape in without)
-    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
-        drawn = draw(st.binary(min_size=count, max_size=count))
-        q, k, v, _ = entries.from_bytes(drawn, without)
-    else:
-        q, k, v, _ = entries.entries(family, draw(SEEDS), without, 1.0, dtype)
-    return q, k, v
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:

@@ -11,21 +11,20 @@ hundred weights, and no key hidden.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 
 from spec.attention.options import CAUSAL, MASK, Capability, together
+from spec.domain import Scope
 from spec.dropout.notation import Problem
-from spec.entries import BYTES, LATTICE
+from spec.entries import Chance, Numbers, Shape, drawn, lattice, normal, ties
 from spec.formats import rounded
 from spec.notation import Array
 from spec.sizes import SMALL, pick
-
-Chance = np.random.Generator
 
 RATES = (0.5, 0.25, 0.1, 0.75, 0.9, 1 / 3, 0.01)
 FAIR_RATES = (0.25, 0.1, 0.75, 0.5, 1 / 3)  # of crowds: neither side is rare
@@ -38,26 +37,12 @@ SMALLER = 8.0  # queries are divided by this, and by twice as much where |s| wou
 MOST = 6.0
 
 
-def lattice(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """Multiples of 1/16 in [-4, 4]."""
-    return chance.integers(-64, 65, shape) / LATTICE
-
-
-def normal(chance: Chance, shape: tuple[int, ...]) -> Array:
+def near(chance: Chance, shape: Shape) -> Array:
     """Standard normal entries, none beyond 4."""
-    return np.clip(chance.standard_normal(shape), -4, 4)
+    return np.clip(normal(chance, shape), -4, 4)
 
 
-def ties(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """-1, 0 and 1: equal weights, and values of zero."""
-    return chance.integers(-1, 2, shape).astype(float)
-
-
-FAMILIES: Mapping[str, Callable[[Chance, tuple[int, ...]], Array]] = {
-    "lattice": lattice,
-    "normal": normal,
-    "ties": ties,
-}
+FAMILIES: Mapping[str, Numbers] = {"lattice": lattice, "normal": near, "ties": ties}
 
 
 @dataclass(frozen=True)
@@ -72,7 +57,7 @@ class Problems:
     about: ClassVar[str] = "dropout"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def within(self, scope: Any) -> st.SearchStrategy[Problem]:
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
 
@@ -81,19 +66,19 @@ CROWDS = Problems(crowd=True, rates=FAIR_RATES)
 
 
 @st.composite
-def _strategy(draw: st.DrawFn, domain: Problems, scope: Any) -> Problem:
+def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     B, H, N, M, D = _sizes(draw, domain, scope)
-    shapes = {"q": (B, H, N, D), "k": (B, H, M, D), "v": (B, H, M, M), "dout": (B, H, N, M)}
-    arrays = _arrays(draw, shapes)
-    arrays["q"] = arrays["q"] / SMALLER
-    arrays = {name: rounded(x, scope.dtype) for name, x in arrays.items()}
+    shapes = ((B, H, N, D), (B, H, M, D), (B, H, M, M), (B, H, N, M))
+    found = drawn(draw, tuple(FAMILIES), shapes, _seeded, few=DRAWN_ENTRY_BY_ENTRY, seeds=SEEDS)
+    q, *others = found
+    q, k, v, dout = (rounded(x, scope.dtype) for x in (q / SMALLER, *others))
     seed = draw(SEEDS)
     mask, causal = (None, False) if domain.crowd else _hidden(draw, scope.answers, seed, N, M)
     problem = Problem(
-        arrays["q"],
-        arrays["k"],
-        arrays["v"],
-        arrays["dout"],
+        q,
+        k,
+        v,
+        dout,
         p=pick(draw, domain.rates),
         mask=mask,
         causal=causal,
@@ -112,7 +97,7 @@ def tamed(problem: Problem) -> Problem:
     return problem.but(q=rounded(problem.q / 2.0**halvings, problem.dtype))
 
 
-def _sizes(draw: st.DrawFn, domain: Problems, scope: Any) -> tuple[int, int, int, int, int]:
+def _sizes(draw: st.DrawFn, domain: Problems, scope: Scope) -> tuple[int, int, int, int, int]:
     lengths = CROWD_LENGTHS if domain.crowd else LENGTHS
     heads = (2, 4) if domain.crowd else (1, 2, 3)
     B, H = pick(draw, heads), pick(draw, heads)
@@ -121,18 +106,10 @@ def _sizes(draw: st.DrawFn, domain: Problems, scope: Any) -> tuple[int, int, int
     return B, H, N, M, D
 
 
-def _arrays(draw: st.DrawFn, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """Entries for every array: drawn one by one if they are few, else from a seed."""
-    family = pick(draw, tuple(FAMILIES))
-    count = sum(int(np.prod(shape)) for shape in shapes.values())
-    if family == "normal" or count > DRAWN_ENTRY_BY_ENTRY:
-        # A stream of its own: a mask may come from the same seed, and must not know the entries.
-        chance = np.random.default_rng([draw(SEEDS), 3])
-        return {name: FAMILIES[family](chance, shape) for name, shape in shapes.items()}
-    drawn = BYTES[np.frombuffer(draw(st.binary(min_size=count, max_size=count)), np.uint8)]
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-    parts = zip(shapes.items(), np.split(drawn, ends[:-1]), strict=True)
-    return {name: part.reshape(shape) for (name, shape), part in parts}
+def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
+    # A stream of its own: a mask may come from the same seed, and must not know the entries.
+    chance = np.random.default_rng([seed, 3])
+    return [FAMILIES[family](chance, shape) for shape in shapes]
 
 
 def _hidden(

@@ -10,62 +10,30 @@ number of the format is multiplied by a power of two until it does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.entries import BYTES, LATTICE
+from spec.domain import SEEDS, Scope
+from spec.entries import ALIKE, Chance, Numbers, Shape, drawn, normal
 from spec.feed_forward.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
-from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, pick
+from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach, pick
 
-Chance = np.random.Generator
-Shapes = Mapping[str, tuple[int, ...]]
-
-SEEDS = st.integers(0, 2**32 - 1)
-DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 MOST_POSITIONS = 2**12  # B N (E + F) beyond this is slow, and finds little
 ROOM = 8.0  # for results in error, and for a factor that a clause puts in
 
 
-def lattice(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """Multiples of 1/16 in [-4, 4]."""
-    return chance.integers(-64, 65, shape) / LATTICE
-
-
-def ties(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """-1, 0 and 1, so that many units receive exactly 0."""
-    return chance.integers(-1, 2, shape).astype(float)
-
-
-def normal(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """Standard normal entries."""
-    return chance.standard_normal(shape)
-
-
-def heavy(chance: Chance, shape: tuple[int, ...]) -> Array:
-    """A few entries far larger than all others."""
-    return chance.standard_t(2, shape)
-
-
-def tiny(chance: Chance, shape: tuple[int, ...]) -> Array:
+def tiny(chance: Chance, shape: Shape) -> Array:
     """Entries near 1e-3: small results are results."""
-    return chance.standard_normal(shape) / 1024
+    return normal(chance, shape) / 1024
 
 
-FAMILIES: Mapping[str, Callable[[Chance, tuple[int, ...]], Array]] = {
-    "lattice": lattice,
-    "ties": ties,
-    "normal": normal,
-    "heavy": heavy,
-    "tiny": tiny,
-}
-EXACT = ("lattice", "ties")
-ALL = tuple(FAMILIES)
+FAMILIES: Mapping[str, Numbers] = {**ALIKE, "tiny": tiny}
 
 
 @dataclass(frozen=True)
@@ -75,33 +43,26 @@ class Problems:
     families: of entries. least: the smallest B, N, F to draw.
     """
 
-    families: tuple[str, ...] = ALL
+    families: tuple[str, ...] = tuple(FAMILIES)
     least: tuple[int, int, int] = (1, 1, 1)
     about: ClassVar[str] = "feed-forward"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def within(self, scope: Any) -> st.SearchStrategy[Problem]:
+    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
         """The strategy: problems of this domain that lie in `scope`."""
         return _strategy(self, scope)
 
 
 @st.composite
-def _strategy(draw: st.DrawFn, domain: Problems, scope: Any) -> Problem:
+def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
     shapes = _shapes(draw, domain, scope.reach)
-    family = pick(draw, domain.families)
-    count = sum(int(np.prod(shape)) for shape in shapes.values())
-    if family in EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
-        drawn = BYTES[np.frombuffer(draw(st.binary(min_size=count, max_size=count)), np.uint8)]
-        arrays = _cut(drawn, shapes)
-    else:
-        chance = np.random.default_rng(draw(SEEDS))
-        arrays = {name: FAMILIES[family](chance, shape) for name, shape in shapes.items()}
-    arrays = {name: rounded(x, scope.dtype) for name, x in arrays.items()}
+    found = drawn(draw, domain.families, tuple(shapes.values()), _seeded)
+    arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
     problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=draw(SEEDS))
     return tamed(problem)
 
 
-def _shapes(draw: st.DrawFn, domain: Problems, reach: Any) -> Shapes:
+def _shapes(draw: st.DrawFn, domain: Problems, reach: Reach) -> dict[str, Shape]:
     """The shape of every array; they shrink to one of each."""
     extent = pick(draw, EXTENTS[reach])
     widths = WIDE if extent == "wide" else WIDTHS
@@ -115,11 +76,9 @@ def _shapes(draw: st.DrawFn, domain: Problems, reach: Any) -> Shapes:
     return {name: tuple(sizes[a] for a in axes.split()) for name, axes in Problem.axes.items()}
 
 
-def _cut(numbers: Array, shapes: Shapes) -> dict[str, Array]:
-    """One array of numbers, cut into arrays of these shapes."""
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-    parts = np.split(numbers, ends[:-1])
-    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
+def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
+    chance = np.random.default_rng(seed)
+    return [FAMILIES[family](chance, shape) for shape in shapes]
 
 
 def tamed(problem: Problem) -> Problem:

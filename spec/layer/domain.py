@@ -8,14 +8,15 @@ so some rows are zero. Every query sees the first key unless a kind of mask says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.domain import Scope
+from spec.domain import SEEDS, Scope
+from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import KINDS, Capability
@@ -45,7 +46,6 @@ FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHARING = (1, 2, 3)  # heads to a key head
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +160,7 @@ def _sizes(
 
 
 def _arrays(
-    chance: np.random.Generator,
+    chance: Chance,
     family: str,
     sizes: Mapping[str, int],
     count: Arrays,
@@ -182,7 +182,7 @@ def _arrays(
 
 
 def _parameters(
-    chance: np.random.Generator,
+    chance: Chance,
     family: str,
     arrays: Mapping[str, Array],
     sizes: Mapping[str, int],
@@ -204,18 +204,17 @@ def _parameters(
     return Parameters(**{name: rounded(x, dtype) for name, x in found.items()})
 
 
-Numbers = Callable[[np.random.Generator, tuple[int, ...]], Array]
 NUMBERS: Mapping[str, Numbers] = {
     "lattice": lambda chance, shape: chance.integers(-8, 9, shape) / 4,
-    "normal": lambda chance, shape: chance.standard_normal(shape),
+    "normal": normal,
     "heavy": lambda chance, shape: np.clip(chance.standard_t(2, shape), -64, 64),
-    "sharp": lambda chance, shape: chance.standard_normal(shape),
+    "sharp": normal,
     "tiny": lambda chance, shape: chance.standard_normal(shape) / 64,
 }
 
 
 def _hidden(
-    chance: np.random.Generator, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
+    chance: Chance, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
 ) -> dict[str, Any]:
     """padding, mask and causal of a kind, or causal in any case; True forbids."""
     B, H, N, M = (sizes[axis] for axis in "BHNM")

@@ -166,7 +166,7 @@ def test_a_family_draws_what_its_shapes_say(family: str) -> None:
     from spec.entries import entries
 
     shapes = ((2, 3, 5, 7), (2, 1, 11, 7), (2, 1, 11, 13), (2, 3, 5, 13))
-    assert tuple(x.shape for x in entries(family, 0, shapes, 1.0, "float32")) == shapes
+    assert tuple(x.shape for x in entries(family, 0, shapes, dtype="float32")) == shapes
 
 
 def test_moves_carry_the_mask_along() -> None:

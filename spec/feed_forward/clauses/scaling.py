@@ -14,8 +14,9 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal, same_bits
+from spec.entries import EXACT
 from spec.feed_forward import proofs
-from spec.feed_forward.domain import EXACT, Problems
+from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import FeedForward, Problem
 from spec.feed_forward.rounding import bounds, of_output
 

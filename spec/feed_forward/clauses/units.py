@@ -19,8 +19,9 @@ from spec.attention.options import Capability
 from spec.attention.rounding.linear import weighted
 from spec.clause import clause
 from spec.comparison import equal, same_bits
+from spec.entries import EXACT
 from spec.feed_forward import proofs
-from spec.feed_forward.domain import EXACT, Problems
+from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import FeedForward, Problem
 from spec.feed_forward.rounding import of_gradients, of_output
 from spec.notation import Array

@@ -9,13 +9,14 @@ even, with those at which code changes its way, and sometimes only a part is rot
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
+from spec.domain import SEEDS, Scope
 from spec.notation import Array
 from spec.positions.angles import BASE
 from spec.positions.record import Capability
@@ -77,7 +78,9 @@ def _strategy(draw: st.DrawFn, domain: Turns, scope: Scope) -> Problem:
     room = max(1, MOST // (4 * N * D))
     B = max(2 if domain.several else 1, min(pick(draw, (1, 2, 3)), room))
     H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
-    q, k, v, dout = _entries(draw, scope.dtype, (B, H, N, D))
+    shape = (B, H, N, D)
+    seeded = partial(entries.entries, dtype=scope.dtype)
+    q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
     base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
     return Problem(
         q,
@@ -131,11 +134,3 @@ def _positions(draw: st.DrawFn, domain: Turns, scope: Scope, shape: tuple[int, i
     if kind == "rows":
         first = first + np.arange(B)[:, None]  # never all alike
     return np.broadcast_to(first + np.arange(N), shape).astype(float)
-
-
-def _entries(draw: st.DrawFn, dtype: str, shape: tuple[int, int, int, int]) -> entries.Entries:
-    family = pick(draw, FAMILIES)
-    count = 4 * int(np.prod(shape))
-    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
-        return entries.from_bytes(draw(st.binary(min_size=count, max_size=count)), (shape,) * 4)
-    return entries.entries(family, draw(SEEDS), (shape,) * 4, 1.0, dtype)

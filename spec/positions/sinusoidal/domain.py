@@ -8,13 +8,13 @@ lose their digits. Nothing is filtered: what is not answered is not drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.domain import DRAWN_ENTRY_BY_ENTRY, SEEDS, Scope
-from spec.notation import Array
+from spec.domain import SEEDS, Scope
 from spec.positions.record import Capability
 from spec.positions.sinusoidal.notation import LONG, Problem
 from spec.sizes import EDGES, SMALL, pick
@@ -59,7 +59,9 @@ def _strategy(draw: st.DrawFn, domain: Tokens, scope: Scope) -> Problem:
     N = _length(draw, domain, scope)
     B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
     first = _first(draw, domain, scope, N)
-    x, dout = _entries(draw, domain, scope.dtype, (B, N, E))
+    shapes = ((B, N, E), (0, 1), (0, 1), (B, N, E))
+    seeded = partial(entries.entries, dtype=scope.dtype)
+    x, _, _, dout = entries.drawn(draw, domain.families, shapes, seeded)
     seed = draw(SEEDS)
     return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
@@ -83,17 +85,3 @@ def _first(draw: st.DrawFn, domain: Tokens, scope: Scope, N: int) -> int:
     choices = (*((0,) * 6 if not domain.offset else ()), *NEAR, *far)
     first = pick(draw, choices)
     return first if Capability.LONG in scope.answers else max(0, min(first, LONG - N))
-
-
-def _entries(
-    draw: st.DrawFn, domain: Tokens, dtype: str, shape: tuple[int, int, int]
-) -> tuple[Array, Array]:
-    family = pick(draw, domain.families)
-    none = (0, 1)
-    count = 2 * shape[0] * shape[1] * shape[2]
-    if family in entries.EXACT and count <= DRAWN_ENTRY_BY_ENTRY:
-        drawn = draw(st.binary(min_size=count, max_size=count))
-        x, dout, _, _ = entries.from_bytes(drawn, (shape, shape, none, none))
-        return x, dout
-    x, _, _, dout = entries.entries(family, draw(SEEDS), (shape, none, none, shape), 1.0, dtype)
-    return x, dout
