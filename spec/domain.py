@@ -5,8 +5,9 @@ A domain says where a clause quantifies; a scope, which part of it is drawn from
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
@@ -14,6 +15,9 @@ from spec.notation import Grade
 from spec.sizes import Reach
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+Domain = TypeVar("Domain")
+Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True)
@@ -28,3 +32,11 @@ class Scope:
     conventions: Mapping[str, str] = field(default_factory=dict)
     rounding: Grade = "strict"
     reach: Reach = "standard"
+
+
+def strategy(
+    problem: Callable[[Domain, st.DrawFn, Scope], Drawn],
+) -> Callable[[Domain, Scope], st.SearchStrategy[Drawn]]:
+    """A method that draws a problem of a domain, as one that returns the strategy for it."""
+    drawn = st.composite(lambda draw, domain, scope: problem(domain, draw, scope))
+    return lambda domain, scope: drawn(domain, scope)

@@ -16,7 +16,7 @@ import numpy as np
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.mistake import Mistake
-from spec.simplify import RECORDS, Move
+from spec.simplify import RECORDS, Simplification
 from spec.subject import Refused
 from spec.trial import broken
 
@@ -106,7 +106,7 @@ class Kind:
     problem of the core of those who answer nearly all, as one of the core of a record.
     beyond: a problem that may be refused, and tells more of the form of an answer; by default
     there is none.
-    truth: the definition as a record. moves: ways to a simpler problem. mistakes: the known
+    truth: the definition as a record. simplify: ways to a simpler problem. mistakes: the known
     ones, by name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. telling: for each convention, a problem on
     which its choices differ, and no others'. precise: a problem that tells float64 from float32.
@@ -135,7 +135,7 @@ class Kind:
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     fitted: Callable[[Any, Any], Any] = unfitted
     beyond: Callable[[str], Any] = unasked
-    moves: tuple[Move, ...] = RECORDS
+    simplify: tuple[Simplification, ...] = RECORDS
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Any]] = nothing
     precise: Callable[[str], Any] | None = None

@@ -22,6 +22,7 @@ test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Index = Array | slice | list[int]
 Grade = Literal["strict", "flash", "eager"]
 Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 
@@ -71,6 +73,7 @@ class Posed:
     seed: int = 0
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = ("dtype", "rounding")  # than among the options
+    axes: ClassVar[Mapping[str, str]] = {}  # the letters of each array, aligned to the right
 
     def __post_init__(self) -> None:
         read_only(self)
@@ -84,6 +87,28 @@ class Posed:
         asked = {f.name: getattr(self, f.name) for f in fields(self) if f.default is MISSING}
         floats = {n: x for n, x in asked.items() if getattr(x, "dtype", None) == np.float64}
         return self.but(**{n: x.astype(np.longdouble) for n, x in floats.items()})
+
+    def having(self, letter: str) -> dict[str, int]:
+        """The arrays with that axis written out, and which one it is, counted from the right.
+
+        An axis of length 1 that stands for all is not.
+        """
+        found = {}
+        for name, letters in self.axes.items():
+            x, words = getattr(self, name), letters.split()
+            axis = words.index(letter) - len(words) if letter in words else 0
+            if axis and x is not None and x.ndim >= -axis:
+                found[name] = (axis, x.shape[axis])
+        _, length = next(iter(found.values()), (0, 0))
+        return {name: axis for name, (axis, size) in found.items() if not size == 1 != length}
+
+    def part(self, letter: str, index: Index) -> Self:
+        """Only the places `index` along an axis, in that order, in all arrays that have it."""
+        changes = {
+            name: getattr(self, name)[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
+            for name, axis in self.having(letter).items()
+        }
+        return self.but(**changes)
 
     def chance(self) -> np.random.Generator:
         """A source of choices that depends on `seed` alone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -10,22 +10,16 @@ import numpy as np
 
 from spec.notation import Array
 
-Move = Callable[[Any], Iterator[Any]]
+Simplification = Callable[[Any], Iterator[Any]]
 FAR = 24  # arrays of at most so many numbers are simplified number by number
 
 
 def along_axes(problem: Any) -> Iterator[Any]:
     """Fewer elements along each axis, in all arrays that have it: `axes` names them by letter."""
-    axes: Mapping[str, str] = problem.axes
-    for letter in dict.fromkeys("".join(axes.values()).replace(" ", "")):
-        having = {
-            name: words.split().index(letter)
-            for name, words in axes.items()
-            if letter in words.split() and getattr(problem, name) is not None
-        }
-        size = min(getattr(problem, name).shape[axis] for name, axis in having.items())
-        for index in kept(size):
-            yield problem.but(**{n: getattr(problem, n).take(index, a) for n, a in having.items()})
+    for letter in dict.fromkeys("".join(problem.axes.values()).replace(" ", "")):
+        having = problem.having(letter).items()
+        for index in kept(min(getattr(problem, name).shape[axis] for name, axis in having)):
+            yield problem.part(letter, index)
 
 
 def with_defaults(problem: Any) -> Iterator[Any]:
@@ -39,10 +33,6 @@ def with_defaults(problem: Any) -> Iterator[Any]:
             and not (isinstance(x, int) and x == field.default)
         ):
             yield problem.but(**{field.name: field.default})
-
-
-def _same(x: Any, other: Any) -> bool:
-    return x is other or (not isinstance(x, np.ndarray) and x == other)
 
 
 def plain_numbers(problem: Any) -> Iterator[Any]:
@@ -106,4 +96,4 @@ def _bits(number: float) -> float:
     return over.bit_length() + under.bit_length() - 1 + 0.5 * (number < 0)
 
 
-RECORDS: tuple[Move, ...] = (along_axes, with_defaults, plain_numbers)
+RECORDS: tuple[Simplification, ...] = (along_axes, with_defaults, plain_numbers)

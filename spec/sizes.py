@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeVar
 
-import numpy as np
 from hypothesis import strategies as st
 
 T = TypeVar("T")
@@ -71,11 +70,6 @@ class Sizes:
             (self.B, self.G, self.M, self.E),
             (self.B, self.H, self.N, self.E),
         )
-
-    @property
-    def count(self) -> int:
-        """How many entries the problem has."""
-        return sum(int(np.prod(shape)) for shape in self.shapes)
 
 
 @dataclass(frozen=True)

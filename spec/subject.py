@@ -110,6 +110,11 @@ DIFFERENTIATES = frozenset(
 )
 
 
+def holding(tests: Mapping[Any, object]) -> frozenset[str]:
+    """The words of which the test holds."""
+    return frozenset(word for word, holds in tests.items() if holds)
+
+
 def named(origin: str) -> Any:
     """What an origin names, if it has been imported; else None."""
     place, _, name = origin.rpartition(":")

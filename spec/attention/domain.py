@@ -23,9 +23,10 @@ from spec import entries
 from spec.attention import masks as kinds
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.notation import Array, Memory
 from spec.sizes import Limits, pick, sizes
+from spec.subject import holding
 
 PLAIN = ("none",)
 # A fault that only idle queries show is for the clauses about them and for section A.
@@ -77,11 +78,37 @@ class Problems:
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
         }
-        return frozenset(need for need, is_asked in asked.items() if is_asked)
+        return holding(asked)
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        kind, causal = _kind(draw, self, scope.answers)
+        size = sizes(draw, _limits(self, scope))
+        scale = _scale(draw, self, scope.answers, causal)
+        seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
+        q, k, v, dout = entries.drawn(draw, self.families, size.shapes, seeded)
+        if size.M == 0:
+            q = np.zeros_like(q)  # that nothing of them is read without keys is T10
+        memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
+        if memory == "expanded":
+            k, v = _alike(k), _alike(v)
+        form = pick(draw, _forms(scope.answers)) if kind != "none" else "N M"
+        seed = draw(SEEDS)
+        return Problem(
+            q,
+            k,
+            v,
+            dout,
+            mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
+            causal=causal,
+            scale=scale,
+            dtype=scope.dtype,
+            rounding=scope.rounding,
+            corner=scope.conventions.get("causal", Problem.corner),  # type: ignore[arg-type]
+            memory=memory,
+            seed=seed,
+        )
 
 
 SCALES = (0.5, 2.0, 0.3, 1.0)
@@ -89,36 +116,6 @@ ODD_SCALES = (0.0, -0.25)
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
 DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
 MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
-    kind, causal = _kind(draw, domain, scope.answers)
-    size = sizes(draw, _limits(domain, scope))
-    scale = _scale(draw, domain, scope.answers, causal)
-    seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
-    q, k, v, dout = entries.drawn(draw, domain.families, size.shapes, seeded)
-    if size.M == 0:
-        q = np.zeros_like(q)  # that nothing of them is read without keys is T10
-    memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
-    if memory == "expanded":
-        k, v = _alike(k), _alike(v)
-    form = pick(draw, _forms(scope.answers)) if kind != "none" else "N M"
-    seed = draw(SEEDS)
-    return Problem(
-        q,
-        k,
-        v,
-        dout,
-        mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
-        causal=causal,
-        scale=scale,
-        dtype=scope.dtype,
-        rounding=scope.rounding,
-        corner=scope.conventions.get("causal", Problem.corner),  # type: ignore[arg-type]
-        memory=memory,
-        seed=seed,
-    )
 
 
 def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:

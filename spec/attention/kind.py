@@ -18,7 +18,7 @@ from spec.attention.plug import LAYOUTS, implementation, program
 from spec.attention.plug.conventions import fitted, under
 from spec.attention.plug.trials import core, kinds, square, telling
 from spec.attention.record import Implementation
-from spec.attention.simplify import MOVES
+from spec.attention.simplify import WAYS
 from spec.attention.truth import truth
 from spec.clause import Clause
 from spec.kind import ASKED, Counted, Kind, Problems
@@ -91,7 +91,7 @@ KIND = Kind(
     kinds=kinds,
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
-    moves=MOVES,
+    simplify=WAYS,
     under=under,
     telling=telling,
     precise=lambda dtype: square(dtype, D=5),

@@ -12,10 +12,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.options import along
-from spec.notation import Array
-
-Index = Array | slice | list[int]
+from spec.notation import Array, Index
 
 
 def written_out(problem: Problem) -> Problem:
@@ -29,46 +26,28 @@ def written_out(problem: Problem) -> Problem:
 
 def of_keys(problem: Problem, index: Index) -> Problem:
     """The keys `index`, in that order, with their values and columns of the mask."""
-    return problem.but(
-        k=problem.k[:, :, index],
-        v=problem.v[:, :, index],
-        **_options(problem, "M", index),
-    )
+    return problem.part("M", index)
 
 
 def of_queries(problem: Problem, index: Index) -> Problem:
     """The queries `index`, in that order, with their cotangents and rows of the mask."""
-    return problem.but(
-        q=problem.q[:, :, index],
-        dout=problem.dout[:, :, index],
-        **_options(problem, "N", index),
-    )
+    return problem.part("N", index)
 
 
 def of_batch(problem: Problem, index: Index) -> Problem:
     """The batch elements `index`, in that order."""
-    return problem.but(
-        q=problem.q[index],
-        k=problem.k[index],
-        v=problem.v[index],
-        dout=problem.dout[index],
-        **_options(problem, "B", index),
-    )
+    return problem.part("B", index)
 
 
 def of_heads(problem: Problem, index: Index) -> Problem:
     """The query heads `index`, in that order, with their cotangents and slices of the mask."""
-    return problem.but(
-        q=problem.q[:, index],
-        dout=problem.dout[:, index],
-        **_options(problem, "H", index),
-    )
+    return problem.part("H", index)
 
 
 def of_groups(problem: Problem, index: Index) -> Problem:
     """The key heads `index`, in that order, each with all the query heads that read it."""
     heads = np.arange(problem.H).reshape(problem.G, -1)[index].reshape(-1)
-    return of_heads(problem, heads).but(k=problem.k[:, index], v=problem.v[:, index])
+    return problem.part("H", heads).part("G", index)
 
 
 def of_one_key_head_each(problem: Problem) -> Problem:
@@ -106,13 +85,3 @@ def unshared(problem: Problem) -> Problem:
     another order of adding up.
     """
     return problem.but(memory="contiguous") if problem.memory == "expanded" else problem
-
-
-def _options(problem: Problem, letter: str, index: Index) -> dict[str, Array]:
-    """The options that are arrays with such an axis written out, of the places `index` there."""
-    found = {}
-    for name, axis in along(letter).items():
-        x = getattr(problem, name)
-        if x is not None and x.ndim >= -axis and not x.shape[axis] == 1 != getattr(problem, letter):
-            found[name] = x[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
-    return found

@@ -57,6 +57,13 @@ class Problem(Posed):
     memory: Memory = "contiguous"
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", "corner")
+    axes: ClassVar[Mapping[str, str]] = {
+        "q": "B H N D",
+        "k": "B G M D",
+        "v": "B G M E",
+        "dout": "B H N E",
+        "mask": "B H N M",
+    }
 
     B = Length("q", 0)
     H = Length("q", 1)

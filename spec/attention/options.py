@@ -57,9 +57,8 @@ class Parameter:
 
     name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
     first the widely used one. neutral: what says nothing. plainer: values that are easier to
-    read than others, the plainest first. axes: of an array, aligned to the right; an axis may
-    have length 1 and stand for all, and leading ones may be left out. told: whether the arrays
-    tell as much, so that a function need not be told.
+    read than others, the plainest first. told: whether the arrays tell as much, so that a
+    function need not be told.
     """
 
     name: str
@@ -67,8 +66,12 @@ class Parameter:
     spellings: tuple[str, ...]
     neutral: Any = None
     plainer: tuple[Any, ...] = ()
-    axes: str = ""
     told: bool = False
+
+    @property
+    def axes(self) -> str:
+        """Of an array: one may have length 1 and stand for all, leading ones may be left out."""
+        return Problem.axes.get(self.name, "")
 
     def value(self, problem: Problem) -> Any:
         """What `problem` says; the neutral value where it says nothing."""
@@ -105,7 +108,7 @@ class Option:
     parameters: tuple[Parameter, ...] = ()
 
 
-MASK = Parameter("mask", "a mask", ("attn_mask", "mask"), axes="B H N M")
+MASK = Parameter("mask", "a mask", ("attn_mask", "mask"))
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
 SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
@@ -166,12 +169,6 @@ SINGLE = (
     ),
     Option(Capability.FUTURE, lambda p: not p.causal, ()),
 )
-
-
-def along(letter: str) -> dict[str, int]:
-    """The options that are arrays with the axis of that letter, and which one from the right."""
-    axes = {option.name: option.axes.split()[::-1] for option in ARRAYS}
-    return {name: -1 - words.index(letter) for name, words in axes.items() if letter in words}
 
 
 def together(one: Parameter, other: Parameter) -> str:

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
+from spec.attention.moves import of_groups
 from spec.attention.notation import Problem
-from spec.attention.options import ARRAYS, PARAMETERS, along
+from spec.attention.options import ARRAYS, PARAMETERS
 from spec.notation import Array
-from spec.simplify import FAR, Move, kept, simpler
-
-INPUTS = {"q": "B H N D", "k": "B G M D", "v": "B G M E", "dout": "B H N E"}
-
-
-@cache
-def having(letter: str) -> Mapping[str, int]:
-    """The arrays that may have the axis of that letter, and which one from the right."""
-    axes = {name: x.split().index(letter) - 4 for name, x in INPUTS.items() if letter in x}
-    return axes | along(letter)
-
-
-def taken(problem: Problem, letter: str, index: Array) -> Problem:
-    """Only the elements `index` along an axis, in all arrays that have it written out."""
-    changes: dict[str, Any] = {}
-    for name, axis in having(letter).items():
-        x = getattr(problem, name)
-        if x is not None and x.ndim >= -axis and x.shape[axis] > 1:
-            changes[name] = x.take(index, axis=axis)
-    return problem.but(**changes)
+from spec.simplify import FAR, Simplification, kept, simpler
 
 
 def batches(problem: Problem) -> Iterator[Problem]:
     """Fewer batch elements."""
     for index in kept(problem.B):
-        yield taken(problem, "B", index)
+        yield problem.part("B", index)
 
 
 def heads(problem: Problem) -> Iterator[Problem]:
@@ -45,33 +25,32 @@ def heads(problem: Problem) -> Iterator[Problem]:
         return
     group = problem.H // problem.G
     for index in kept(problem.G):
-        readers = (index[:, None] * group + np.arange(group)).reshape(-1)
-        yield taken(taken(problem, "G", index), "H", readers)
+        yield of_groups(problem, index)
     for index in kept(group):
         readers = (np.arange(problem.G)[:, None] * group + index).reshape(-1)
-        yield taken(problem, "H", readers)
+        yield problem.part("H", readers)
 
 
 def lengths(problem: Problem) -> Iterator[Problem]:
     """Fewer queries and keys: together where they are as many, and each on its own."""
     if problem.N == problem.M:
         for index in kept(problem.N):
-            yield taken(taken(problem, "N", index), "M", index)
+            yield problem.part("N", index).part("M", index)
     for index in kept(problem.N):
-        yield taken(problem, "N", index)
+        yield problem.part("N", index)
     for index in kept(problem.M):
-        yield taken(problem, "M", index)
+        yield problem.part("M", index)
 
 
 def widths(problem: Problem) -> Iterator[Problem]:
     """Fewer columns: of keys and values together where they are as wide, and each on its own."""
     if problem.D == problem.E:
         for index in kept(problem.D):
-            yield taken(taken(problem, "D", index), "E", index)
+            yield problem.part("D", index).part("E", index)
     for index in kept(problem.D):
-        yield taken(problem, "D", index)
+        yield problem.part("D", index)
     for index in kept(problem.E):
-        yield taken(problem, "E", index)
+        yield problem.part("E", index)
 
 
 def options(problem: Problem) -> Iterator[Problem]:
@@ -115,4 +94,4 @@ def numbers(problem: Problem) -> Iterator[Problem]:
         yield from (problem.but(**{name: x}) for x in simpler(getattr(problem, name)))
 
 
-MOVES: tuple[Move, ...] = (batches, heads, lengths, widths, options, masks, numbers)
+WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from spec import entries
 from spec.cache.notation import Problem
 from spec.cache.record import Capability
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.notation import Array
 from spec.sizes import Limits, Sizes, pick, sizes
+from spec.subject import holding
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
@@ -49,39 +50,37 @@ class Texts:
     def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
         asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
-        return frozenset(need for need, is_asked in asked.items() if is_asked)
+        return holding(asked)
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Texts, scope: Scope) -> Problem:
-    answers = scope.answers
-    least = (domain.sequences, domain.heads, domain.least, domain.least)
-    grouped = domain.grouped if Capability.GROUPS in answers else False
-    widths = Capability.WIDTHS in answers
-    size = sizes(draw, Limits(scope.reach, least, True, False, "", grouped, widths, False))
-    M = pick(draw, OTHERS)
-    *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
-    seeded = partial(entries.entries, dtype=scope.dtype)
-    q, k, v, _ = entries.drawn(draw, domain.families, (*both, (0,)), seeded)
-    seed = draw(SEEDS)
-    ragged = domain.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
-    lengths = _lengths(domain, seed, size) if ragged else np.full(size.B, size.N)
-    arrivals = _arrivals(pick(draw, ARRIVALS), seed, lengths, ragged)
-    own = {name: x[:, :, : size.N] for name, x in zip("qkv", (q, k, v), strict=True)}
-    other = {f"{name}_other": x[:, :, size.N :] for name, x in zip("qkv", (q, k, v), strict=True)}
-    drawn: dict[str, Any] = {**own, **other}
-    return Problem(
-        **drawn,
-        arrivals=arrivals,
-        lengths=lengths,
-        dtype=scope.dtype,
-        rounding=scope.rounding,
-        seed=seed,
-    )
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        answers = scope.answers
+        least = (self.sequences, self.heads, self.least, self.least)
+        grouped = self.grouped if Capability.GROUPS in answers else False
+        widths = Capability.WIDTHS in answers
+        size = sizes(draw, Limits(scope.reach, least, True, False, "", grouped, widths, False))
+        M = pick(draw, OTHERS)
+        *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
+        seeded = partial(entries.entries, dtype=scope.dtype)
+        q, k, v, _ = entries.drawn(draw, self.families, (*both, (0,)), seeded)
+        seed = draw(SEEDS)
+        ragged = self.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
+        lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)
+        arrivals = _arrivals(pick(draw, ARRIVALS), seed, lengths, ragged)
+        own = {name: x[:, :, : size.N] for name, x in zip("qkv", (q, k, v), strict=True)}
+        other = {
+            f"{name}_other": x[:, :, size.N :] for name, x in zip("qkv", (q, k, v), strict=True)
+        }
+        drawn: dict[str, Any] = {**own, **other}
+        return Problem(
+            **drawn,
+            arrivals=arrivals,
+            lengths=lengths,
+            dtype=scope.dtype,
+            rounding=scope.rounding,
+            seed=seed,
+        )
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from spec.attention import options
 from spec.cache.notation import Chunk, Problem
 from spec.notation import Array, Call
-from spec.subject import Subject, not_offered
+from spec.subject import Subject, holding, not_offered
 
 
 class Capability(StrEnum):
@@ -52,7 +52,7 @@ def kinds_of(problem: Problem | State) -> frozenset[str]:
         Capability.WIDTHS: problem.E != problem.D,
         Capability.RAGGED: not problem.even,
     }
-    return frozenset(kind for kind, holds in tests.items() if holds)
+    return holding(tests)
 
 
 KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.RAGGED})

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.domain import Scope
+from spec.domain import Scope, strategy
 from spec.dropout.notation import Problem
 from spec.entries import Chance, Numbers, Shape, drawn, lattice, normal, ties
 from spec.formats import rounded
@@ -57,37 +57,33 @@ class Problems:
     about: ClassVar[str] = "dropout"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        B, H, N, M, D = _sizes(draw, self, scope)
+        shapes = ((B, H, N, D), (B, H, M, D), (B, H, M, M), (B, H, N, M))
+        found = drawn(draw, tuple(FAMILIES), shapes, _seeded, few=DRAWN_ENTRY_BY_ENTRY, seeds=SEEDS)
+        q, *others = found
+        q, k, v, dout = (rounded(x, scope.dtype) for x in (q / SMALLER, *others))
+        seed = draw(SEEDS)
+        mask, causal = (None, False) if self.crowd else _hidden(draw, scope.answers, seed, N, M)
+        problem = Problem(
+            q,
+            k,
+            v,
+            dout,
+            p=pick(draw, self.rates),
+            mask=mask,
+            causal=causal,
+            scale=pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None,
+            dtype=scope.dtype,
+            rounding=scope.rounding,
+            seed=seed,
+        )
+        return tamed(problem)
 
 
 CROWDS = Problems(crowd=True, rates=FAIR_RATES)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
-    B, H, N, M, D = _sizes(draw, domain, scope)
-    shapes = ((B, H, N, D), (B, H, M, D), (B, H, M, M), (B, H, N, M))
-    found = drawn(draw, tuple(FAMILIES), shapes, _seeded, few=DRAWN_ENTRY_BY_ENTRY, seeds=SEEDS)
-    q, *others = found
-    q, k, v, dout = (rounded(x, scope.dtype) for x in (q / SMALLER, *others))
-    seed = draw(SEEDS)
-    mask, causal = (None, False) if domain.crowd else _hidden(draw, scope.answers, seed, N, M)
-    problem = Problem(
-        q,
-        k,
-        v,
-        dout,
-        p=pick(draw, domain.rates),
-        mask=mask,
-        causal=causal,
-        scale=pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None,
-        dtype=scope.dtype,
-        rounding=scope.rounding,
-        seed=seed,
-    )
-    return tamed(problem)
 
 
 def tamed(problem: Problem) -> Problem:

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.entries import ALIKE, Chance, Numbers, Shape, drawn, normal
 from spec.feed_forward.notation import Problem
 from spec.formats import FORMATS, rounded
@@ -48,18 +48,14 @@ class Problems:
     about: ClassVar[str] = "feed-forward"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Problems, scope: Scope) -> Problem:
-    shapes = _shapes(draw, domain, scope.reach)
-    found = drawn(draw, domain.families, tuple(shapes.values()), _seeded)
-    arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
-    problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=draw(SEEDS))
-    return tamed(problem)
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        shapes = _shapes(draw, self, scope.reach)
+        found = drawn(draw, self.families, tuple(shapes.values()), _seeded)
+        arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
+        problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=draw(SEEDS))
+        return tamed(problem)
 
 
 def _shapes(draw: st.DrawFn, domain: Problems, reach: Reach) -> dict[str, Shape]:

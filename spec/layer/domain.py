@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
@@ -87,44 +87,39 @@ class LayerProblems:
         }
         return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
 
-    def within(self, scope: Scope) -> st.SearchStrategy[LayerProblem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: LayerProblems, scope: Scope) -> LayerProblem:
-    answers = scope.answers & KINDS
-    if Capability.APART not in answers:
-        domain = replace(domain, arrays=(1,))
-    kind = pick(draw, _kinds(domain, answers))
-    unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
-    sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
-    apart = domain.arrays != (1,)  # one array has one width
-    own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
-    square = sizes["N"] == sizes["M"] and not own  # as self-attention has to be
-    count = pick(draw, [x for x in domain.arrays if x > 1 or square])
-    unbiased = _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
-    biased = Capability.BIASED in answers and not unbiased
-    family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
-    grouped = domain.grouped is None and Capability.GROUPS in answers
-    sharing = pick(draw, SHARING) if grouped else 1
-    sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
-    arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
-    return LayerProblem(
-        **arrays,
-        parameters=_parameters(chance, family, arrays, sizes, biased, scope.dtype),
-        heads=sizes["H"],
-        **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
-        arrays=count,
-        batched=not unbatched,
-        training=pick(draw, (True, False)) if domain.training is None else domain.training,
-        asks=pick(draw, domain.asks),
-        turn=_turn(scope),  # type: ignore[arg-type]
-        dtype=scope.dtype,
-        rounding=scope.rounding,
-        seed=draw(SEEDS),
-    )
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> LayerProblem:
+        """A problem of this domain that lies in `scope`."""
+        answers = scope.answers & KINDS
+        domain = self if Capability.APART in answers else replace(self, arrays=(1,))
+        kind = pick(draw, _kinds(domain, answers))
+        unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
+        sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
+        apart = domain.arrays != (1,)  # one array has one width
+        own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
+        square = sizes["N"] == sizes["M"] and not own  # as domain-attention has to be
+        count = pick(draw, [x for x in domain.arrays if x > 1 or square])
+        unbiased = _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
+        biased = Capability.BIASED in answers and not unbiased
+        family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
+        grouped = domain.grouped is None and Capability.GROUPS in answers
+        sharing = pick(draw, SHARING) if grouped else 1
+        sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
+        arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
+        return LayerProblem(
+            **arrays,
+            parameters=_parameters(chance, family, arrays, sizes, biased, scope.dtype),
+            heads=sizes["H"],
+            **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
+            arrays=count,
+            batched=not unbatched,
+            training=pick(draw, (True, False)) if domain.training is None else domain.training,
+            asks=pick(draw, domain.asks),
+            turn=_turn(scope),  # type: ignore[arg-type]
+            dtype=scope.dtype,
+            rounding=scope.rounding,
+            seed=draw(SEEDS),
+        )
 
 
 def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:

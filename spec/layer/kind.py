@@ -13,7 +13,7 @@ from spec.layer.plug.conventions import under
 from spec.layer.plug.described import read
 from spec.layer.plug.trials import apart, core, fitted, kinds, telling, trials
 from spec.layer.script import calls
-from spec.layer.simplify import MOVES
+from spec.layer.simplify import WAYS
 from spec.layer.truth import truth
 
 KIND = Kind(
@@ -34,7 +34,7 @@ KIND = Kind(
     kinds=kinds,
     trials=trials,
     ask={"step": lambda record, problem: record.step(problem, 0.5)},
-    moves=MOVES,
+    simplify=WAYS,
     under=under,
     telling=telling,
     precise=core,

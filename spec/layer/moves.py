@@ -37,29 +37,20 @@ def scaled(parameters: Parameters, **factors: Array) -> Parameters:
     return parameters.but(**found)
 
 
-def of_batch(problem: LayerProblem, b: int) -> LayerProblem:
-    """One batch element alone."""
-    mask, one = problem.mask, slice(b, b + 1)
-    if mask is not None and mask.ndim == 3:
-        mask = mask[b * problem.H : (b + 1) * problem.H]
-    inputs = {name: getattr(problem, name)[one] for name in ("query", "key", "value", "dout")}
-    padding = None if problem.padding is None else problem.padding[one]
-    return problem.but(**inputs, mask=mask, padding=padding)
+def of_batch(problem: LayerProblem, *elements: int) -> LayerProblem:
+    """These batch elements alone, with the masks of their heads."""
+    own = np.arange(problem.B * problem.H).reshape(problem.B, -1)[list(elements)].reshape(-1)
+    return problem.part("B", list(elements)).part("BH", own)
 
 
 def of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
     """Only the queries `index`, in this order; keys and values stay as they are."""
-    mask = None if problem.mask is None else problem.mask[..., index, :]
-    query, dout = problem.query[:, index], problem.dout[:, index]
-    return problem.but(query=query, dout=dout, mask=mask, arrays=3)
+    return problem.part("N", index).but(arrays=3)
 
 
 def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
     """Only the keys `index` and their values, in this order."""
-    mask = None if problem.mask is None else problem.mask[..., index]
-    padding = None if problem.padding is None else problem.padding[:, index]
-    key, value = problem.key[:, index], problem.value[:, index]
-    return problem.but(key=key, value=value, mask=mask, padding=padding, arrays=3)
+    return problem.part("M", index).but(arrays=3)
 
 
 def apart(problem: LayerProblem) -> LayerProblem:

@@ -98,6 +98,14 @@ class LayerProblem(Posed):
     turn: Turn = "none"
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "heads")
+    axes: ClassVar[Mapping[str, str]] = {
+        "query": "B N A",
+        "key": "B M K",
+        "value": "B M V",
+        "dout": "B N A",
+        "padding": "B M",
+        "mask": "BH N M",
+    }
 
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""

@@ -16,7 +16,7 @@ from spec.attention import options
 from spec.attention.notation import CONVENTIONS
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
 from spec.notation import Array, Call
-from spec.subject import Subject, not_offered
+from spec.subject import Subject, holding, not_offered
 
 
 class Capability(StrEnum):
@@ -80,7 +80,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.APART: problem.arrays > 1,
         Capability.GROUPS: problem.key_heads != problem.H,
     }
-    return frozenset(kind for kind, holds in tests.items() if holds)
+    return holding(tests)
 
 
 @dataclass(frozen=True)

@@ -10,38 +10,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from spec.layer import moves
 from spec.layer.notation import INPUTS, LayerProblem, Parameters
 from spec.notation import Array
-from spec.simplify import FAR, Move, kept, simpler
+from spec.simplify import FAR, Simplification, kept, simpler
 
-ARRAYS = ("query", "key", "value", "dout")
 BIASES = ("b_q", "b_k", "b_v", "b_o")
 
 
 def batches(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Fewer batch elements, with their heads' masks."""
     for index in kept(problem.B):
-        changes = {
-            name: getattr(problem, name)[index] for name in ("query", "key", "value", "dout")
-        }
-        mask, padding = problem.mask, problem.padding
-        if mask is not None and mask.ndim == 3:
-            rows = (index[:, None] * problem.H + np.arange(problem.H)).reshape(-1)
-            mask = mask[rows]
-        padding = None if padding is None else padding[index]
-        yield _one_array(problem.but(**changes, mask=mask, padding=padding))
+        yield _one_array(moves.of_batch(problem, *index))
 
 
 def lengths(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Fewer tokens, where queries are keys; fewer queries and fewer keys, where they are not."""
     if problem.N == problem.M:
         for index in kept(problem.N):
-            yield _one_array(_of_keys(_of_queries(problem, index), index))
+            yield _one_array(problem.part("N", index).part("M", index))
     if problem.arrays > 1:
         for index in kept(problem.N):
-            yield _of_queries(problem, index)
+            yield problem.part("N", index)
         for index in kept(problem.M):
-            yield _of_keys(problem, index)
+            yield problem.part("M", index)
 
 
 def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -49,12 +41,9 @@ def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
     H, G, D = problem.H, problem.key_heads, problem.D
     for index in kept(G):
         readers = (index[:, None] * (H // G) + np.arange(H // G)).reshape(-1)
-        found = _of_columns(problem, _columns(readers, D), _columns(index, D), len(readers))
-        mask = problem.mask
-        if mask is not None and mask.ndim == 3:
-            rows = (np.arange(problem.B)[:, None] * H + readers).reshape(-1)
-            found = found.but(mask=mask[rows])
-        yield found
+        own = (np.arange(problem.B)[:, None] * H + readers).reshape(-1)
+        part = problem.part("BH", own)
+        yield _of_columns(part, _columns(readers, D), _columns(index, D), len(readers))
     if G != H:
         keys = _columns(np.repeat(np.arange(G), H // G), D)
         yield _of_columns(problem, np.arange(problem.A), keys, H)
@@ -130,18 +119,6 @@ def _one_array(problem: LayerProblem) -> LayerProblem:
     return problem.but(**{name: getattr(problem, given) for name, given in ways})
 
 
-def _of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
-    mask = None if problem.mask is None else problem.mask[..., index, :]
-    return problem.but(query=problem.query[:, index], dout=problem.dout[:, index], mask=mask)
-
-
-def _of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
-    mask = None if problem.mask is None else problem.mask[..., index]
-    padding = None if problem.padding is None else problem.padding[:, index]
-    key, value = problem.key[:, index], problem.value[:, index]
-    return problem.but(key=key, value=value, mask=mask, padding=padding)
-
-
 def _columns(heads: Array, D: int) -> Array:
     """The columns that heads own."""
     return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
@@ -164,4 +141,4 @@ def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) ->
     return _one_array(smaller)
 
 
-MOVES: tuple[Move, ...] = (batches, heads, lengths, widths, options, masks, numbers)
+WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

@@ -7,6 +7,7 @@ import pytest
 
 from spec import assert_attention
 from spec.attention import definition
+from spec.attention.assertion import assert_attention
 from spec.attention.mistakes import MISTAKES
 from spec.attention.mistakes.pipeline import Options
 from spec.attention.options import (

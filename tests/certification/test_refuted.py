@@ -9,7 +9,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.attention.plug.trials import core
-from spec.attention.simplify import MOVES
+from spec.attention.simplify import WAYS
 from spec.certification import certify
 from spec.certification.explaining.reduction import smallest
 from spec.certification.ledger.certificate import loaded
@@ -107,7 +107,7 @@ def test_problems_survive_json():
 
 def test_smallest_stops_where_no_move_helps():
     problem = core("float64", N=7, M=9, D=4).but(scale=2.0, memory="strided", seed=5)
-    found, done = smallest(problem, lambda p: p.M >= 3 and p.q.any(), float("inf"), MOVES)
+    found, done = smallest(problem, lambda p: p.M >= 3 and p.q.any(), float("inf"), WAYS)
     assert done
     assert (found.B, found.H, found.N, found.M, found.D, found.E) == (1, 1, 1, 3, 1, 1)
     assert found.q.tolist() == [[[[1.0]]]]

@@ -14,7 +14,7 @@ from typing import Any
 
 from spec.clause import Clause
 from spec.kinds import kind_of
-from spec.simplify import Move
+from spec.simplify import Simplification
 from spec.subject import Subject
 from spec.trial import broken
 
@@ -26,7 +26,7 @@ def reduced(
     answers: frozenset[str],
     seconds: float,
 ) -> tuple[Any, bool]:
-    """A smaller problem that breaks the clause, and whether no move makes it smaller still."""
+    """A smaller problem that breaks the clause, and whether no way makes it smaller still."""
     known = kind_of(subject.about)
     definition = known.truth()
     allowed = answers | subject.kinds_of(problem)
@@ -37,22 +37,22 @@ def reduced(
             return False
         return not guarded or _holds(clause, definition, candidate)
 
-    return smallest(problem, fails, time.monotonic() + seconds, known.moves)
+    return smallest(problem, fails, time.monotonic() + seconds, known.simplify)
 
 
 def smallest(
-    problem: Any, fails: Callable[[Any], bool], deadline: float, moves: Sequence[Move]
+    problem: Any, fails: Callable[[Any], bool], deadline: float, ways: Sequence[Simplification]
 ) -> tuple[Any, bool]:
     """The end of the search from `problem`, and whether it came to an end before the deadline."""
     before = None
     while before is not problem:
         before = problem
-        for move in moves:
+        for simpler in ways:
             found: Any = problem
             while found is not None:
                 problem = found
                 found = None
-                for candidate in move(problem):
+                for candidate in simpler(problem):
                     if time.monotonic() > deadline:
                         return problem, False
                     if fails(candidate):

@@ -12,10 +12,11 @@ from typing import ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.positions.alibi.notation import Problem
 from spec.positions.record import Capability
 from spec.sizes import EDGES, SMALL, pick
+from spec.subject import holding
 
 HEADS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 40)
 LENGTHS = (*SMALL, *SMALL, *EDGES[:9], 64, 65)
@@ -50,27 +51,23 @@ class Biases:
             Capability.SLOPES: self.asked,
             Capability.SYMMETRIC: self.symmetric,
         }
-        return frozenset(need for need, is_asked in asked.items() if is_asked)
+        return holding(asked)
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Biases, scope: Scope) -> Problem:
-    H = pick(draw, HEADS)
-    long = not domain.near and scope.reach != "small"
-    N = max(domain.least, pick(draw, (*LENGTHS, *(LONG_LENGTHS if long else ()))))
-    first = 0
-    if Capability.OFFSET in scope.answers:
-        caches = (*CACHED, *(LONG_CACHES if long else ()))
-        first = pick(draw, caches if domain.cached else (*(0,) * 6, *caches))
-    N = min(N, max(domain.least, MOST // (H * (N + first))))
-    scores = np.zeros((H, N, N + first))  # what they are does not matter to a bias
-    asked = None
-    if Capability.SLOPES in scope.answers and not domain.published:
-        given = [pick(draw, SLOPES) for _ in range(H)]
-        asked = np.array(given) if domain.asked or pick(draw, (False, False, True)) else None
-    seed = draw(SEEDS)
-    return Problem(scores, asked=asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        H = pick(draw, HEADS)
+        long = not self.near and scope.reach != "small"
+        N = max(self.least, pick(draw, (*LENGTHS, *(LONG_LENGTHS if long else ()))))
+        first = 0
+        if Capability.OFFSET in scope.answers:
+            caches = (*CACHED, *(LONG_CACHES if long else ()))
+            first = pick(draw, caches if self.cached else (*(0,) * 6, *caches))
+        N = min(N, max(self.least, MOST // (H * (N + first))))
+        scores = np.zeros((H, N, N + first))  # what they are does not matter to a bias
+        asked = None
+        if Capability.SLOPES in scope.answers and not self.published:
+            given = [pick(draw, SLOPES) for _ in range(H)]
+            asked = np.array(given) if self.asked or pick(draw, (False, False, True)) else None
+        seed = draw(SEEDS)
+        return Problem(scores, asked=asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

@@ -21,7 +21,7 @@ import numpy as np
 
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.record import Capability
-from spec.subject import Subject, not_offered
+from spec.subject import Subject, holding, not_offered
 
 KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
@@ -61,15 +61,6 @@ class Problem(Posed):
         return self.distance >= 0
 
 
-def kinds_of(problem: Problem) -> frozenset[str]:
-    """The kinds of problem that `problem` is; empty for the core."""
-    tests = {
-        Capability.OFFSET: problem.first != 0,
-        Capability.SLOPES: problem.asked is not None,
-    }
-    return frozenset(kind for kind, holds in tests.items() if holds)
-
-
 @dataclass(frozen=True)
 class LinearBias(Subject):
     """One way to compute linear biases: plain functions of a problem.
@@ -96,7 +87,11 @@ class LinearBias(Subject):
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)
+        tests = {
+            Capability.OFFSET: problem.first != 0,
+            Capability.SLOPES: problem.asked is not None,
+        }
+        return holding(tests)
 
     @property
     def offers(self) -> frozenset[str]:

@@ -16,12 +16,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.notation import Array
 from spec.positions.angles import BASE
 from spec.positions.record import Capability
 from spec.positions.rotary.notation import LONG, Problem
 from spec.sizes import EDGES, SMALL, pick
+from spec.subject import holding
 
 FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")
 WIDTHS = (2, 4, 4, 6, 8, 10, 16)
@@ -61,39 +62,35 @@ class Turns:
             Capability.LONG: self.where == "far",
             Capability.PARTIAL_ROTATION: self.partial,
         }
-        return frozenset(need for need, is_asked in asked.items() if is_asked)
+        return holding(asked)
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Turns, scope: Scope) -> Problem:
-    answers = scope.answers
-    D = pick(draw, WIDTHS if domain.where == "near" else (*WIDTHS, *WIDE))
-    D = D + 1 if domain.odd else D
-    D = D + pick(draw, (1, 2, 6)) if domain.partial else D
-    N = _length(draw, domain, scope)
-    room = max(1, MOST // (4 * N * D))
-    B = max(2 if domain.several else 1, min(pick(draw, (1, 2, 3)), room))
-    H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
-    shape = (B, H, N, D)
-    seeded = partial(entries.entries, dtype=scope.dtype)
-    q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
-    base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
-    return Problem(
-        q,
-        k,
-        v,
-        dout,
-        positions=_positions(draw, domain, scope, (B, N)),
-        base=base,
-        turned=_turned(draw, domain, scope, D),
-        dtype=scope.dtype,
-        rounding=scope.rounding,
-        seed=draw(SEEDS),
-    )
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        answers = scope.answers
+        D = pick(draw, WIDTHS if self.where == "near" else (*WIDTHS, *WIDE))
+        D = D + 1 if self.odd else D
+        D = D + pick(draw, (1, 2, 6)) if self.partial else D
+        N = _length(draw, self, scope)
+        room = max(1, MOST // (4 * N * D))
+        B = max(2 if self.several else 1, min(pick(draw, (1, 2, 3)), room))
+        H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
+        shape = (B, H, N, D)
+        seeded = partial(entries.entries, dtype=scope.dtype)
+        q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
+        base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
+        return Problem(
+            q,
+            k,
+            v,
+            dout,
+            positions=_positions(draw, self, scope, (B, N)),
+            base=base,
+            turned=_turned(draw, self, scope, D),
+            dtype=scope.dtype,
+            rounding=scope.rounding,
+            seed=draw(SEEDS),
+        )
 
 
 def _length(draw: st.DrawFn, domain: Turns, scope: Scope) -> int:

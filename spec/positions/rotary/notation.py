@@ -21,7 +21,7 @@ from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
-from spec.subject import Subject, not_offered
+from spec.subject import Subject, holding, not_offered
 
 KINDS = frozenset(
     {
@@ -101,7 +101,7 @@ def kinds_of(problem: Problem) -> frozenset[str]:
         Capability.PARTIAL_ROTATION: problem.width != problem.D,
         Capability.BASE: problem.base != BASE,
     }
-    return frozenset(kind for kind, holds in tests.items() if holds)
+    return holding(tests)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from hypothesis import strategies as st
 
 from spec import entries
-from spec.domain import SEEDS, Scope
+from spec.domain import SEEDS, Scope, strategy
 from spec.positions.record import Capability
 from spec.positions.sinusoidal.notation import LONG, Problem
 from spec.sizes import EDGES, SMALL, pick
@@ -48,22 +48,18 @@ class Tokens:
         """What the domain cannot do without, and a clause over it needs as well."""
         return frozenset({Capability.OFFSET} if self.offset else ())
 
-    def within(self, scope: Scope) -> st.SearchStrategy[Problem]:
-        """The strategy: problems of this domain that lie in `scope`."""
-        return _strategy(self, scope)
-
-
-@st.composite
-def _strategy(draw: st.DrawFn, domain: Tokens, scope: Scope) -> Problem:
-    E = _width(draw, domain, scope)
-    N = _length(draw, domain, scope)
-    B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
-    first = _first(draw, domain, scope, N)
-    shapes = ((B, N, E), (0, 1), (0, 1), (B, N, E))
-    seeded = partial(entries.entries, dtype=scope.dtype)
-    x, _, _, dout = entries.drawn(draw, domain.families, shapes, seeded)
-    seed = draw(SEEDS)
-    return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+    @strategy
+    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+        """A problem of this domain that lies in `scope`."""
+        E = _width(draw, self, scope)
+        N = _length(draw, self, scope)
+        B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
+        first = _first(draw, self, scope, N)
+        shapes = ((B, N, E), (0, 1), (0, 1), (B, N, E))
+        seeded = partial(entries.entries, dtype=scope.dtype)
+        x, _, _, dout = entries.drawn(draw, self.families, shapes, seeded)
+        seed = draw(SEEDS)
+        return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
 def _width(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
-from spec.subject import Subject, not_offered
+from spec.subject import Subject, holding, not_offered
 
 KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
@@ -56,16 +56,6 @@ class Problem(Posed):
         return self.first + np.arange(self.N)
 
 
-def kinds_of(problem: Problem) -> frozenset[str]:
-    """The kinds of problem that `problem` is; empty for the core."""
-    tests = {
-        Capability.OFFSET: problem.first != 0,
-        Capability.LONG: problem.first + problem.N > LONG,
-        Capability.ODD_WIDTHS: problem.E % 2 == 1,
-    }
-    return frozenset(kind for kind, holds in tests.items() if holds)
-
-
 @dataclass(frozen=True)
 class Encoding(Subject):
     """One way to add sinusoidal positions: plain functions of a problem.
@@ -93,4 +83,9 @@ class Encoding(Subject):
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)
+        tests = {
+            Capability.OFFSET: problem.first != 0,
+            Capability.LONG: problem.first + problem.N > LONG,
+            Capability.ODD_WIDTHS: problem.E % 2 == 1,
+        }
+        return holding(tests)
