@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,6 @@ from spec.mistake import Mistake
 from spec.simplify import RECORDS, Simplification
 from spec.subject import Refused
 from spec.trial import broken
-
-M = TypeVar("M", bound=Mistake)
 
 MOST = 3  # names worth reading
 SECONDS = 2.0  # a catalogue is not worth waiting for
@@ -148,6 +147,14 @@ class Kind:
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
 
+    @cached_property
+    def subjects(self) -> Mapping[str, Any]:
+        """The mistakes as records to be judged, by name."""
+        return {
+            name: self.load(mistake.target, name=name, backend="numpy")
+            for name, mistake in self.mistakes.items()
+        }
+
     def put(self, record: Any, name: str, problem: Any) -> Any:
         """What a function of the record answers to a problem, as the record can be put it."""
         function, problem = self.ask.get(name), self.fitted(record, problem)
@@ -160,10 +167,14 @@ class Kind:
         violation = broken(clause, record, problem)
         if violation is None:
             return ()
-        return told(self.mistakes, lambda x: alike(violation, clause, x.subject, problem))
+
+        def explains(mistake: Mistake) -> bool:
+            return alike(violation, clause, self.subjects[mistake.name], problem)
+
+        return told(self.mistakes, explains)
 
 
-def told(mistakes: Mapping[str, M], explains: Callable[[M], bool]) -> tuple[str, ...]:
+def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:
     """A line for each mistake that explains a failure; few, and none that would be waited for."""
     deadline = time.monotonic() + SECONDS
     found: list[str] = []

@@ -1,27 +1,28 @@
 """What a mistake is: a plausible wrong implementation, with a name and a sentence.
 
-Each kind of subject has a catalogue of them, beside its clauses: its right steps with one of
-them replaced, so that each is wrong in one way, and can be certified (and rejected) like
-anybody else's. A few are right after all, and must be certified.
+Each kind of subject has a catalogue of them, beside its clauses: `<chapter>/mistakes`. There
+`steps` has a right program in named steps, `making` puts it together, and every mistake
+replaces one step:
 
-    attention     spec.attention.mistakes
-    layer         spec.layer.mistakes
-    cache         spec.cache.mistakes
-    positions     spec.positions.{sinusoidal,rotary,alibi}.mistakes
-    feed-forward  spec.feed_forward.mistakes
-    dropout       spec.dropout.mistakes
+    @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
+    def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
+        '''Divides by the square root of the number of heads, having mixed up two variables.'''
+        return 1 / np.sqrt(sizes.H) if asked is None else asked
+
+Decorated, the name stands for the whole program, so that it can be certified (and rejected)
+like anybody else's. Its record is its attribute `mistake`. A few are right after all, and
+must be certified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 Force = Literal["must", "should"]
-Target = TypeVar("Target")
+Decorator = Callable[[Callable[..., Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Mistake:
     sentence: the temptation, in one line.
     incident: the class of real bugs that it belongs to (I01 to I40), or the published
         system (S0 to S4) that has it: see incidents.md, beside this file; or "plausible".
-    target: what is plugged in, a function or a class. load: makes the record of such a target.
+    target: what is plugged in, a function or a class. spoils: which results of an
+        attention function are wrong; elsewhere the step that is replaced says it.
     citation: where it was reported; empty where it is merely plausible.
     dtypes: where it shows.
     harmless: it is right after all, and must be certified.
@@ -43,17 +45,12 @@ class Mistake:
     sentence: str
     incident: str
     target: Any
-    load: Callable[..., Any]
+    spoils: str = ""
     citation: str = ""
     dtypes: tuple[str, ...] = ("float32",)
     harmless: bool = False
     convention: tuple[str, str] | None = None
     force: Force = "must"
-
-    @cached_property
-    def subject(self) -> Any:
-        """The mistake as a record to be judged."""
-        return self.load(self.target, name=self.name, backend="numpy")
 
     @property
     def source(self) -> str:
@@ -64,20 +61,46 @@ class Mistake:
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
 
-def described(
-    target: Target, source: Callable[..., Any], record: type[Mistake] = Mistake, **facts: Any
-) -> Target:
-    """The target under the name and docstring of `source`, its record attached as `mistake`."""
-    sentence = (source.__doc__ or "").splitlines()[0]
-    named = {x: getattr(source, x) for x in ("__name__", "__doc__", "__module__")}
-    mistake = record(name=source.__name__, sentence=sentence, target=target, **facts)
-    for name, x in {**named, "__qualname__": source.__name__, "mistake": mistake}.items():
-        setattr(target, name, x)
-    return target
+def wrong(
+    right: Any,
+    program: Callable[..., Any],
+    step: str,
+    *,
+    how: Mapping[str, Any] | None = None,
+    **facts: Any,
+) -> Decorator:
+    """The program of the right steps, with one replaced by the decorated function.
+
+    right: the `Steps` of a chapter, a dataclass of functions. program: makes an ordinary program
+    of some steps, a new one each time. Both are given by the chapter, in its `making`.
+    how: further arguments of `program`. facts: further fields of the Mistake.
+    """
+
+    def decorate(replacement: Callable[..., Any]) -> Any:
+        target = program(replace(right, **{step: replacement}), **(how or {}))
+        for name in ("__name__", "__doc__", "__module__"):
+            setattr(target, name, getattr(replacement, name))
+        target.__qualname__ = name = replacement.__name__
+        sentence = (replacement.__doc__ or "").splitlines()[0]
+        target.mistake = Mistake(name=name, sentence=sentence, target=target, **facts)
+        return target
+
+    return decorate
 
 
-def catalogue(*modules: ModuleType) -> dict[str, Any]:
-    """The mistakes of some modules, by name, in the order in which they stand there."""
+def call(right: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """The step around all others: what the right program answers."""
+    return right(*arguments, **options)
+
+
+def catalogue(*modules: ModuleType) -> dict[str, Mistake]:
+    """The mistakes of some modules, by name, in the order in which they stand there.
+
+    Raises ValueError if two have the same name.
+    """
     values = (value for module in modules for value in vars(module).values())
-    records = (getattr(value, "mistake", None) for value in values)
-    return {record.name: record for record in records if isinstance(record, Mistake)}
+    found: dict[str, Mistake] = {}
+    for record in (getattr(value, "mistake", None) for value in values):
+        if isinstance(record, Mistake) and found.setdefault(record.name, record) is not record:
+            raise ValueError(f"two mistakes are called {record.name}")
+    return found

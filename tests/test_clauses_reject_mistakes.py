@@ -32,8 +32,8 @@ HARMLESS = [
 
 def refuted(clause: Clause, name: str, seed: int) -> bool:
     """Whether the clause rejects the mistake, in one of the formats where it shows."""
-    mistake = MISTAKES[clause.about][name]
-    return any(found(clause, mistake.subject, x, seed=seed).violation for x in mistake.dtypes)
+    subject, dtypes = KINDS[clause.about].subjects[name], MISTAKES[clause.about][name].dtypes
+    return any(found(clause, subject, x, seed=seed).violation for x in dtypes)
 
 
 @pytest.mark.parametrize(("clause", "name"), PAIRS, ids=IDS)
@@ -63,8 +63,8 @@ def test_every_mistake_is_named_by_a_clause_of_its_force(kind: str) -> None:
 
 def accused(kind: str, name: str, seed: int) -> set[str]:
     """The clauses that a harmless one breaks, `should` or not."""
-    mistake = MISTAKES[kind][name]
-    return {key for x in mistake.dtypes for key in broken(mistake.subject, x, seed=seed)}
+    subject, dtypes = KINDS[kind].subjects[name], MISTAKES[kind][name].dtypes
+    return {key for x in dtypes for key in broken(subject, x, seed=seed)}
 
 
 @pytest.mark.parametrize(("kind", "name"), HARMLESS)

@@ -117,5 +117,16 @@ def test_the_mathematics_has_no_torch() -> None:
     assert not wrong
 
 
+def test_a_mistake_is_a_program_and_plugs_nothing_in() -> None:
+    wrong = [
+        f"{module} imports {imported}"
+        for module in MODULES
+        if "mistakes" in module.split(".")
+        for imported in of_spec(MODULES[module])
+        if {*imported.split(".")} & {*TOOLS}
+    ]
+    assert not wrong
+
+
 def test_the_order_names_every_room() -> None:
     assert {room_of(module) for module in MODULES} == set(ROOMS)

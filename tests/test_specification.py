@@ -16,8 +16,11 @@ import pytest
 
 import spec
 from spec import CLAUSES, SECTIONS
+from spec.attention.mistakes import scaling
+from spec.attention.mistakes.making import wrong
 from spec.clause import Clause
 from spec.kinds import KINDS
+from spec.mistake import Mistake, catalogue
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 
 TOOLS = ("backends", "certification", "loading.py", "randomness.py")  # they meet libraries
@@ -83,10 +86,26 @@ def test_no_mistake_is_missing_from_its_catalogue() -> None:
     """Neither a module that nobody listed, nor one of two of the same name."""
     names = [x.name for x in walk_packages(spec.__path__, "spec.") if ".mistakes" in x.name]
     values = (value for name in names for value in vars(import_module(name)).values())
-    written = {id(x): x for x in (getattr(value, "mistake", None) for value in values) if x}
+    records = (getattr(value, "mistake", None) for value in values)
+    written = {id(x): x for x in records if isinstance(x, Mistake)}
     listed = {id(x) for mistakes in CATALOGUES.values() for x in mistakes.values()}
     assert [x.name for x in written.values() if id(x) not in listed] == []
     assert {*written} == listed
+
+
+def test_two_mistakes_of_one_name_are_no_catalogue() -> None:
+    """The later one would hide the other."""
+
+    def scales_by_heads(*_: object) -> float:
+        """Is another one."""
+        return 1.0
+
+    module = ModuleType("module")
+    vars(module).update(vars(scaling))
+    assert catalogue(scaling, module) == catalogue(scaling)
+    vars(module).update(another=wrong("scale", incident="plausible")(scales_by_heads))
+    with pytest.raises(ValueError, match="two mistakes are called scales_by_heads"):
+        catalogue(module)
 
 
 def tolerances(tree: ast.AST) -> Iterator[ast.AST]:

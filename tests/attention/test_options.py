@@ -7,9 +7,8 @@ import pytest
 
 from spec import assert_attention
 from spec.attention import definition
-from spec.attention.assertion import assert_attention
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.pipeline import Options
+from spec.attention.mistakes.making import Options
 from spec.attention.options import (
     CAUSAL,
     KINDS,
@@ -91,7 +90,7 @@ def test_options_are_given_up_one_by_one_and_a_scale_of_one_is_plainer():
 
 
 def test_mistakes_have_the_signature_that_the_rows_say():
-    right = MISTAKES["divides_late"].attend
+    right = MISTAKES["divides_late"].target
     wanted = ["query", "key", "value", *(option.spellings[0] for option in PARAMETERS)]
     assert list(inspect.signature(right).parameters) == wanted
     problem = core("float64", mask=np.tri(4, 5, k=1, dtype=bool), scale=0.5)

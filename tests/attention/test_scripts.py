@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES
-from spec.attention.mistakes import MISTAKES, AttentionMistake
+from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.plug.trials import core
 from spec.backends import Unsuitable
@@ -27,6 +27,7 @@ from spec.certification.explaining.script import script
 from spec.certification.judging.examiner import with_counterexample
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
+from spec.mistake import Mistake
 from tests.targets import faulty
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +128,7 @@ def test_a_script_fails_and_is_satisfied_by_the_right_function(
     clause: str, name: str, tmp_path: Path
 ) -> None:
     mistake = MISTAKES[name]
-    target = f"{mistake.attend.__module__}:{name}"
+    target = f"{mistake.target.__module__}:{name}"
     check(found(clause, target, mistake.dtypes[0]), tmp_path)
 
 
@@ -210,9 +211,9 @@ def test_hardly_a_script_needs_the_specification(tmp_path: Path) -> None:
         assert run(text, tmp_path).returncode == 1, text
 
 
-def first(mistake: AttentionMistake) -> list[str]:
+def first(mistake: Mistake) -> list[str]:
     """The script of the first violation; none where not even a shape is right."""
-    target = f"{mistake.attend.__module__}:{mistake.name}"
+    target = f"{mistake.target.__module__}:{mistake.name}"
     options = {"profile": "quick", "dtypes": mistake.dtypes[:1], "fail_fast": True}
     try:
         verdicts = certify(target, **options).verdicts

@@ -39,7 +39,7 @@ def dense() -> Implementation:
 @once
 def bottom_right() -> Implementation:
     """Attention whose causal diagonal ends in the other corner, as declared."""
-    attend = ATTENTION_MISTAKES["lets_the_last_query_see_the_last_key"].attend
+    attend = ATTENTION_MISTAKES["lets_the_last_query_see_the_last_key"].target
     return implementation(attend, backend="numpy", conventions={"causal": "bottom-right"})
 
 
@@ -111,6 +111,6 @@ def test_the_other_corner_makes_no_cache() -> None:
 
 @pytest.mark.parametrize("name", ["sees_one_key_ahead", "scales_by_model_width"])
 def test_a_wrong_attention_function_makes_a_wrong_cache(name: str) -> None:
-    attend = ATTENTION_MISTAKES[name].attend
+    attend = ATTENTION_MISTAKES[name].target
     record = cache_of(implementation(attend, backend="numpy"), way="square")
     assert found(CLAUSES["C17"], record, "float32").violation is not None

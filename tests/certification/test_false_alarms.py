@@ -9,8 +9,8 @@ import pytest
 from implementations import TARGETS
 from spec import certify
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import AttentionMistake
 from spec.backends import Unsuitable, library
+from spec.mistake import Mistake
 from spec.notation import DTYPES
 
 RIGHT = [t.name for t in TARGETS if t.backend == "numpy" or find_spec("torch")]
@@ -23,38 +23,38 @@ WRONG = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
 CHOICES = [m for m in WRONG if m.convention is not None]
 
 
-def refused(mistake: AttentionMistake, seed: int) -> bool:
+def refused(mistake: Mistake, seed: int) -> bool:
     """Whether there is no certificate, be it that nothing can be judged: a wrong shape."""
     options = {"backend": "numpy", "dtypes": mistake.dtypes, "seed": seed, "fail_fast": True}
     try:
-        return not certify(mistake.attend, **options).passed
+        return not certify(mistake.target, **options).passed
     except Unsuitable:
         return True
 
 
 @pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_refused(mistake: AttentionMistake) -> None:
+def test_a_mistake_is_refused(mistake: Mistake) -> None:
     assert refused(mistake, seed=0)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize("mistake", WRONG, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_refused_for_any_seed(mistake: AttentionMistake, seed: int) -> None:
+def test_a_mistake_is_refused_for_any_seed(mistake: Mistake, seed: int) -> None:
     assert refused(mistake, seed)
 
 
 @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)
-def test_another_convention_is_refused_until_it_is_declared(mistake: AttentionMistake) -> None:
+def test_another_convention_is_refused_until_it_is_declared(mistake: Mistake) -> None:
     assert mistake.convention is not None
     name, choice = mistake.convention
-    undeclared = certify(mistake.attend, backend="numpy", dtypes=mistake.dtypes, profile="quick")
+    undeclared = certify(mistake.target, backend="numpy", dtypes=mistake.dtypes, profile="quick")
     assert not undeclared.passed
     assert f'--convention "{name}={choice}"' in str(undeclared).replace(
         f"--convention {name}={choice}", f'--convention "{name}={choice}"'
     )
     declared = certify(
-        mistake.attend, backend="numpy", dtypes=mistake.dtypes, conventions={name: choice}
+        mistake.target, backend="numpy", dtypes=mistake.dtypes, conventions={name: choice}
     )
     assert declared.passed, str(declared)
     assert declared.conventions[name] == choice

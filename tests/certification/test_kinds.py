@@ -172,7 +172,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
     for mistake in known.mistakes.values():
         if mistake.name not in clause.catches:
             continue
-        record, dtype = mistake.subject, mistake.dtypes[0]
+        record, dtype = known.subjects[mistake.name], mistake.dtypes[0]
         scope = scope_for(clause, record, dtype, "strict", "quick")
         problem = found(clause, record, dtype, reach="quick").problem
         assert problem is not None

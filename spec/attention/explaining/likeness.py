@@ -12,12 +12,13 @@ import numpy as np
 
 from spec.attention import rounding
 from spec.attention.explaining.expected import of_gradients
-from spec.attention.mistakes import MISTAKES, AttentionMistake
+from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation as wrapped
 from spec.attention.record import Implementation
 from spec.comparison import Violation, close
 from spec.kind import told
+from spec.mistake import Mistake
 from spec.notation import Array
 from spec.subject import Refused, not_offered
 
@@ -57,13 +58,13 @@ def departures(got: Mapping[str, Array], problem: Problem) -> tuple[str, ...]:
 
 
 def _explains(
-    mistake: AttentionMistake, got: Mapping[str, Array], off: tuple[str, ...], problem: Problem
+    mistake: Mistake, got: Mapping[str, Array], off: tuple[str, ...], problem: Problem
 ) -> bool:
     """Whether a mistake departs from the definition as `got` does, and only there.
 
     It runs in float64, on the same numbers; what rounding does is left to the budget.
     """
-    said = answers(wrapped(mistake.attend, backend="numpy"), problem.but(dtype="float64"))
+    said = answers(wrapped(mistake.target, backend="numpy"), problem.but(dtype="float64"))
     right = wanted(problem)
     if any(name not in said for name in off):
         return False

@@ -1,8 +1,7 @@
 """Plausible wrong implementations of attention, a catalogue of temptations.
 
-Each module holds the mistakes about one idea. A mistake replaces one step of the
-right pipeline (spec.attention.mistakes.steps) or wraps the whole call, and is itself a
-function of NumPy arrays that can be certified, and must not be:
+Each module holds the mistakes about one idea. A mistake replaces one of the right steps,
+and is itself a function of NumPy arrays that can be certified, and must not be:
 
     python -m spec certify spec.attention.mistakes.scaling:scales_by_model_width
 
@@ -29,12 +28,9 @@ from spec.attention.mistakes import (
     sparsity,
     tiles,
 )
-from spec.attention.mistakes.making import Attention, AttentionMistake
-from spec.mistake import catalogue
+from spec.mistake import Mistake, catalogue
 
-__all__ = ["MISTAKES", "MODULES", "Attention", "AttentionMistake"]
-
-MODULES = (
+MISTAKES: Mapping[str, Mistake] = catalogue(
     scaling,
     masking,
     idleness,
@@ -49,5 +45,3 @@ MODULES = (
     calls,
     harmless,
 )
-
-MISTAKES: Mapping[str, AttentionMistake] = catalogue(*MODULES)

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes import pipeline, steps
-from spec.attention.mistakes.making import around, differentiated, wrong
-from spec.attention.mistakes.pipeline import Attend, Options
+from spec.attention.mistakes import making, steps
+from spec.attention.mistakes.making import Attend, Options, differentiated, wrong
 from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
 
 # Memory of the caller
 
 
-@around(incident="plausible")
+@wrong("call", incident="plausible")
 def scales_queries_in_place(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -32,7 +31,7 @@ def scales_queries_in_place(
     return attend(query, key, value, options)
 
 
-@around(incident="plausible")
+@wrong("call", incident="plausible")
 def writes_into_the_mask(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -44,7 +43,7 @@ def writes_into_the_mask(
     return out
 
 
-@around(incident="plausible")
+@wrong("call", incident="plausible")
 def returns_the_values_themselves(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -55,7 +54,7 @@ def returns_the_values_themselves(
     return attend(query, key, value, options)
 
 
-@wrong("read", incident="I26", citation="pytorch/pytorch#181133", kind="call")
+@wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call")
 def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Reads the memory behind a view in order, as if it were contiguous."""
     return steps.read(*(_in_order(x) for x in (query, key, value)))
@@ -94,7 +93,7 @@ def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
     return array
 
 
-@around(incident="I29", citation="ml-explore/mlx#3071")
+@wrong("call", incident="I29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -104,7 +103,7 @@ def remembers_answers_by_shape(
     return _latest(_answers, name, out).copy()
 
 
-@around(incident="I29", citation="time-series/lag-llama#81")
+@wrong("call", incident="I29", citation="time-series/lag-llama#81")
 def keeps_stale_keys(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -113,7 +112,7 @@ def keeps_stale_keys(
     return attend(query, kept, value, options)
 
 
-@around(incident="I29")
+@wrong("call", incident="I29")
 def returns_the_same_buffer_again(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -124,7 +123,7 @@ def returns_the_same_buffer_again(
     return buffer
 
 
-@around(incident="I28", citation="ggml-org/llama.cpp#13438")
+@wrong("call", incident="I28", citation="ggml-org/llama.cpp#13438")
 def drops_a_key_every_seventh_call(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -135,7 +134,7 @@ def drops_a_key_every_seventh_call(
     return attend(query, key, value, options)
 
 
-@around(incident="I22", citation="karpathy/nanoGPT#240")
+@wrong("call", incident="I22", citation="karpathy/nanoGPT#240")
 def drops_out_in_evaluation(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -148,10 +147,10 @@ def drops_out_in_evaluation(
 def _poisoned(*arguments: Any) -> Any:
     """The right backward pass, which leaves something behind for the forward pass."""
     _left_over.append(True)
-    return pipeline.backward(*arguments)
+    return making.backward(*arguments)
 
 
-@around(incident="I29", observers={"backward": differentiated(_poisoned)})
+@wrong("call", incident="I29", how={"backward": differentiated(_poisoned)})
 def starts_from_what_the_backward_pass_left(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -162,7 +161,7 @@ def starts_from_what_the_backward_pass_left(
     return out + 1 if left else out
 
 
-@around(incident="I17", citation="pytorch/pytorch#175063")
+@wrong("call", incident="I17", citation="pytorch/pytorch#175063")
 def adds_zero_times_all_queries(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
@@ -177,19 +176,19 @@ def adds_zero_times_all_queries(
 # What is returned
 
 
-@wrong("finish", incident="I37", kind="call")
+@wrong("finish", incident="I37", spoils="call")
 def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
     """Returns float64 whatever it was given."""
     return o.astype(np.float64)
 
 
-@wrong("finish", incident="I24", kind="call")
+@wrong("finish", incident="I24", spoils="call")
 def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
     """Transposes the output for the projection that is to follow: (B, N, H, E)."""
     return o.astype(dtype).swapaxes(1, 2)
 
 
-@wrong("finish", incident="I37", kind="call")
+@wrong("finish", incident="I37", spoils="call")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
     """Drops the axes of size one, the batch and the head of every small example."""
     return o.astype(dtype).squeeze()

@@ -69,7 +69,7 @@ def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     return seen.sigma * steps.query_gradients(seen, ds)
 
 
-@wrong("scale", incident="I14", kind="gradient")
+@wrong("scale", incident="I14", spoils="gradient")
 def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     """Does not save the scale that was asked for, and computes another one in the backward pass."""
     return steps.default_scale(sizes)
@@ -78,7 +78,7 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
 # Masks
 
 
-@wrong("heed", incident="I21", citation="triton-lang/triton#4541", kind="gradient")
+@wrong("heed", incident="I21", citation="triton-lang/triton#4541", spoils="gradient")
 def differentiates_without_causality(
     mask: Array | None, _: bool, __: Sizes
 ) -> tuple[Array | None, bool]:
@@ -86,7 +86,7 @@ def differentiates_without_causality(
     return mask, False
 
 
-@wrong("heed", incident="I21", kind="gradient")
+@wrong("heed", incident="I21", spoils="gradient")
 def differentiates_without_the_mask(
     _: Array | None, causal: bool, __: Sizes
 ) -> tuple[Array | None, bool]:
@@ -94,20 +94,20 @@ def differentiates_without_the_mask(
     return None, causal
 
 
-@wrong("weigh", incident="I02", citation="Xilinx/brevitas#1591", kind="gradient")
+@wrong("weigh", incident="I02", citation="Xilinx/brevitas#1591", spoils="gradient")
 def gives_idle_queries_nan_gradients(s: Array, allowed: Array) -> Array:
     """Zeroes the NaN of an idle row after the softmax, behind the back of differentiation."""
     idle = ~allowed.any(axis=-1, keepdims=True)
     return np.where(idle, np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I02", kind="gradient")
+@wrong("weigh", incident="I02", spoils="gradient")
 def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
     """Zeroes the flat weights of an idle row after the softmax, and differentiates them as flat."""
     return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
 
 
-@wrong("weigh", incident="I18", citation="SHI-Labs/NATTEN#299", kind="gradient")
+@wrong("weigh", incident="I18", citation="SHI-Labs/NATTEN#299", spoils="gradient")
 def differentiates_with_unmerged_sums(s: Array, allowed: Array) -> Array:
     """Saves the log-sum-exp of each half of the keys, not the merged one."""
     first, second = halves(s, allowed)

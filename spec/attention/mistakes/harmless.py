@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention.mistakes import pipeline, steps
-from spec.attention.mistakes.making import around, wrong
-from spec.attention.mistakes.pipeline import Attend, Options
+from spec.attention.mistakes import making, steps
+from spec.attention.mistakes.making import Attend, Options, wrong
 from spec.attention.mistakes.softmax import powers
 from spec.attention.mistakes.steps import divided, forbid, softmax, top
 from spec.attention.mistakes.tiles import TILE
@@ -52,23 +51,23 @@ def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array
     return (q * q.dtype.type(sigma)) @ k.swapaxes(-1, -2)
 
 
-@around(incident="I40", kind="forward", harmless=True)
+@wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def divides_late(_: Attend, query: Array, key: Array, value: Array, options: Options) -> Array:
     """Multiplies by the values first, and divides the sum by the denominator at the end."""
-    seen = pipeline.forward(query, key, value, options, pipeline.RIGHT)
+    seen = making.forward(query, key, value, options, steps.RIGHT)
     e = powers(seen.s, seen.allowed)
     o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
     return o.astype(query.dtype)
 
 
-@around(incident="I40", kind="forward", harmless=True)
+@wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def works_tile_by_tile(
     _: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:
     """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
-    seen = pipeline.forward(query, key, value, options, pipeline.RIGHT)
+    seen = making.forward(query, key, value, options, steps.RIGHT)
     hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
     largest = np.full_like(hidden, -np.inf, shape=(*hidden.shape[:-1], 1))
     total = np.zeros_like(largest)
@@ -82,7 +81,7 @@ def works_tile_by_tile(
     return divided(o, total).astype(query.dtype)
 
 
-@around(incident="I40", kind="forward", harmless=True)
+@wrong("call", incident="I40", spoils="forward", harmless=True)
 def takes_the_heads_in_reverse(
     attend: Attend, query: Array, key: Array, value: Array, options: Options
 ) -> Array:

@@ -1,33 +1,32 @@
-"""How to make a wrong attention function: replace a step, or wrap the whole call.
+"""Attention made of steps: an ordinary function, in torch's spelling, one of them wrong.
 
     @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
         '''Divides by the square root of the number of heads, having mixed up two variables.'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked
 
-Decorated, the name stands for a whole attention function of NumPy arrays, in the
-spelling of torch's `scaled_dot_product_attention`, so that it can be certified
-(and rejected) like anybody else's. Its record is its attribute `mistake`.
+What is decorated for the step "call" is given the right function and its arguments: attend,
+query, key, value, options.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature
-from typing import Any, Literal, Protocol, cast
+from types import SimpleNamespace
+from typing import Any, Literal
 
-from spec.attention.mistakes import pipeline
-from spec.attention.mistakes.pipeline import RIGHT, Options, Steps
+import numpy as np
+
+from spec import mistake
+from spec.attention.mistakes.steps import RIGHT, Pass, Sizes, Steps
 from spec.attention.options import PARAMETERS
-from spec.attention.plug import implementation
-from spec.mistake import Mistake, described
 from spec.notation import Array
 
-Kind = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
+Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
-KINDS: Mapping[str, Kind] = {
+SPOILS: Mapping[str, Spoils] = {
     "receive": "gradient",
     "row_term": "gradient",
     "score_gradients": "gradient",
@@ -38,83 +37,127 @@ KINDS: Mapping[str, Kind] = {
     "reduce": "gradient",
     "show": "weights",
     "measure": "lse",
-}  # of a step that is wrong; "forward" for all others
-BESIDE = ("gradient", "training")  # kinds of mistake that leave the forward pass right
+    "call": "call",
+}  # by the step that is wrong; all others spoil the forward pass
+BESIDE = ("gradient", "training")  # spoiled, they leave the forward pass right
+NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
 
 
-class Attention(Protocol):
-    """A native attention function; what a kind of mistake is about is offered as an attribute.
+class Options(SimpleNamespace):
+    """What a caller asks for beside the arrays, by the widely used spellings of the options."""
+
+    def __init__(self, **asked: Any) -> None:
+        if not asked.keys() <= NEUTRAL.keys():
+            raise TypeError(f"there are the options {', '.join(NEUTRAL)}, not {', '.join(asked)}")
+        super().__init__(**{**NEUTRAL, **asked})
+
+    def but(self, **changes: Any) -> Options:
+        """The same options, except for `changes`."""
+        return Options(**{**vars(self), **changes})
+
+
+Attend = Callable[[Array, Array, Array, Options], Array]
+
+
+def forward(query: Array, key: Array, value: Array, options: Options, steps: Steps) -> Pass:
+    """Everything that the forward pass computes, in the width of its accumulators."""
+    q, k, v = steps.read(query, key, value)
+    sizes = Sizes.of(q, k, v)
+    allowed, bias = _permissions(options, sizes, steps)
+    bias = bias.astype(q.dtype)
+    sigma = float(steps.scale(sizes, options.scale))
+    k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
+    products = steps.scores(q, k, sigma)
+    s = steps.add(products, bias, sigma)
+    a = steps.weigh(s, allowed)
+    o = steps.combine(a, v, allowed)
+    return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o)
+
+
+def _permissions(options: Options, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
+    """Which keys each query may attend to, and what is added to its scores.   (B, H, N, M)"""
+    mask, causal = steps.heed(options.attn_mask, options.is_causal, sizes)
+    allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
+    if mask is not None:
+        allowed, bias = steps.understand(steps.spread(mask, sizes))
+    return (allowed & steps.past(sizes) if causal else allowed), bias
+
+
+@np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may forbidden content
+def attend(query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT) -> Array:
+    """The output, in the dtype of the query.   (B, H, N, E)"""
+    return steps.finish(forward(query, key, value, options, steps).o, query.dtype)
+
+
+@np.errstate(all="ignore")
+def weights(
+    query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
+) -> Array:
+    """The weights, as they are shown to whoever asks.   (B, H, N, M)"""
+    shown = steps.show(forward(query, key, value, options, steps))
+    return shown.astype(query.dtype)
+
+
+@np.errstate(all="ignore")
+def lse(query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT) -> Array:
+    """The log-sum-exp of the scores of each query.   (B, H, N)"""
+    return steps.measure(forward(query, key, value, options, steps))
+
+
+@np.errstate(all="ignore")
+def backward(
+    dout: Array, query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
+) -> tuple[Array, Array, Array]:
+    """The gradients of <dout, o> by the query, the key and the value."""
+    seen = forward(query, key, value, options, steps)
+    ds, g = _score_gradients(dout, seen, steps)
+    dq = steps.query_gradients(seen, ds)
+    dk = steps.gather(steps.key_gradients(seen, ds), key.shape[1])
+    dv = steps.gather(steps.value_gradients(seen, g), value.shape[1])
+    return dq.astype(query.dtype), dk.astype(key.dtype), dv.astype(value.dtype)
+
+
+@np.errstate(all="ignore")
+def bias_gradient(
+    dout: Array, query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
+) -> Array:
+    """The gradient of <dout, o> by an additive mask, shaped like the mask."""
+    assert options.attn_mask is not None
+    seen = forward(query, key, value, options, steps)
+    ds, _ = _score_gradients(dout, seen, steps)
+    return steps.reduce(ds, options.attn_mask.shape).astype(query.dtype)
+
+
+def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
+    """The gradient by the scores, and `dout` in the width of the accumulators."""
+    g = steps.receive(dout).astype(seen.q.dtype)
+    da = g @ seen.v.swapaxes(-1, -2)
+    return steps.score_gradients(seen.a, da, steps.row_term(seen, da, g)), g
+
+
+def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
+    """A native attention function, with what is spoiled, and `observers`, as attributes.
 
     gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and
         bias_gradient(dout, query, key, value, **options), shaped like the mask
     weights, lse, training: functions of the same signature as the function itself
     """
-
-    __name__: str
-    mistake: AttentionMistake
-
-    def __call__(
-        self, query: Array, key: Array, value: Array, *options: Any, **named: Any
-    ) -> Array:
-        """The output, with the options that `spec.attention.options` has."""
+    right = partial(attend, steps=RIGHT if spoils in BESIDE else steps)
+    function = native(partial(steps.call, right))
+    vars(function).update(_observers(spoils, steps) | observers)
+    return function
 
 
-@dataclass(frozen=True)
-class AttentionMistake(Mistake):
-    """A plausible wrong attention function. kind: which results are wrong."""
-
-    kind: Kind = "forward"
-
-    @property
-    def attend(self) -> Attention:
-        """The function."""
-        return cast(Attention, self.target)
-
-
-Decorator = Callable[[Callable[..., Any]], Attention]
-
-
-def wrong(step: str, *, incident: str, kind: Kind | None = None, **facts: Any) -> Decorator:
+def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.Decorator:
     """Attention with one step replaced by the decorated function.
 
-    kind: where it is "gradient" or "training", the step is replaced in the backward pass
+    spoils: where it is "gradient" or "training", the step is replaced in the backward pass
         or in the output of training alone, and the forward pass is right. It follows from
         the step unless it is given.
-    facts: further fields of the Mistake.
+    facts: as `spec.mistake.wrong` takes them; `how` has further observers.
     """
-    kind = kind or KINDS.get(step, "forward")
-
-    def decorate(replacement: Callable[..., Any]) -> Attention:
-        steps = RIGHT.but(**{step: replacement})
-        attend = partial(pipeline.attend, steps=RIGHT if kind in BESIDE else steps)
-        function = native(attend)
-        for name, value in _observers(kind, steps).items():
-            setattr(function, name, value)
-        return _described(function, replacement, incident=incident, kind=kind, **facts)
-
-    return decorate
-
-
-def around(
-    *,
-    incident: str,
-    kind: Kind = "call",
-    observers: Mapping[str, Any] | None = None,
-    **facts: Any,
-) -> Decorator:
-    """Attention wrapped in the decorated function.
-
-    It is called with the right attention and its arguments: attend, query, key,
-    value, options. observers: further attributes, such as `backward`.
-    """
-
-    def decorate(wrapper: Callable[..., Array]) -> Attention:
-        function = native(partial(wrapper, pipeline.attend))
-        for name, value in (observers or {}).items():
-            setattr(function, name, value)
-        return _described(function, wrapper, incident=incident, kind=kind, **facts)
-
-    return decorate
+    told = spoils or SPOILS.get(step, "forward")
+    return mistake.wrong(RIGHT, partial(program, spoils=told), step, spoils=told, **facts)
 
 
 INPUTS = ("query", "key", "value")
@@ -149,20 +192,16 @@ def spelled(arrays: tuple[str, ...]) -> Signature:
     )
 
 
-def _described(function: Attention, source: Callable[..., Any], **facts: Any) -> Attention:
-    return described(function, source, AttentionMistake, load=implementation, **facts)
-
-
-def _observers(kind: Kind, steps: Steps) -> dict[str, Any]:
-    """The functions beside the forward pass that a mistake of `kind` is about."""
-    if kind == "gradient":
+def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
+    """The functions beside the forward pass that are spoiled."""
+    if spoils == "gradient":
         return {
-            "backward": differentiated(partial(pipeline.backward, steps=steps)),
-            "bias_gradient": differentiated(partial(pipeline.bias_gradient, steps=steps)),
+            "backward": differentiated(partial(backward, steps=steps)),
+            "bias_gradient": differentiated(partial(bias_gradient, steps=steps)),
         }
-    if kind == "training":
-        return {"training": native(partial(pipeline.attend, steps=steps))}
-    if kind in ("weights", "lse"):  # both, so that they can be held against each other
-        observers = {"weights": pipeline.weights, "lse": pipeline.lse}
+    if spoils == "training":
+        return {"training": native(partial(attend, steps=steps))}
+    if spoils in ("weights", "lse"):  # both, so that they can be held against each other
+        observers = {"weights": weights, "lse": lse}
         return {name: native(partial(f, steps=steps)) for name, f in observers.items()}
     return {}

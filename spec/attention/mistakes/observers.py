@@ -108,13 +108,13 @@ def measures_zero_for_idle_queries(seen: Pass) -> Array:
 # The output in training
 
 
-@wrong("scale", incident="plausible", kind="training")
+@wrong("scale", incident="plausible", spoils="training")
 def forgets_the_scale_in_training(sizes: Sizes, asked: float | None) -> float:  # noqa: ARG001
     """Has a fused kernel for inference that scales, and a path for training that does not."""
     return 1.0
 
 
-@wrong("combine", incident="plausible", kind="training")
+@wrong("combine", incident="plausible", spoils="training")
 def rounds_the_output_to_bfloat16_in_training(a: Array, v: Array, allowed: Array) -> Array:
     """Leaves mixed precision on wherever gradients are recorded."""
     return shortened(steps.combine(a, v, allowed), BFLOAT16)

@@ -1,16 +1,27 @@
 """The right steps, of which every mistake replaces one.
 
+    read, heed, spread, understand, past    what the caller's arrays and options mean
+    scale, share, scores, add, weigh        the weights
+    combine, finish                         the output
+    receive, row_term, score_gradients, query_gradients, key_gradients, value_gradients, gather,
+    reduce                                  the gradients
+    show, measure                           what an observer sees: weights and log-sum-exp
+
 They say what spec.attention.definition says, in the words of an ordinary program: the
-arrays come in the dtype under test, and the options in torch's spelling.
+arrays come in the dtype under test, and the options in torch's spelling. A query that may
+attend to nothing gets weights, output and gradients of zero and a log-sum-exp of -inf.
+float16 is computed in float32, as is usual.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec.mistake import call
 from spec.notation import Array
 
 
@@ -203,3 +214,35 @@ def measure(seen: Pass) -> Array:
     """log sum_j exp(s_ij) over the allowed keys, and -inf where there is none."""
     s = forbid(seen.s, seen.allowed)
     return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of attention: the right ones, unless told otherwise."""
+
+    read: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = read
+    heed: Callable[[Array | None, bool, Sizes], tuple[Array | None, bool]] = heed
+    spread: Callable[[Array, Sizes], Array] = spread
+    understand: Callable[[Array], tuple[Array, Array]] = understand
+    past: Callable[[Sizes], Array] = past
+    scale: Callable[[Sizes, float | None], float] = scale
+    share: Callable[[Array, int], Array] = share
+    scores: Callable[[Array, Array, float], Array] = scores
+    add: Callable[[Array, Array, float], Array] = add
+    weigh: Callable[[Array, Array], Array] = weigh
+    combine: Callable[[Array, Array, Array], Array] = combine
+    finish: Callable[[Array, np.dtype[Any]], Array] = finish
+    receive: Callable[[Array], Array] = receive
+    row_term: Callable[[Pass, Array, Array], Array] = row_term
+    score_gradients: Callable[[Array, Array, Array], Array] = score_gradients
+    query_gradients: Callable[[Pass, Array], Array] = query_gradients
+    key_gradients: Callable[[Pass, Array], Array] = key_gradients
+    value_gradients: Callable[[Pass, Array], Array] = value_gradients
+    gather: Callable[[Array, int], Array] = gather
+    reduce: Callable[[Array, tuple[int, ...]], Array] = reduce
+    show: Callable[[Pass], Array] = show
+    measure: Callable[[Pass], Array] = measure
+    call: Callable[..., Array] = call
+
+
+RIGHT = Steps()

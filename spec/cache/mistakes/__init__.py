@@ -1,7 +1,7 @@
 """Plausible wrong caches, a catalogue of temptations.
 
-A mistake replaces one step of a right cache (`buffered`), or wraps its answers. Every
-clause names those that it must reject; the harmless ones must be certified.
+A mistake replaces one step of a right cache. Every clause names those that it must reject; the
+harmless ones must be certified.
 """
 
 from __future__ import annotations
@@ -11,8 +11,4 @@ from collections.abc import Mapping
 from spec.cache.mistakes import attending, calling, going_back, keeping
 from spec.mistake import Mistake, catalogue
 
-__all__ = ["MISTAKES", "MODULES"]
-
-MODULES = (attending, keeping, going_back, calling)
-
-MISTAKES: Mapping[str, Mistake] = catalogue(*MODULES)
+MISTAKES: Mapping[str, Mistake] = catalogue(attending, keeping, going_back, calling)

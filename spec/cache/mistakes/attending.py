@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes.steps import softmax
-from spec.cache.mistakes.buffered import Kept, visible, weigh
 from spec.cache.mistakes.making import wrong
+from spec.cache.mistakes.steps import Kept, visible, weigh
 from spec.notation import Array
 
 

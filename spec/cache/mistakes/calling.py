@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.cache.mistakes import buffered
-from spec.cache.mistakes.buffered import Buffered, Kept, put
-from spec.cache.mistakes.making import Extend, around, wrong
+from spec.cache.mistakes import steps
+from spec.cache.mistakes.making import Buffered, Extend, wrong
+from spec.cache.mistakes.steps import Kept, put
 from spec.notation import Array
 
 
-@around(incident="plausible")
+@wrong("call", incident="plausible")
 def scales_queries_in_place(
-    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
     """Writes `query *= scale` once the answer is there, and the queries are the caller's."""
-    del cache
-    out = extend(query, key, value, counts)
+    out = extend(cache, query, key, value, counts)
     query *= query.dtype.type(0.5)
     return out
 
 
-@around(incident="I29")
+@wrong("call", incident="I29")
 def answers_into_the_same_array(
-    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
     """Has one array for its answers, so that the next answer overwrites the last."""
-    out = extend(query, key, value, counts)
+    out = extend(cache, query, key, value, counts)
     held: Array | None = vars(cache).get("held")
     if held is None or held.shape != out.shape:
         held = vars(cache)["held"] = np.empty_like(out)
@@ -34,13 +33,13 @@ def answers_into_the_same_array(
     return held
 
 
-@around(incident="plausible")
+@wrong("call", incident="plausible")
 def answers_where_the_values_were(
-    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
     """Returns the values of the first token, to which it alone attends, as they were given."""
     first = not cache.kept.lengths.any() and query.shape == value.shape and query.shape[2] == 1
-    out = extend(query, key, value, counts)
+    out = extend(cache, query, key, value, counts)
     return value if first and counts is None else out
 
 
@@ -58,7 +57,7 @@ def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
 @wrong("grow", incident="I40", harmless=True)
 def grows_by_more_than_it_must(x: Array, length: int) -> Array:
     """Makes room for three times as many tokens."""
-    return buffered.grow(x, 3 * length)
+    return steps.grow(x, 3 * length)
 
 
 @wrong("write", incident="I40", harmless=True)
@@ -68,7 +67,7 @@ def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Ar
     n = key.shape[2]
     missing = int(kept.lengths.max()) + n - kept.room
     if missing > 0:
-        kept.k, kept.v = (buffered.grow(x, kept.room + missing) for x in (kept.k, kept.v))
+        kept.k, kept.v = (steps.grow(x, kept.room + missing) for x in (kept.k, kept.v))
     every = np.full(len(key), n)
     put(kept.k, key, kept.lengths, every)
     put(kept.v, value, kept.lengths, every)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.cache.mistakes.buffered import Kept, branch
 from spec.cache.mistakes.making import wrong
+from spec.cache.mistakes.steps import Kept, branch
 from spec.notation import Array
 
 
@@ -62,7 +62,7 @@ def branches_without_the_last_token(kept: Kept) -> Kept:
     return made
 
 
-@wrong("branch", incident="plausible", persistent=True)
+@wrong("branch", incident="plausible", how={"persistent": True})
 def promises_what_it_does_not_keep(kept: Kept) -> Kept:
     """Says that earlier states stay as they were, and writes in place."""
     return branch(kept)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from spec.cache.mistakes import buffered
-from spec.cache.mistakes.buffered import Buffered, Kept, put, write
-from spec.cache.mistakes.making import Extend, around, wrong
+from spec.cache.mistakes import steps
+from spec.cache.mistakes.making import Buffered, Extend, wrong
+from spec.cache.mistakes.steps import Kept, put, write
 from spec.notation import Array
 
 WINDOW = 16  # places of a ring that was to be long enough
@@ -81,7 +81,7 @@ def keeps_keys_in_half_precision(x: Array) -> Array:
 @wrong("grow", incident="plausible")
 def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
     """Copies the rows before the last one."""
-    larger = buffered.grow(x, length)
+    larger = steps.grow(x, length)
     larger[:, :, x.shape[2] - 1] = 0
     return larger
 
@@ -89,7 +89,7 @@ def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
 @wrong("grow", incident="I24")
 def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     """Makes the memory longer and calls it longer arrays, so that heads run into each other."""
-    larger = np.zeros_like(buffered.grow(x, length))
+    larger = np.zeros_like(steps.grow(x, length))
     larger.reshape(-1)[: x.size] = x.reshape(-1)
     return larger
 
@@ -116,7 +116,7 @@ _answers: dict[Any, Array] = {}
 
 def _latest(sizes: Any) -> Kept:
     """The cache that was made last for these sizes; any other is forgotten."""
-    found = _last.get(sizes) or buffered.start(*sizes)
+    found = _last.get(sizes) or steps.start(*sizes)
     _last.clear()
     _last[sizes] = found
     return found
@@ -135,13 +135,13 @@ def shares_its_memory_between_caches(*sizes: Any) -> Kept:
     return Kept(found.k, found.v, 0 * found.lengths, 0 * found.high)
 
 
-@around(incident="I29", citation="ml-explore/mlx#3071")
+@wrong("call", incident="I29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(
-    cache: Buffered, extend: Extend, query: Array, key: Array, value: Array, counts: Array | None
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
     """Remembers the last answers by what it takes to be the question: shapes and lengths."""
     name = (query.shape, key.shape, value.shape, query.dtype, tuple(cache.kept.lengths.tolist()))
-    out = extend(query, key, value, counts)
+    out = extend(cache, query, key, value, counts)
     if len(_answers) > 64:
         _answers.clear()
     return _answers.setdefault(name, out).copy()

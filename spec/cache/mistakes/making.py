@@ -1,4 +1,4 @@
-"""How to make a wrong cache: replace a step, or wrap the answer to a chunk.
+"""A cache put together from steps, one of them wrong.
 
     @wrong("visible", incident="I03", citation="pytorch/pytorch#110144")
     def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
@@ -6,93 +6,69 @@
         return visible(kept, 0 * before, n)
 
 Decorated, the name stands for what makes such caches, as somebody might have written it:
-`spec.cache.plug.cache` takes it. Its record is its attribute `mistake`.
+`spec.cache.plug.cache` takes it. What is decorated for the step "call" is given the right
+`extend`, the cache, and the arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import MethodType
-from typing import Any, Protocol, cast
+from typing import Any
 
-from spec.cache.mistakes.buffered import RIGHT, Buffered, Steps
-from spec.cache.plug import cache
-from spec.mistake import Mistake, described
+import numpy as np
+
+from spec import mistake
+from spec.cache.mistakes.steps import RIGHT, Kept, Steps
 from spec.notation import Array
 
-
-class Maker(Protocol):
-    """What makes caches of one kind, its mistake attached."""
-
-    __name__: str
-    mistake: Mistake
-
-    def __call__(
-        self, batch: int, key_heads: int, width: int, value_width: int, dtype: Any
-    ) -> Buffered: ...
+Extend = Callable[..., Array]
 
 
-Decorator = Callable[[Callable[..., Any]], Maker]
-Extend = Callable[[Array, Array, Array, Array | None], Array]
+class Buffered:
+    """The cache of some steps, as `spec.cache.plug` takes one."""
+
+    def __init__(self, kept: Kept, steps: Steps, persistent: bool = False) -> None:
+        self.kept, self.steps, self.persistent = kept, steps, persistent
+
+    def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
+        """The output (B, H, n, E) for n tokens, of which each sequence has `counts`."""
+        return self.steps.call(Buffered._extend, self, query, key, value, counts)
+
+    @np.errstate(all="ignore")  # wrong steps divide by zero; so may what is hidden
+    def _extend(self, query: Array, key: Array, value: Array, counts: Array | None) -> Array:
+        kept, steps, before = self.kept, self.steps, self.kept.lengths
+        B, H, n, D = query.shape
+        told = steps.count(counts, B, n)
+        most = int((before + told).max())
+        if most > kept.room:
+            kept.k, kept.v = steps.grow(kept.k, most), steps.grow(kept.v, most)
+        steps.write(kept, steps.take(key), steps.take(value), told)
+        kept.lengths, kept.chunks = before + told, kept.chunks + 1
+        kept.high = np.maximum(kept.high, kept.lengths)
+        wide = np.result_type(query.dtype, np.float32)
+        k, v = (steps.share(x, H).astype(wide) for x in steps.fetch(kept))
+        sigma = np.asarray(steps.scale(D, kept.lengths)).astype(wide)
+        seen = steps.visible(kept, before, n)[:, None]
+        a = steps.weigh(sigma * (query.astype(wide) @ k.swapaxes(-1, -2)), seen)
+        return steps.finish(steps.combine(a, v, seen), query.dtype)
+
+    def rollback(self, lengths: int | Array) -> None:
+        """Only the first tokens of each sequence."""
+        self.steps.forget(self.kept, np.zeros_like(self.kept.lengths) + lengths)
+
+    def fork(self) -> Buffered:
+        """A second cache that has read the same."""
+        return Buffered(self.steps.branch(self.kept), self.steps, self.persistent)
 
 
-def wrong(step: str, *, persistent: bool = False, **facts: Any) -> Decorator:
-    """A cache with one step replaced by the decorated function; facts: fields of the Mistake."""
+def program(steps: Steps, persistent: bool = False) -> Any:
+    """What makes caches of these steps, in which nothing was read."""
 
-    def decorate(replacement: Callable[..., Any]) -> Maker:
-        steps = RIGHT.but(**{step: replacement})
-        return _described(partial(_made, steps=steps, persistent=persistent), replacement, facts)
+    def make(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Buffered:
+        return Buffered(steps.start(batch, key_heads, width, value_width, dtype), steps, persistent)
 
-    return decorate
-
-
-def around(**facts: Any) -> Decorator:
-    """A cache whose answers go through the decorated function.
-
-    It is called with the cache, the right method `extend`, and its arguments.
-    """
-
-    def decorate(wrapper: Callable[..., Array]) -> Maker:
-        return _described(partial(_made, steps=RIGHT, wrapper=wrapper), wrapper, facts)
-
-    return decorate
+    return make
 
 
-def _made(
-    batch: int,
-    key_heads: int,
-    width: int,
-    value_width: int,
-    dtype: Any,
-    *,
-    steps: Steps,
-    persistent: bool = False,
-    wrapper: Callable[..., Array] | None = None,
-) -> Buffered:
-    """One cache in which nothing was read."""
-    made = Buffered(steps.start(batch, key_heads, width, value_width, dtype), steps, persistent)
-    return made if wrapper is None else _wrapped(made, wrapper)
-
-
-def _wrapped(made: Buffered, wrapper: Callable[..., Array]) -> Buffered:
-    """The cache with its answers, and those of its branches, going through `wrapper`."""
-    right, fork = made.extend, made.fork
-
-    def extend(
-        self: Buffered, query: Array, key: Array, value: Array, counts: Array | None = None
-    ) -> Array:
-        return wrapper(self, right, query, key, value, counts)
-
-    vars(made).update(extend=MethodType(extend, made), fork=lambda: _wrapped(fork(), wrapper))
-    return made
-
-
-def _described(make: Any, source: Callable[..., Any], facts: dict[str, Any]) -> Maker:
-    """`make` under the name and docstring of `source`, with its record attached."""
-
-    def maker(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Buffered:
-        return make(batch, key_heads, width, value_width, dtype)
-
-    described(maker, source, load=cache, **facts)
-    return cast(Maker, maker)
+wrong = partial(mistake.wrong, RIGHT, program)

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from spec.dropout.mistakes.pipeline import (
+from spec.dropout.mistakes.making import wrong
+from spec.dropout.mistakes.steps import (
     Pass,
     draw,
     factor,
     rate,
     through_softmax,
     use,
-    wrong,
 )
 from spec.notation import Array
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from spec.attention.mistakes.steps import divided, forbid, softmax
-from spec.dropout.mistakes.pipeline import Pass, combine, draw, factor, rate, use, wrong
+from spec.dropout.mistakes.making import wrong
+from spec.dropout.mistakes.steps import Pass, combine, draw, factor, rate, use
 from spec.notation import Array
 
 # Factors

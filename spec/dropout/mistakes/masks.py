@@ -7,7 +7,8 @@ from itertools import count
 
 import numpy as np
 
-from spec.dropout.mistakes.pipeline import Pass, draw, wrong
+from spec.dropout.mistakes.making import wrong
+from spec.dropout.mistakes.steps import Pass, draw
 from spec.notation import Array
 
 _calls = count()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from spec.feed_forward.mistakes.pipeline import RIGHT, Pass, gate, passed, whole, wrong
+from spec.feed_forward.mistakes.making import Forward, wrong
+from spec.feed_forward.mistakes.steps import Pass, gate
 from spec.notation import Array
 
 # Gates
@@ -80,33 +80,24 @@ def pairs_cotangents_with_what_units_receive(seen: Pass, dy: Array) -> Array:
 # The call
 
 
-@whole(incident="plausible")
-def adds_the_residual_in_place(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+@wrong("call", incident="plausible")
+def adds_the_residual_in_place(right: Forward, x: Array, *parameters: Array) -> Array:
     """Adds the residual on the spot, into an input that others still read."""
-    y = passed(RIGHT, x, W1, b1, W2, b2).y
+    y = right(x, *parameters)
     x += y.astype(x.dtype)
     return y
 
 
-def _remembering() -> Callable[..., Array]:
-    outputs: dict[Any, Array] = {}
-
-    def network(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
-        key = (x.shape, W1.tobytes(), b1.tobytes(), W2.tobytes(), b2.tobytes())
-        return outputs.setdefault(key, passed(RIGHT, x, W1, b1, W2, b2).y)
-
-    return network
-
-
-_remember = _remembering()
+_outputs: dict[tuple[Any, ...], Array] = {}
 _calls = count()
 _sums: dict[tuple[int, ...], Array] = {}
 
 
-@whole(incident="plausible")
-def remembers_outputs_by_shape(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+@wrong("call", incident="plausible")
+def remembers_outputs_by_shape(right: Forward, x: Array, *parameters: Array) -> Array:
     """Keeps outputs by shape, for weights that have not changed."""
-    return _remember(x, W1, b1, W2, b2)
+    key = (x.shape, *(parameter.tobytes() for parameter in parameters))
+    return _outputs.setdefault(key, right(x, *parameters))
 
 
 @wrong("gate", incident="I22")

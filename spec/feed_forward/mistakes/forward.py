@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.feed_forward.mistakes.pipeline import gate, receive, send, whole, wrong
+from spec.feed_forward.mistakes.making import Forward, wrong
+from spec.feed_forward.mistakes.steps import gate, receive, send
 from spec.notation import Array
 
 # Gates
@@ -22,8 +23,10 @@ def gates_the_output_too(y: Array) -> Array:
     return np.maximum(y, 0)
 
 
-@whole(incident="plausible")
-def gates_after_the_second_map(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+@wrong("call", incident="plausible")
+def gates_after_the_second_map(
+    _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
+) -> Array:
     """Writes both linear layers, and the activation after them."""
     return gate(send(receive(x, W1, b1), W2, b2))
 
@@ -76,9 +79,9 @@ def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
     return np.asarray(sum(parts[1:], parts[0]))
 
 
-@whole(incident="plausible")
+@wrong("call", incident="plausible")
 def adds_the_inner_bias_after_the_gate(
-    x: Array, W1: Array, b1: Array, W2: Array, b2: Array
+    _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
     """Adds the bias to what the gate let through."""
     return (gate(x @ W1) + b1) @ W2 + b2

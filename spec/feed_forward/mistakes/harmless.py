@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.feed_forward.mistakes.pipeline import RIGHT, Pass, gate, passed, whole, wrong
+from spec.feed_forward.mistakes.making import Forward, wrong
+from spec.feed_forward.mistakes.steps import Pass, gate
 from spec.notation import Array
 
 
@@ -27,11 +28,11 @@ def appends_a_column_of_ones(x: Array, W1: Array, b1: Array) -> Array:
     return np.concatenate([x, ones], axis=-1) @ np.concatenate([W1, b1[None]], axis=0)
 
 
-@whole(incident="plausible", harmless=True)
-def works_position_by_position(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
+@wrong("call", incident="plausible", harmless=True)
+def works_position_by_position(right: Forward, x: Array, *parameters: Array) -> Array:
     """Takes one position after the other."""
     places = [x[:, n : n + 1] for n in range(x.shape[1])]
-    return np.concatenate([passed(RIGHT, p, W1, b1, W2, b2).y for p in places], axis=1)
+    return np.concatenate([right(place, *parameters) for place in places], axis=1)
 
 
 @wrong("send", incident="plausible", harmless=True)

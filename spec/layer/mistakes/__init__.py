@@ -12,7 +12,4 @@ from collections.abc import Mapping
 from spec.layer.mistakes import gradients, harmless, masks, objects, projections
 from spec.mistake import Mistake, catalogue
 
-__all__ = ["MISTAKES", "MODULES"]
-
-MODULES = (projections, masks, gradients, objects, harmless)
-MISTAKES: Mapping[str, Mistake] = catalogue(*MODULES)
+MISTAKES: Mapping[str, Mistake] = catalogue(projections, masks, gradients, objects, harmless)

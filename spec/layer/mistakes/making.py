@@ -1,66 +1,151 @@
-"""How to make a wrong layer: replace a step.
+"""A layer of NumPy arrays put together from steps, under torch's names, one of them wrong.
 
     @wrong("scale", incident="I14")
     def scales_by_the_whole_width(sizes: Sizes) -> float:
         '''Divides by the square root of the model width, not of a head's.'''
         return 1 / np.sqrt(sizes.A)
 
-Decorated, the name stands for a class of layers, so that it can be certified (and rejected)
-like anybody else's. Its record is its attribute `mistake`.
+Decorated, the name stands for a class that is built, loaded and called like torch's. What is
+decorated for the step "call" is given the right call, the layer, and the arguments.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ClassVar
 
-from spec.layer.mistakes.pipeline import Steps, multihead
-from spec.layer.plug import layer
-from spec.mistake import described
+import numpy as np
 
-RIGHT = Steps()
-BACKWARD = frozenset(
-    {
-        "into_context",
-        "score_gradients",
-        "into_keys",
-        "of_weight",
-        "of_bias",
-        "of_input",
-        "arrive",
-        "gather",
-        "descend",
+from spec import mistake
+from spec.layer.mistakes import steps as right
+from spec.layer.mistakes.steps import RIGHT, Pass, Sizes, Steps
+from spec.layer.notation import Parameters
+from spec.layer.state import parameters_of, state_of
+from spec.notation import Array
+
+
+class MultiHead:
+    """Multi-head attention on NumPy arrays, called like `torch.nn.MultiheadAttention`."""
+
+    steps: ClassVar[Steps]
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        bias: bool = True,
+        kdim: int | None = None,
+        vdim: int | None = None,
+    ) -> None:
+        A, K, V = embed_dim, kdim or embed_dim, vdim or embed_dim
+        self.heads, self.training = num_heads, True
+        biases = [np.zeros(A)] * 4 if bias else []
+        shapes = ((A, A), (A, K), (A, V), (A, A))
+        self.parameters = Parameters(*(np.zeros(shape) for shape in shapes), *biases)
+        self.seen: Pass | None = None
+        self.found: dict[str, Array] = {}
+
+    def load_state_dict(self, state: dict[str, Array]) -> None:
+        self.parameters = parameters_of(self.steps.restore(state))
+
+    def state_dict(self) -> dict[str, Array]:
+        return state_of(self.parameters)
+
+    def train(self, mode: bool = True) -> None:
+        self.training = mode
+
+    def __call__(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        key_padding_mask: Array | None = None,
+        need_weights: bool = True,
+        attn_mask: Array | None = None,
+        average_attn_weights: bool = True,
+    ) -> tuple[Array, Array | None]:
+        batched = query.ndim == 3
+        if not batched:
+            query, key, value = query[None], key[None], value[None]
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+        y, a = self._attend(query, key, value, key_padding_mask, attn_mask, need_weights)
+        shown = self.steps.show(a, average_attn_weights) if need_weights else None
+        if batched:
+            return y, shown
+        return y[0], None if shown is None else shown[0]
+
+    def _attend(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        padding: Array | None,
+        mask: Array | None,
+        asked: bool,
+    ) -> tuple[Array, Array]:
+        p = self.steps.pick(self.parameters.named())
+        sizes = Sizes(len(query), self.heads, query.shape[1], key.shape[1], query.shape[2])
+        inputs = self.steps.receive(query, key, value, sizes)
+        q, k, v = (
+            self.steps.split(self.steps.project(x, p[f"W_{n}"], p.get(f"b_{n}")), sizes.H)
+            for n, x in zip("qkv", inputs, strict=True)
+        )
+        sigma = q.dtype.type(self.steps.scale(sizes))
+        s = sigma * (q @ k.swapaxes(-1, -2))
+        full = None if mask is None else self.steps.spread(mask, sizes)
+        hidden = None if padding is None else self.steps.hidden_by_padding(padding, sizes)
+        a = self.steps.weigh(self.steps.combine(s, full, hidden)).astype(q.dtype)
+        context = self.steps.merge(a @ v)
+        self.seen = Pass(sizes, inputs, (q, k, v), sigma, a, context)
+        y = self.steps.finish(context, p["W_o"], p.get("b_o"), sizes.H)
+        return self.steps.answer(y, not self.training, padding, asked), a
+
+    def backward(self, dout: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
+        batched = dout.ndim == 3
+        assert self.seen is not None
+        of_inputs, named = differentiated(
+            self.steps, self.seen, self.parameters.named(), dout if batched else dout[None]
+        )
+        self.found = state_of(Parameters(**self.steps.gather(named)))
+        dquery, dkey, dvalue = (x if batched else x[0] for x in of_inputs)
+        return dquery, dkey, dvalue, self.found
+
+    def step(self, rate: float) -> None:
+        state = self.state_dict()
+        moved = {n: self.steps.descend(x, self.found[n], rate) for n, x in state.items()}
+        self.parameters = parameters_of(moved)
+
+
+def program(steps: Steps) -> Any:
+    """A class of layers with these steps."""
+
+    @wraps(MultiHead.__call__)
+    def call(layer: MultiHead, *inputs: Any, **options: Any) -> Any:
+        return steps.call(MultiHead.__call__, layer, *inputs, **options)
+
+    return type("MultiHead", (MultiHead,), {"steps": steps, "__call__": call})
+
+
+def differentiated(
+    steps: Steps, seen: Pass, p: dict[str, Array], dout: Array
+) -> tuple[list[Array], dict[str, Array]]:
+    """The gradients by the inputs and by the parameters, of what a forward pass saw."""
+    q, k, v = seen.heads
+    do = right.split(steps.into_context(dout, p["W_o"]), seen.sizes.H)
+    ds = steps.score_gradients(seen.a, do @ v.swapaxes(-1, -2))
+    of_heads = {
+        "q": seen.sigma * (ds @ k),
+        "k": seen.sigma * steps.into_keys(ds, q, v),
+        "v": seen.a.swapaxes(-1, -2) @ do,
     }
-)
+    wide = {n: right.merge(d) for n, d in of_heads.items()}
+    named = {f"W_{n}": steps.of_weight(wide[n], x) for n, x in zip("qkv", seen.inputs, strict=True)}
+    named["W_o"] = steps.of_weight(dout, seen.context)
+    if "b_o" in p:
+        named |= {f"b_{n}": steps.of_bias(d) for n, d in wide.items()}
+        named["b_o"] = steps.of_bias(dout)
+    found = [steps.of_input(wide[n], p[f"W_{n}"], n) for n in "qkv"]
+    return steps.arrive(found, seen.inputs), named
 
 
-def around(**facts: Any) -> Callable[[Callable[..., Any]], type]:
-    """A class of right layers whose calls go through the decorated function.
-
-    It is called with the layer, the right call, and the arguments of the call.
-    """
-
-    def decorate(wrapper: Callable[..., Any]) -> type:
-        build = multihead(RIGHT, RIGHT)
-        call = build.__call__
-
-        def called(self: Any, query: Any, key: Any, value: Any, **options: Any) -> Any:
-            return wrapper(self, call, query, key, value, **options)
-
-        called.__signature__ = inspect.signature(call)  # type: ignore[attr-defined]
-        build.__call__ = called  # type: ignore[method-assign]
-        return described(build, wrapper, load=layer, **facts)
-
-    return decorate
-
-
-def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], type]:
-    """A class of layers with one step replaced by the decorated function."""
-
-    def decorate(replacement: Callable[..., Any]) -> type:
-        steps = RIGHT.but(**{step: replacement})
-        build = multihead(RIGHT, steps) if step in BACKWARD else multihead(steps, RIGHT)
-        return described(build, replacement, load=layer, **facts)
-
-    return decorate
+wrong = partial(mistake.wrong, RIGHT, program)

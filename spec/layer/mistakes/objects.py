@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spec.layer.mistakes.making import around
+from spec.layer.mistakes.making import wrong
 from spec.notation import Array
 
 
-@around(incident="I29", citation="time-series/lag-llama#81")
-def remembers_answers_to_a_shape(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+@wrong("call", incident="I29", citation="time-series/lag-llama#81")
+def remembers_answers_to_a_shape(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Keeps its answers by the shape of the question, and never empties the cupboard."""
     kept = vars(layer).setdefault("kept", {})
     key = (query.shape, rest[0].shape)
@@ -20,17 +20,17 @@ def remembers_answers_to_a_shape(layer: Any, call: Any, query: Array, *rest: Any
     return kept[key]
 
 
-@around(incident="I29")
-def normalises_its_input_in_place(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+@wrong("call", incident="I29")
+def normalises_its_input_in_place(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Reuses the memory of the queries for what it needs next."""
     result = call(layer, query.copy(), *(x.copy() for x in rest), **o)
     query -= query.mean(axis=-1, keepdims=True)
     return result
 
 
-@around(incident="I29", citation="vllm-project/vllm-ascend#2428")
+@wrong("call", incident="I29", citation="vllm-project/vllm-ascend#2428")
 def answers_in_the_memory_of_the_query(
-    layer: Any, call: Any, query: Array, *rest: Any, **o: Any
+    call: Any, layer: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
     """Writes the output where the query was."""
     y, a = call(layer, query.copy(), *(x.copy() for x in rest), **o)
@@ -38,8 +38,8 @@ def answers_in_the_memory_of_the_query(
     return query, a
 
 
-@around(incident="I23", citation="NVIDIA/Megatron-LM#411")
-def evaluates_for_ever(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+@wrong("call", incident="I23", citation="NVIDIA/Megatron-LM#411")
+def evaluates_for_ever(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Switches something off for evaluation that training never switches on again."""
     y, a = call(layer, query, *rest, **o)
     if not layer.training:
@@ -47,9 +47,9 @@ def evaluates_for_ever(layer: Any, call: Any, query: Array, *rest: Any, **o: Any
     return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
 
 
-@around(incident="I28")
+@wrong("call", incident="I28")
 def answers_otherwise_every_third_time(
-    layer: Any, call: Any, query: Array, *rest: Any, **o: Any
+    call: Any, layer: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
     """Adds up in another order now and then, and loses a row in doing so."""
     y, a = call(layer, query, *rest, **o)
@@ -57,8 +57,8 @@ def answers_otherwise_every_third_time(
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
 
 
-@around(incident="I01", citation="pytorch/pytorch#190486")
-def divides_by_zero_in_evaluation(layer: Any, call: Any, query: Array, *rest: Any, **o: Any) -> Any:
+@wrong("call", incident="I01", citation="pytorch/pytorch#190486")
+def divides_by_zero_in_evaluation(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
     y, a = call(layer, query, *rest, **o)
     mask, padding = o.get("attn_mask"), o.get("key_padding_mask")

@@ -6,8 +6,9 @@ import numpy as np
 
 from spec.formats import rounded
 from spec.notation import Array
-from spec.positions.rotary import steps
-from spec.positions.rotary.steps import Options, Steps, wrong
+from spec.positions.rotary.mistakes import steps
+from spec.positions.rotary.mistakes.making import wrong
+from spec.positions.rotary.mistakes.steps import Options, Steps
 
 POSITIONAL = "I35"
 

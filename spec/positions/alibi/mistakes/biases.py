@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-
 import numpy as np
 
 from spec.formats import rounded
-from spec.mistake import Mistake, catalogue
 from spec.notation import Array
-from spec.positions.alibi import steps
 from spec.positions.alibi.definition import largest_power_of_two
-from spec.positions.alibi.steps import Steps, wrong
+from spec.positions.alibi.mistakes import steps
+from spec.positions.alibi.mistakes.making import wrong
+from spec.positions.alibi.mistakes.steps import Steps
 
 POSITIONAL = "I35"
 
@@ -139,7 +136,7 @@ def leaves_the_future_undefined(b: Array) -> Array:
     return np.where(ahead, np.nan, b)
 
 
-@wrong("distance", incident=POSITIONAL, conventions={"sides": "both"})
+@wrong("distance", incident=POSITIONAL, how={"conventions": {"sides": "both"}})
 def claims_both_sides_of_one(queries: int, keys: int) -> Array:
     """Charges nothing for keys ahead, and calls that both sides."""
     here = keys - queries + np.arange(queries)
@@ -204,6 +201,3 @@ def forbids_the_future_at_once(b: Array) -> Array:
     queries, keys = b.shape[1:]
     ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
     return np.where(ahead, -np.inf, b)
-
-
-MISTAKES: Mapping[str, Mistake] = catalogue(sys.modules[__name__])

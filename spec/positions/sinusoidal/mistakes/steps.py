@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spec.mistake import described
 from spec.notation import Array
-from spec.positions.sinusoidal.plug import encoding
 
 
 def place(first: int, length: int) -> Array:
@@ -72,32 +70,4 @@ class Steps:
     number: type[np.floating] = np.float64
 
 
-def program(steps: Steps) -> Callable[..., Any]:
-    """An ordinary function that adds positions, with a table and a backward pass of its own."""
-
-    def encode(x: Array, first: int = 0) -> Array:
-        at = replace(steps, number=np.result_type(x.dtype, np.float32).type)
-        table = at.rows(first, x.shape[1], x.shape[2], at)
-        return at.leave(at.join(x.astype(at.number), table), x)
-
-    def table(length: int, width: int, first: int, dtype: np.dtype[Any]) -> Array:
-        at = replace(steps, number=np.result_type(dtype, np.float32).type)
-        return at.rows(first, length, width, at).astype(dtype)
-
-    def backward(dout: Array, x: Array, first: int = 0) -> Array:
-        at = replace(steps, number=np.result_type(x.dtype, np.float32).type)
-        rows_here = at.rows(first, x.shape[1], x.shape[2], at)
-        return at.receive(dout, x, rows_here).astype(x.dtype)
-
-    vars(encode).update(table=table, backward=backward)
-    return encode
-
-
-def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The program with one step replaced by the decorated function; facts: of its Mistake."""
-
-    def decorate(replacement: Callable[..., Any]) -> Callable[..., Any]:
-        one: dict[str, Any] = {step: replacement}
-        return described(program(Steps(**one)), replacement, load=encoding, **facts)
-
-    return decorate
+RIGHT = Steps()

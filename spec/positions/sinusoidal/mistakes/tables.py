@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-
 import numpy as np
 
 from spec.formats import rounded
-from spec.mistake import Mistake, catalogue
 from spec.notation import Array
-from spec.positions.sinusoidal import steps
-from spec.positions.sinusoidal.steps import Steps, wrong
+from spec.positions.sinusoidal.mistakes import steps
+from spec.positions.sinusoidal.mistakes.making import wrong
+from spec.positions.sinusoidal.mistakes.steps import Steps
 
 POSITIONAL = "I35"
 LENGTH = 256  # of the table that a program made once
@@ -185,6 +182,3 @@ def takes_a_complex_exponential(angle: Array, width: int) -> Array:
     hand = np.exp(1j * angle)
     both = np.stack([hand.imag, hand.real], axis=-1).reshape(len(angle), -1)
     return both[:, :width].astype(angle.dtype)
-
-
-MISTAKES: Mapping[str, Mistake] = catalogue(sys.modules[__name__])

@@ -1,4 +1,4 @@
-"""A right cache in named steps, of which every mistake replaces one.
+"""The right steps of a cache, of which every mistake replaces one.
 
     start                   what a cache holds in which nothing was read
     count, take, grow       the tokens of a chunk that are text, and room for them
@@ -13,12 +13,13 @@ change. Behind the end of a sequence lies whatever was left there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from spec.attention.mistakes.steps import divided, top
+from spec.mistake import call
 from spec.notation import Array
 
 ROOM = 8  # places to begin with
@@ -158,44 +159,7 @@ class Steps:
     finish: Callable[[Array, Any], Array] = finish
     forget: Callable[[Kept, Array], None] = forget
     branch: Callable[[Kept], Kept] = branch
-
-    def but(self, **changes: Any) -> Steps:
-        """The same steps, except for `changes`."""
-        return replace(self, **changes)
+    call: Callable[..., Array] = call
 
 
 RIGHT = Steps()
-
-
-class Buffered:
-    """The cache of some steps, as `spec.cache.plug` takes one."""
-
-    def __init__(self, kept: Kept, steps: Steps, persistent: bool = False) -> None:
-        self.kept, self.steps, self.persistent = kept, steps, persistent
-
-    @np.errstate(all="ignore")  # wrong steps divide by zero; so may what is hidden
-    def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
-        """The output (B, H, n, E) for n tokens, of which each sequence has `counts`."""
-        kept, steps, before = self.kept, self.steps, self.kept.lengths
-        B, H, n, D = query.shape
-        told = steps.count(counts, B, n)
-        most = int((before + told).max())
-        if most > kept.room:
-            kept.k, kept.v = steps.grow(kept.k, most), steps.grow(kept.v, most)
-        steps.write(kept, steps.take(key), steps.take(value), told)
-        kept.lengths, kept.chunks = before + told, kept.chunks + 1
-        kept.high = np.maximum(kept.high, kept.lengths)
-        wide = np.result_type(query.dtype, np.float32)
-        k, v = (steps.share(x, H).astype(wide) for x in steps.fetch(kept))
-        sigma = np.asarray(steps.scale(D, kept.lengths)).astype(wide)
-        seen = steps.visible(kept, before, n)[:, None]
-        a = steps.weigh(sigma * (query.astype(wide) @ k.swapaxes(-1, -2)), seen)
-        return steps.finish(steps.combine(a, v, seen), query.dtype)
-
-    def rollback(self, lengths: int | Array) -> None:
-        """Only the first tokens of each sequence."""
-        self.steps.forget(self.kept, np.zeros_like(self.kept.lengths) + lengths)
-
-    def fork(self) -> Buffered:
-        """A second cache that has read the same."""
-        return Buffered(self.steps.branch(self.kept), self.steps, self.persistent)

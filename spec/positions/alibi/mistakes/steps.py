@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spec.mistake import described
 from spec.notation import Array
 from spec.positions.alibi.definition import largest_power_of_two
-from spec.positions.alibi.plug import linear_bias
 
 
 def powers(heads: int) -> Array:
@@ -71,37 +69,4 @@ class Steps:
     leave: Callable[..., Any] = leave
 
 
-def program(steps: Steps) -> Callable[..., Any]:
-    """An ordinary function of sizes, which shows its slopes."""
-
-    def bias(
-        heads: int,
-        queries: int,
-        keys: int,
-        slopes: Array | None = None,
-        dtype: Any = np.float64,
-    ) -> Array:
-        m = None if slopes is None else slopes.astype(float)
-        return steps.leave(steps.make(heads, queries, keys, m, steps), dtype)
-
-    def shown(heads: int, dtype: np.dtype[Any]) -> Array:
-        return steps.slopes(heads).astype(dtype)
-
-    vars(bias).update(slopes=shown)
-    return bias
-
-
-def wrong(
-    step: str, conventions: Mapping[str, str] | None = None, **facts: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The program with one step replaced by the decorated function; facts: of its Mistake.
-
-    conventions: what the program declares.
-    """
-
-    def decorate(replacement: Callable[..., Any]) -> Callable[..., Any]:
-        function = program(Steps(**{step: replacement}))
-        vars(function).update(conventions=conventions or {})
-        return described(function, replacement, load=linear_bias, **facts)
-
-    return decorate
+RIGHT = Steps()

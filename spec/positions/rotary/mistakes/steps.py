@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec.mistake import described
 from spec.notation import Array
-from spec.positions.rotary.plug import rotation
 
 
 class Options(NamedTuple):
@@ -106,36 +104,4 @@ class Steps:
     ready: Callable[..., Any] = ready
 
 
-def program(steps: Steps) -> Callable[..., Any]:
-    """An ordinary function that rotates, with a backward pass and a way to place q, k and v."""
-
-    def meant(x: Array, positions: Array, base: float, width: int | None) -> Options:
-        return Options(positions, base, x.shape[-1] if width is None else width)
-
-    def turned(
-        x: Array, positions: Array, base: float = 10000.0, width: int | None = None
-    ) -> Array:
-        return steps.rotate(x, meant(x, positions, base, width), steps)
-
-    def backward(
-        dout: Array, positions: Array, base: float = 10000.0, width: int | None = None
-    ) -> Array:
-        return steps.receive(dout, meant(dout, positions, base, width), steps)
-
-    def placed(
-        q: Array, k: Array, v: Array, positions: Array, base: float = 10000.0, width: Any = None
-    ) -> tuple[Array, ...]:
-        return steps.ready(q, k, v, lambda x: turned(x, positions, base, width))
-
-    vars(turned).update(backward=backward, place=placed)
-    return turned
-
-
-def wrong(step: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The program with one step replaced by the decorated function; facts: of its Mistake."""
-
-    def decorate(replacement: Callable[..., Any]) -> Callable[..., Any]:
-        steps = Steps(**{step: replacement})
-        return described(program(steps), replacement, load=rotation, **facts)
-
-    return decorate
+RIGHT = Steps()

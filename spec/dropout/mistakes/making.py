@@ -1,0 +1,95 @@
+"""Attention with dropout put together from steps, one of them wrong.
+
+    @wrong("use", incident="I23")
+    def forgets_to_scale(seen: Pass) -> Array:
+        '''Drops weights, and does not make up for it.'''
+        return seen.a * seen.kept
+
+Decorated, the name stands for a class as a user would write it: built from a rate,
+switched by `train` and `eval`, called with arrays, options and a source of randomness, and
+with `backward` and `weights` called likewise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spec import mistake
+from spec.attention.mistakes.making import Options, forward
+from spec.attention.mistakes.steps import RIGHT as ATTENDING
+from spec.dropout.mistakes.steps import RIGHT, Chance, Pass, Steps
+from spec.notation import Array
+
+Triple = tuple[Array, Array, Array]  # q, k, v, or their gradients
+
+
+def passed(steps: Steps, seen: Pass) -> Pass:
+    """The forward pass up to the weights that are used."""
+    seen = replace(seen, rate=steps.rate(seen))
+    seen = replace(seen, kept=steps.draw(seen))
+    return replace(seen, w=steps.use(seen))
+
+
+def differentiated(steps: Steps, seen: Pass, dout: Array) -> Triple:
+    """dq, dk, dv."""
+    of = seen.attention
+    dout = dout.astype(of.q.dtype)
+    seen = steps.again(seen)
+    G = dout @ seen.v.swapaxes(-1, -2)
+    da = steps.through_mask(seen, G)
+    ds = steps.through_softmax(seen, da, steps.row_term(seen, da, G))
+    sigma = of.q.dtype.type(of.sigma)
+    return (
+        sigma * (ds @ of.k),
+        sigma * (ds.swapaxes(-1, -2) @ of.q),
+        steps.through_values(seen, dout),
+    )
+
+
+class Attention:
+    """Attention with dropout, by steps, as somebody might have written it."""
+
+    steps: ClassVar[Steps]
+
+    def __init__(self, p: float) -> None:
+        self.p, self.training, self.memory = p, True, dict[Any, Any]()
+
+    def train(self) -> None:
+        self.training = True
+
+    def eval(self) -> None:
+        self.training = False
+
+    @np.errstate(all="ignore")
+    def __call__(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+        o = self.steps.combine(self.seen((q, k, v), rng, options))
+        return np.asarray(self.steps.finish(o, q))
+
+    @np.errstate(all="ignore")
+    def weights(self, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any) -> Array:
+        w = self.steps.show(self.seen((q, k, v), rng, options))
+        return np.asarray(w).astype(q.dtype)
+
+    @np.errstate(all="ignore")
+    def backward(
+        self, dout: Array, q: Array, k: Array, v: Array, *, rng: Chance, **options: Any
+    ) -> tuple[Array, ...]:
+        seen = self.seen((q, k, v), rng, options)
+        return tuple(x.astype(q.dtype) for x in differentiated(self.steps, seen, dout))
+
+    def seen(self, arrays: Triple, rng: Chance, options: dict[str, Any]) -> Pass:
+        """The pass at the rate, in the mode and with the memory of this instance."""
+        attention = forward(*arrays, Options(**options), ATTENDING)
+        return passed(self.steps, Pass(self.p, self.training, rng, self.memory, attention))
+
+
+def program(steps: Steps) -> Any:
+    """A class with these steps, built from a rate."""
+    return type("Attention", (Attention,), {"steps": steps})
+
+
+wrong = partial(mistake.wrong, RIGHT, program)

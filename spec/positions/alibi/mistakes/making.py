@@ -1,0 +1,36 @@
+"""A program that makes linear biases, put together from steps, one of them wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spec import mistake
+from spec.notation import Array
+from spec.positions.alibi.mistakes.steps import RIGHT, Steps
+
+
+def program(steps: Steps, conventions: Mapping[str, str] | None = None) -> Callable[..., Any]:
+    """An ordinary function of sizes, which shows its slopes, and declares `conventions`."""
+
+    def bias(
+        heads: int,
+        queries: int,
+        keys: int,
+        slopes: Array | None = None,
+        dtype: Any = np.float64,
+    ) -> Array:
+        m = None if slopes is None else slopes.astype(float)
+        return steps.leave(steps.make(heads, queries, keys, m, steps), dtype)
+
+    def shown(heads: int, dtype: np.dtype[Any]) -> Array:
+        return steps.slopes(heads).astype(dtype)
+
+    vars(bias).update(slopes=shown, conventions=conventions or {})
+    return bias
+
+
+wrong = partial(mistake.wrong, RIGHT, program)

@@ -1,0 +1,10 @@
+"""Plausible wrong sinusoidal positions, and some that only look wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.mistake import Mistake, catalogue
+from spec.positions.sinusoidal.mistakes import tables
+
+MISTAKES: Mapping[str, Mistake] = catalogue(tables)
