@@ -121,7 +121,7 @@ def clause(
 ) -> Callable[[Check], Clause]:
     """Turn a function into the clause `number`.
 
-    `catches` names the mistakes of `spec.attention.mistakes` that the clause must reject.
+    `catches` names the mistakes of its chapter that the clause must reject.
     What the domain cannot do without (a causal problem, a mask) is needed as well.
     """
     return lambda check: Clause(

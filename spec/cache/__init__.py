@@ -34,8 +34,5 @@ keep tokens in fewer bits than they came in, or that are told positions.
 from __future__ import annotations
 
 from spec.cache.clauses import agreement, branching, chunks, going_back, memory, together
-from spec.cache.mistakes import MISTAKES
-
-__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, chunks, going_back, branching, together, memory)

@@ -26,8 +26,5 @@ A right implementation is accused by chance at most once in 10^9 certificates (`
 from __future__ import annotations
 
 from spec.dropout.clauses import agreement, calls, draws, modes, moments
-from spec.dropout.mistakes import MISTAKES
-
-__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, modes, draws, moments, calls)

@@ -26,8 +26,5 @@ only as a `should`: any number between 0 and 1 is a subgradient.
 from __future__ import annotations
 
 from spec.feed_forward.clauses import agreement, calls, positions, scaling, units
-from spec.feed_forward.mistakes import MISTAKES
-
-__all__ = ["MISTAKES", "SECTIONS"]
 
 SECTIONS = (agreement, positions, scaling, units, calls)
