@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spec.notation import Array
+from spec.notation import Array, Call
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,13 @@ def holds(condition: bool, message: str) -> None:
     """Raise `Violation` with `message` unless `condition`: for facts that are not numbers."""
     if not condition:
         raise Violation(message)
+
+
+def leaves_its_inputs_alone(call: Call) -> None:
+    """Raise Violation unless no input was changed, and what is returned has its own memory."""
+    holds(not call.changed, f"the call wrote into its input {', '.join(call.changed)}")
+    holds(not call.aliased, f"the output shares memory with the input {', '.join(call.aliased)}")
+    holds(not call.reused, "a second call returned the memory of the first")
 
 
 def _spread(got: Array, other: ArrayLike) -> Array:

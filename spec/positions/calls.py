@@ -7,8 +7,8 @@ the bias gets a mask added to it. So none of them may change under its owner's h
 
 from __future__ import annotations
 
-from spec.attention.clauses.calls import leaves_its_inputs_alone
 from spec.clause import clause
+from spec.comparison import leaves_its_inputs_alone
 from spec.positions.alibi import notation as alibi
 from spec.positions.alibi.domain import Biases
 from spec.positions.record import Capability

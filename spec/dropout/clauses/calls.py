@@ -6,9 +6,9 @@ with them. What is drawn may differ from call to call; whose memory is whose may
 
 from __future__ import annotations
 
-from spec.attention.clauses.calls import leaves_its_inputs_alone
 from spec.attention.options import Capability
 from spec.clause import clause
+from spec.comparison import leaves_its_inputs_alone
 from spec.dropout.domain import Problems
 from spec.dropout.notation import Dropout, Problem
 

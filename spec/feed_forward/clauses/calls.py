@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec.attention.clauses.calls import leaves_its_inputs_alone
 from spec.attention.options import Capability
 from spec.clause import clause
-from spec.comparison import equal, same_bits
+from spec.comparison import equal, leaves_its_inputs_alone, same_bits
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import FeedForward, Problem
 from spec.feed_forward.rounding import bounds, of_output
