@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -124,3 +125,10 @@ class Call:
     changed: tuple[str, ...] = ()  # inputs whose content is not what it was
     aliased: tuple[str, ...] = ()  # inputs whose memory the output shares
     reused: bool = False  # a second call returned the memory of the first
+
+
+def __getattr__(name: str) -> Any:
+    """Scripts that were printed before attention had a chapter import its problems from here."""
+    if name in ("Problem", "Gradients"):
+        return getattr(import_module("spec.attention.notation"), name)
+    raise AttributeError(f"module 'spec.notation' has no attribute {name!r}")
