@@ -16,6 +16,9 @@ OPTIONS = ("about", "profile", "backend", "layout", "device")
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
 NEEDED = {  # from their first line on
     "attention/test_plug.py": ("torch",),
+    "attention/test_idle_conventions.py": ("torch",),
+    "attention/test_no_gradient.py": ("torch",),
+    "certification/test_paths.py": ("torch",),
     "implementations/test_right.py": ("torch",),
     "implementations/test_classifier.py": CLASSIFIER,
     "implementations/test_classifier_command.py": CLASSIFIER,

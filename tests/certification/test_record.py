@@ -5,11 +5,11 @@ import pytest
 import spec
 from spec.backends import Unsuitable
 from spec.kinds import KINDS
-from tests import layer_targets
+from tests.targets import layers
 
 PROGRAMS = {
     "attention": "implementations.dense:attend",
-    "layer": layer_targets.MultiHead,
+    "layer": layers.MultiHead,
     "sinusoidal": "implementations.sinusoidal:encode",
     "rotary": "implementations.rotary:rotate",
     "alibi": "implementations.alibi:bias",
@@ -29,6 +29,6 @@ def test_a_program_of_every_kind_becomes_a_record(about: str) -> None:
 
 def test_what_cannot_be_a_record_is_told_in_a_line() -> None:
     with pytest.raises(Unsuitable, match="unknown kind 'router': choose from attention, layer"):
-        spec.record(layer_targets.MultiHead, "router")
+        spec.record(layers.MultiHead, "router")
     with pytest.raises(Unsuitable, match="is a record already"):
-        spec.record(spec.record(layer_targets.MultiHead, backend="numpy"))
+        spec.record(spec.record(layers.MultiHead, backend="numpy"))
