@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from implementations.systems import LAYERS, TARGETS
-from spec import CLAUSES, about, backends
+from spec import CLAUSES, about
 from spec.attention.mistakes import MISTAKES
 from spec.attention.options import Capability
+from spec.attention.plug import implementation
 from spec.feed_forward.plug import feed_forward as network
 from spec.layer.mistakes import MISTAKES as OF_LAYERS
+from spec.layer.plug import layer
 from spec.layer.record import KINDS
 from spec.layer.record import Capability as OfLayer
 from spec.positions import record as positions
@@ -146,7 +148,7 @@ def record(name: str, backend: str) -> Subject:
     elif inner == "SinusoidalPositions":
         made = encoding(target)
     else:
-        load = backends.layer if isinstance(target, type) else backends.implementation
+        load = layer if isinstance(target, type) else implementation
         made = load(target, backend=backend)
     without = UNANSWERED.get(name, set())
     return made.but(answers=made.answers - without, differentiates=made.differentiates - without)

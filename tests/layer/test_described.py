@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from spec import about, certify
-from spec.attention.options import Capability
 from spec.backends import Unsuitable
 from spec.certification.explaining.reduction import reduced
 from spec.certification.target.probing import probed
 from spec.kinds import KINDS
 from spec.layer.plug import layer
 from spec.layer.plug.described import Form, read
-from spec.layer.record import Layer
+from spec.layer.record import Capability, Layer
 from spec.trial import broken
 from tests.judging import QUICK, found
 from tests.shell import run
