@@ -6,7 +6,7 @@ Indices  n is a token, p its position, i a pair of columns (2i, 2i + 1), theta_i
 
 What is rotated is q, unless something else is said. The columns of every array here are
 interleaved: the two of a pair are neighbours. A program that pairs column i with i + D/2
-declares the pairing "halves", and `loading` puts its columns in this order.
+declares the pairing "halves", and `plug` puts its columns in this order.
 """
 
 from __future__ import annotations

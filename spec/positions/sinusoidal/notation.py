@@ -6,7 +6,7 @@ Indices  p is a position, i a pair of columns (2i, 2i + 1), theta_i its frequenc
 
 Token n of a sequence stands at position first + n. The columns of every array here are
 interleaved: sine and cosine of a pair are neighbours. A program that has all sines before all
-cosines declares the pairing "halves", and `loading` puts its columns in this order.
+cosines declares the pairing "halves", and `plug` puts its columns in this order.
 """
 
 from __future__ import annotations
