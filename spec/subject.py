@@ -13,6 +13,7 @@ import functools
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -23,6 +24,18 @@ class Refused(Exception):
 
 class NoGradient(Refused):
     """The library has no gradient by an input: what was returned does not come from it."""
+
+
+class Backward(StrEnum):
+    """The capabilities that take a backward pass, or what is recorded for one.
+
+    All chapters share them, in these words; to ask for any is to ask for gradients.
+    """
+
+    GRADIENTS = "has gradients of q, k and v"
+    BIAS_GRADIENT = "has a gradient of the additive mask"
+    PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
+    TRAINING = "can be run as training runs it"
 
 
 def not_offered(*_: object, **__: object) -> NoReturn:
@@ -97,17 +110,6 @@ class Subject:
     def chosen(self) -> Mapping[str, str]:
         """Every convention, with the choice that is made here."""
         return {**self.defaults, **self.conventions}
-
-
-# The capabilities that take a backward pass, in the words that all chapters share.
-DIFFERENTIATES = frozenset(
-    {
-        "has gradients of q, k and v",
-        "has a gradient of the additive mask",
-        "has gradients of a subset of the inputs",
-        "can be run as training runs it",
-    }
-)
 
 
 def holding(tests: Mapping[Any, object]) -> frozenset[str]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.notation import Array
+from spec.subject import Backward
 
 
 class Capability(StrEnum):
@@ -30,12 +31,12 @@ class Capability(StrEnum):
     have the same words they mean the same.
     """
 
-    GRADIENTS = "has gradients of q, k and v"
-    BIAS_GRADIENT = "has a gradient of the additive mask"
-    PARTIAL_GRADIENTS = "has gradients of a subset of the inputs"
+    GRADIENTS = Backward.GRADIENTS
+    BIAS_GRADIENT = Backward.BIAS_GRADIENT
+    PARTIAL_GRADIENTS = Backward.PARTIAL_GRADIENTS
     WEIGHTS = "returns the weights"
     LSE = "returns the log-sum-exp"
-    TRAINING = "can be run as training runs it"
+    TRAINING = Backward.TRAINING
     CALL = "can be watched as a caller sees it"
 
     MASK = "takes a boolean mask"

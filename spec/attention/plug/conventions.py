@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from spec.attention import moves
-from spec.attention.moves import of_heads
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import Capability
 from spec.attention.plug.always import always
@@ -94,7 +93,7 @@ def _interleaved() -> Turn:
     """Query heads are put in the implementation's order, and results back in ours."""
 
     def forth(problem: Problem) -> Problem:
-        return of_heads(problem, head_order(problem))
+        return moves.of_heads(problem, head_order(problem))
 
     def back(x: Array, problem: Problem) -> Array:
         return x[:, np.argsort(head_order(problem))]

@@ -12,7 +12,7 @@ from spec.comparison import Violation, measuring
 from spec.domain import Scope
 from spec.kinds import kind_of
 from spec.notation import GRADES, HALF, Grade
-from spec.subject import DIFFERENTIATES, Refused, Subject, not_offered
+from spec.subject import Backward, Refused, Subject, not_offered
 from spec.trial import Watch, broken, unless_allowed
 
 PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
@@ -64,12 +64,12 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
 
 def differentiates(clause: Clause) -> bool:
     """Whether the clause asks for gradients, or for what is computed while they are recorded."""
-    return bool(clause.needs & DIFFERENTIATES)
+    return bool(clause.needs & {*Backward})
 
 
 def without_gradients(subject: Subject) -> Subject:
     """The subject as one that offers none."""
-    names = [name for what, name in subject.offering.items() if what in DIFFERENTIATES]
+    names = [name for what, name in subject.offering.items() if what in {*Backward}]
     return subject.but(**dict.fromkeys(names, not_offered))
 
 
