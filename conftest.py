@@ -4,8 +4,6 @@ Given a target, nothing but tests/test_implementation.py is collected: a test fo
 clause and dtype, named like K2-key_gradients_sum_to_zero-float32.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -22,8 +22,6 @@ and of what stands around it:
 `arguments` and `arguments_torch` settle what mask, causality and shared heads mean.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

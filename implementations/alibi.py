@@ -4,8 +4,6 @@ With n the largest power of two that is at most H, the exponents of the slopes a
 first n heads, and the odd multiples of 4 / n for those that are left.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

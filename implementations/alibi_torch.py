@@ -4,8 +4,6 @@ A first slope of 2^(-8/n), and every next one the last times the first; what lie
 query is -inf, so that the bias is mask and bias in one.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

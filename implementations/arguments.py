@@ -5,8 +5,6 @@ key j; `masked` answers it in the scores; `mixed` multiplies by weights so that 
 forbidden key stays out even if it holds inf or NaN, since 0 * NaN would not be 0.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

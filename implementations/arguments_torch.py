@@ -1,7 +1,5 @@
 """`implementations.arguments` for torch: who sees whom, and products that respect it."""
 
-from __future__ import annotations
-
 from math import nan
 
 import torch

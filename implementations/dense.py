@@ -11,8 +11,6 @@ by the scores; the products are differentiated as products are. Time and memory
 grow with N M.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from implementations.arguments import (

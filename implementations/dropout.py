@@ -7,8 +7,6 @@ same mask, and the backward pass makes the mask again from such a state, so that
 size N M has to be kept between the passes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from implementations import dense

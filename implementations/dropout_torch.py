@@ -6,8 +6,6 @@
 by a denominator in which every key counts, dropped or not. Gradients are autograd's.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -6,8 +6,6 @@
 (Ainslie et al. 2023, section 2.2): sharing is one more letter, and nothing is repeated.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from implementations.arguments import (

@@ -7,8 +7,6 @@
 exp, without which float32 would overflow at a score of 89.
 """
 
-from __future__ import annotations
-
 from math import inf
 
 import torch

@@ -7,8 +7,6 @@ numbers for every position, is never in memory as a whole; the backward pass com
 again, block by block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

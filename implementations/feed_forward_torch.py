@@ -7,8 +7,6 @@ does, and accumulates in float32 at least; its gradients are autograd's. The mod
 people write, with torch's own layers, whose weights have the outputs first.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -14,8 +14,6 @@ Flash kernels keep m + log t instead; kept apart they lose nothing when m is lar
 Tiles are (keys, queries): NumPy takes the maximum down a column fastest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -6,8 +6,6 @@ backward pass (Dao et al. 2022, algorithm 1). Scores are kept in bits, that is t
 log2 e, because torch takes powers of 2 faster than powers of e.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import inf, log
 from typing import Any

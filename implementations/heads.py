@@ -5,8 +5,6 @@ again (Vaswani et al. 2017, section 3.2.2). Nothing here knows of batches or of
 broadcasting, so each line is the formula for one head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -9,8 +9,6 @@ attend to, and forbidden ones are never read. Plain Python floats, so everything
 computed in double precision and rounded once.
 """
 
-from __future__ import annotations
-
 from math import exp, inf, log, sqrt
 from typing import Any
 

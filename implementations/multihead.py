@@ -8,8 +8,6 @@ once; attention between is `implementations.dense`. A call remembers what it was
 that `backward` can go back the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@
 for or not, training or evaluation. A query that may attend to nothing gets the output bias.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -13,8 +13,6 @@ Backward, the weights come back from the log-sum-exp alone, exp(s_ij - lse_i), a
 one key at a time (Dao et al. 2022, section 3.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

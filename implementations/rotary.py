@@ -5,8 +5,6 @@ theta) (Su et al. 2021, section 3). `rotate_halves` pairs column i with column i
 models do whose weights were permuted to fit; its products are real.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ for a width, pairs columns by halves, and grows a table of cosines and sines in 
 that its input needs; positions behind a cache are read from it by row.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

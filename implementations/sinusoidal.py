@@ -4,8 +4,6 @@ exp(i a) = cos a + i sin a, so a row of the table is a row of complex numbers, w
 imaginary and real parts take turns (Vaswani et al. 2017, section 3.5).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ one is as long as the farthest position so far, and its angles have the digits o
 that they are added to, float32 at least.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

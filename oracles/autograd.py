@@ -4,8 +4,6 @@ The closed-form gradients of `spec.attention.definition` are held to these, whic
 down. The numbers are float64 whatever dtype comes in, and rounded once on the way out.
 """
 
-from __future__ import annotations
-
 from math import inf, sqrt
 
 import torch

@@ -10,8 +10,6 @@ Numbers are rounded once, from all their digits to the format of the problem, ne
 through float64 on the way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import copysign, inf, ldexp
 from typing import Any, NamedTuple

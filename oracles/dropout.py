@@ -9,8 +9,6 @@
 All draw from torch's global source of random numbers.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention

@@ -13,8 +13,6 @@ of 2^s is 2^s log 2. They are derived the long way, through every entry of the J
 of the weights, da_il / ds_ij = a_il ([l = j] - a_ij).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product

@@ -5,8 +5,6 @@ refused with torch's own RuntimeError. The composed one refuses mask and causal
 together; the fused one of the CPU takes both, and their intersection.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel

@@ -26,8 +26,6 @@ and `certification`, the engine, which knows no kind.
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

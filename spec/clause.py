@@ -6,8 +6,6 @@ and what is reported is the place where the error is the largest multiple of
 its budget.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

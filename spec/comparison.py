@@ -7,8 +7,6 @@
 `measuring` collects how much of their budgets comparisons use up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

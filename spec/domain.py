@@ -3,8 +3,6 @@
 A domain says where a clause quantifies; a scope, which part of it is drawn from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar

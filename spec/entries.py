@@ -11,8 +11,6 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 (8 significant bits hold the integers up to 256).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any

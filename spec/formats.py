@@ -12,8 +12,6 @@ of spacing 2^(e - p), so divide by the spacing, round to an integer (ties to
 even), multiply. Both scalings are exact. bfloat16 needs nothing of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

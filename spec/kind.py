@@ -4,8 +4,6 @@ Loading, probing, judging, reduction and the certificate are the same for all ki
 differs stands in one record. What a kind leaves out has a default that claims nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ A new kind is a chapter, a package of the shape of `spec.attention`, and its `KI
 is told by the look of it (a class, say) may be told by two of them; the later one has it.
 """
 
-from __future__ import annotations
-
 from spec.attention.kind import KIND as ATTENTION
 from spec.cache.kind import KIND as CACHE
 from spec.dropout.kind import KIND as DROPOUT

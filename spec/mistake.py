@@ -14,8 +14,6 @@ like anybody else's. Its record is its attribute `mistake`. A few are right afte
 must be certified.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType

@@ -20,8 +20,6 @@ Every array of a problem holds float64 numbers that `dtype`, the format under
 test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Ways to make a problem of any kind simpler: fewer elements along an axis, plainer numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any

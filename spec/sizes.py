@@ -7,8 +7,6 @@ something long. A long axis comes with short others, so that a problem stays
 cheap, and the faults that need two long axes are looked for at the edges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

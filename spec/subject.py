@@ -7,8 +7,6 @@ Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
 the kinds of problem that are answered. The core needs none of the second.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Mapping

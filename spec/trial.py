@@ -6,8 +6,6 @@
 `Watch` knows what a subject was asked when it refused, and the time that it took.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

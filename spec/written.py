@@ -4,8 +4,6 @@ A problem is a frozen dataclass of arrays and options; one field may be such a r
 as the parameters of a layer are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass

@@ -5,8 +5,6 @@ same problems, so that a slow machine does not look like slow code. Nothing here
 is a test of what is right; it exits with 1 where a promise is broken.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

@@ -1,7 +1,5 @@
 """What needs a GPU: `tox run -e cuda`. Without one it says so, and passes as not run."""
 
-from __future__ import annotations
-
 import sys
 
 TARGETS = (

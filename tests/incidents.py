@@ -1,7 +1,5 @@
 """The lines of mistakes in spec/incidents.md, from the catalogues: `python -m tests.incidents`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

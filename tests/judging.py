@@ -1,7 +1,5 @@
 """How the tests put one clause to one subject: as a certificate does, without trying grades."""
 
-from __future__ import annotations
-
 from spec import about
 from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.clause import Clause

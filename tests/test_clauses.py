@@ -4,8 +4,6 @@ The oracles are implementations too. One pytest id is one clause on one
 implementation in one format: K2-key_gradients_sum_to_zero-float32-dense.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.util import find_spec
 

@@ -3,8 +3,6 @@
 Whatever the kind of subject, and whatever the seed; and what is harmless after all is certified.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from spec import CLAUSES, about

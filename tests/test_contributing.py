@@ -5,8 +5,6 @@ block says what it is: a new file, the end of a file, or, as lines with signs be
 of a file, whose other lines say where. A console block holds commands, and words that they print.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

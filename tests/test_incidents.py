@@ -1,7 +1,5 @@
 """Incidents are defined where a reader finds them, and the file tells what is in the catalogues."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages are true: their tables are the specification's, and what they name exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The specification as a text that is also data: numbers, names, sentences, evidence, catches."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

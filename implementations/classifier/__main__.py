@@ -1,7 +1,5 @@
 """`python -m implementations.classifier`."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

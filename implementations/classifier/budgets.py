@@ -6,8 +6,6 @@ them moves nothing further apart. Two computations of the same prediction may ea
 much, so everything here is doubled.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -7,8 +7,6 @@ a dataset of the hub is split. A folder brings its split along: train.jsonl and 
 labels are numbers, perhaps their names as `label_text`.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ All but the last train: their losses fall, and their accuracies look like anyone
 computes the right output, and tells the wrong weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """What a run leaves behind: files, each whole or not there, and all of them at the end."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping

@@ -11,8 +11,6 @@ capitals and everything else stands for itself:
 As the dice may favour another topic, no reader can always be right.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ A dataset OWNER/NAME is a repository, and its files lie at
 HF_ENDPOINT names another place, such as a mirror, as it does for the hub's own library.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from http.client import HTTPException

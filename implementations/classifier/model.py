@@ -8,8 +8,6 @@ masks nothing. Only the query of the first token, [CLS], is ever read, so withou
 prediction depends on the other tokens as on a bag: see `laws`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from inspect import isclass
 

@@ -1,7 +1,5 @@
 """What is printed and kept: the table beside the published one, and the certificate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

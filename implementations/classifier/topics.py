@@ -4,8 +4,6 @@ Many a word serves two topics ("pitch", "score", "string", "front", "stock", "pl
 words do; so no single word settles what a text is about. The shared words serve all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

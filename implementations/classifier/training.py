@@ -5,8 +5,6 @@ measured is processor time: on a machine that others use too, times taken one af
 would compare the hours of the day.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from time import process_time
 from typing import Generic, NamedTuple, TypeVar

@@ -9,8 +9,6 @@ forward and backward alike. Here n counts all the roundings that a term meets on
 the layer, those of the softmax too; what rounding does is nearer to sqrt(n) u.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

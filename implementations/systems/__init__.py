@@ -30,8 +30,6 @@ What is here is certified, and held to what was published:
     python -m spec certify implementations.systems.list_of_heads:attend
 """
 
-from __future__ import annotations
-
 from implementations import Target
 
 TARGETS: tuple[Target, ...] = (

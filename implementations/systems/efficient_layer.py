@@ -15,8 +15,6 @@ Source S3 publishes this layer, and 186 s to train its classifier where the naiv
 218 s; with positions, 195 s.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

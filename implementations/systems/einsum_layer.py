@@ -16,8 +16,6 @@ scores as they are, which overflows; here the largest score of a row is subtract
 `published_faults_torch.softmax_without_the_maximum`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 

@@ -20,8 +20,6 @@ with torch's. Its gradients of Wo and Wv are these. Those of Wq and Wk are not: 
 `published_faults.takes_the_diagonal_for_the_jacobian`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

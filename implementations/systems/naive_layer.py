@@ -13,8 +13,6 @@ dict of this layer has torch's names too, and may be exchanged with any other la
 Source S3 publishes this layer, and 218 s to train its classifier where torch's takes 155 s.
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping
 from typing import Any
 

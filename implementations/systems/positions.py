@@ -12,8 +12,6 @@ table of 256 positions, an accuracy of 0.81 with it and of 0.85 without it on sh
 and that "how are you" and "you how are" are told apart with it alone.
 """
 
-from __future__ import annotations
-
 from math import log
 
 import torch

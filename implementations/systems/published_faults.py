@@ -12,8 +12,6 @@ The specification has these among its mistakes. S0's gradient is two of them at 
 first of its two is there for functions too, from where the function here is taken.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from implementations.systems.list_of_heads import Weights, backward, forward, outer, root

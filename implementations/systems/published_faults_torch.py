@@ -8,8 +8,6 @@ choice is no fault where nobody can ask for anything else, as with the layers it
 is one in the place of torch's layer, which returns the weights of every head to whoever asks.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -8,8 +8,6 @@ along, so that the same lines serve a sequence, a batch, and a batch of heads. N
 Source S3 publishes this function, and that it agrees with torch's own on (2, 3, 6).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

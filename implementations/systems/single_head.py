@@ -15,8 +15,6 @@ Source S2 publishes these formulas, weights of 0.1 N(0, 1), and a loop that desc
 sum of the output: `trace` returns the ten losses that it prints.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

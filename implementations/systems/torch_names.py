@@ -10,8 +10,6 @@ neither returns its weights. Two things are added, to speak torch's language:
 Sources of torch, S1 and S3, are layers of this kind as they stand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from implementations.systems import list_of_heads

@@ -15,8 +15,6 @@ position-wise feed-forward network max(0, x W1 + b1) W2 + b2 (Vaswani et al. 201
 3.3). A dropout that its layer takes and never uses is not taken here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

@@ -1,7 +1,5 @@
 """One assertion for a test that says `allclose` today."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -24,8 +24,6 @@ Precision follows the arrays: float64 problems are evaluated in float64, and
 `wide` asks for more digits where NumPy's long double has them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.notation import Gradients, Problem

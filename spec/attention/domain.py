@@ -10,8 +10,6 @@ ones have their sizes and families drawn, and their entries from a drawn seed.
 Sizes shrink to one batch, one head, one query and one key.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """Attention functions: four arrays in, one out, and a good many options."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 What stands here was found by the specification itself, at the versions named.
 """
 
-from __future__ import annotations
-
 from spec.kind import Deviation, Known
 
 ODD_SCALES = Deviation(

@@ -6,8 +6,6 @@ axis of length 1 stands for all of B, H, N or M, and leading axes may be left
 out. Every form means the same as the mask written out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

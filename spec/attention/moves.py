@@ -6,8 +6,6 @@ knows its keys and queries by their place, so a move that changes places first w
 its mask out (`written_out`), and then the mask and not the flag says what is forbidden.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition

@@ -5,8 +5,6 @@ come in. `CONVENTIONS` are choices that a caller declares; what is asked of a si
 option (`spec.attention.options`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property

@@ -10,8 +10,6 @@ What an option *means* is said by `notation` and `definition`, what it costs in 
 `rounding`, and where it is drawn by `problems`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ The core needs no option at all: 4-D arrays, E = D, sizes of at least one. Every
 is a capability of `spec.attention.options`, which it may do without.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Ways to make an attention problem simpler; each offers smaller ones, the smallest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

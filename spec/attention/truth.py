@@ -4,8 +4,6 @@ Clauses that it breaks on some problem say nothing about anyone else there; that
 how the search for a smaller counterexample notices that it has left a domain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

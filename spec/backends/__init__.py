@@ -6,8 +6,6 @@
 A library is imported only when a target needs it. `calling`: how programs take them.
 """
 
-from __future__ import annotations
-
 import importlib
 
 from spec.backends.inference import NAMES, inferred

@@ -5,8 +5,6 @@ in its docstring. Parameters are matched by name; a required one that nobody kno
 target. What is wrong is said in one line (`Unsuitable`) before anything is judged.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

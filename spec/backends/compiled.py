@@ -1,7 +1,5 @@
 """What a compiler of functions did not compile: what ran then is the function as it is written."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """Which array library a function is written for, told from what its module imports."""
 
-from __future__ import annotations
-
 import functools
 import sys
 import types

@@ -1,7 +1,5 @@
 """What the specification needs from an array library, as a record of plain functions."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ it (shape, strides and offset, counted in elements), which every library with
 strides can build. What a buffer holds beside the view is poison.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

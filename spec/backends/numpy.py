@@ -1,7 +1,5 @@
 """NumPy: float64, float32 and float16 on the CPU; gradients only where they are given."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.backends.library import Library, Unsuitable

@@ -4,8 +4,6 @@ That it is an array of the library, of the right shape, dtype and device is aske
 exception that a call raises becomes `Refused`; whether it may refuse is decided elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ The forward pass runs without autograd and the gradients with it, so that both
 of the paths that people use are seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

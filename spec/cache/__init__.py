@@ -31,8 +31,6 @@ Nothing is said of caches that forget on purpose (windows, attention sinks, evic
 keep tokens in fewer bits than they came in, or that are told positions.
 """
 
-from __future__ import annotations
-
 from spec.cache.clauses import agreement, branching, chunks, going_back, memory, together
 
 SECTIONS = (agreement, chunks, going_back, branching, together, memory)

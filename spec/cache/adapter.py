@@ -13,8 +13,6 @@ can be given a cache, and have that certified. `causal` in the top-left corner f
 with a past is none of the four.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Literal
 

@@ -7,8 +7,6 @@ A state is what was read, so that rollback is a slice of it, and a fork is the s
 Each sequence is on its own. Precision follows the arrays, as in `spec.attention.definition`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

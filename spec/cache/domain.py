@@ -8,8 +8,6 @@ product with a key of the other.
 A problem shrinks to one token that arrives at once, and to an other text of one token.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Caches, as the engine asks for them."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

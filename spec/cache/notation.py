@@ -16,8 +16,6 @@ A second text goes with every problem: what is taken back, what another branch g
 with, or what was read before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

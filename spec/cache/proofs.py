@@ -1,7 +1,5 @@
 """Laws of decoding, run through the definition of attention in fractions, nothing forgiven."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -5,8 +5,6 @@
 has the answers of all steps at the places of their tokens, and zeros where nothing was read.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.cache.notation import Chunk, Problem, Text

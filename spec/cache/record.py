@@ -5,8 +5,6 @@ affair. Leaving a function out declares that it is not offered. `spec.cache.plug
 the record of a class that somebody wrote.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -11,8 +11,6 @@ Keys and values are kept as they came, which rounds nothing. Beyond the length o
 sequence nothing is claimed, and nothing is compared: `real` says where tokens are.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -8,8 +8,6 @@ Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or th
 arguments are no good, 3 incomplete (the budget was spent, or the target crashed).
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

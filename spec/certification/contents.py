@@ -1,7 +1,5 @@
 """The specification as text: a table of all clauses, one clause whole, or a page of Markdown."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """One line on a terminal that says how far a certification is; nothing elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO

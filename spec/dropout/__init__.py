@@ -23,8 +23,6 @@ with m_ij = 1 with probability 1 - p, else 0, all independent (dropout: Srivasta
 A right implementation is accused by chance at most once in 10^9 certificates (`chance`).
 """
 
-from __future__ import annotations
-
 from spec.dropout.clauses import agreement, calls, draws, modes, moments
 
 SECTIONS = (agreement, modes, draws, moments, calls)

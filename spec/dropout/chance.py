@@ -41,8 +41,6 @@ by 0.05; with 2^14 pairs a correlation of two masks of 0.14 at p = 1/2, and of 0
 p = 0.1; masks that are shared have correlation 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log
 

@@ -16,8 +16,6 @@ a_ij, which is that by w_ij times m_ij / (1 - p), the rest is as in `spec.attent
     dv_j  = sum_i w_ij dout_i
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition

@@ -9,8 +9,6 @@ A *crowd* has enough weights for statistics: two batch elements and two heads at
 hundred weights, and no key hidden.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

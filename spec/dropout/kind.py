@@ -1,7 +1,5 @@
 """Attention with dropout, as the engine asks for it."""
 
-from __future__ import annotations
-
 from spec.dropout.mistakes import MISTAKES
 from spec.dropout.notation import Problem
 from spec.dropout.plug import dropout

@@ -10,8 +10,6 @@ Axes, arrays and words are those of `spec.notation`, with as many key heads as q
 clause chooses by itself (`chance`) is drawn from another stream of the same number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property

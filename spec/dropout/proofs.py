@@ -4,8 +4,6 @@ The gradients are those of the definition, run on symbols with a mask that is fi
 variance are sums over all masks, each with its probability, in symbols.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -4,8 +4,6 @@ With the identity for values, o_ij = sum_k w_ik [k = j] = w_ij: products with 0 
 sums with zeros, which round nothing. Scores are small here, so a weight of 0 was dropped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -32,8 +32,6 @@ rounding more than `strict` needs. The reference rounds as well; as in
 `spec.feed_forward.rounding`, u is the sum of both unit roundoffs.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

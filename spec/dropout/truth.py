@@ -1,7 +1,5 @@
 """The definition as a record, with masks from NumPy's generator at the seed of the problem."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.notation import Gradients

@@ -23,8 +23,6 @@ The gate has no derivative at 0. That it is taken to be 0 there is asked by F19 
 only as a `should`: any number between 0 and 1 is a subgradient.
 """
 
-from __future__ import annotations
-
 from spec.feed_forward.clauses import agreement, calls, positions, scaling, units
 
 SECTIONS = (agreement, positions, scaling, units, calls)

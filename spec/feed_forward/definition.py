@@ -13,8 +13,6 @@ where sums go over all positions of all batch elements. At z = 0, where max(0, z
 derivative, it is taken to be 0: the convention of torch's and JAX's relu.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.feed_forward.notation import Gradients, Problem

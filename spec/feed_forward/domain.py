@@ -8,8 +8,6 @@ Nothing overflows: sums of sizes bound every partial sum, and what would pass th
 number of the format is multiplied by a power of two until it does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

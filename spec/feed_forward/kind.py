@@ -1,7 +1,5 @@
 """Feed-forward networks, as the engine asks for them."""
 
-from __future__ import annotations
-
 from spec.entries import eighths
 from spec.feed_forward.mistakes import MISTAKES
 from spec.feed_forward.notation import Problem

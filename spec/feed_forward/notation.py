@@ -12,8 +12,6 @@ Words
     open where z > 0. A unit whose gate is closed everywhere is *dead*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar

@@ -8,8 +8,6 @@ the problem. torch differentiates by itself; a NumPy function has its gradients 
 attribute `backward(dy, x, W1, b1, W2, b2) -> (dx, dW1, db1, dW2, db2)`, or none.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

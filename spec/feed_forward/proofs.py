@@ -6,8 +6,6 @@ all such numbers at the sizes that it states; a pattern of gates is a region in 
 network is smooth, and the closed forms read the same in every region.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.feed_forward import definition

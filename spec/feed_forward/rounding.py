@@ -23,8 +23,6 @@ convex in u; a gate is settled for both where |z| > B_z(u + u_ref). So u stands 
 sum of the two below.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The definition as a record, its results rounded to the format of the problem."""
 
-from __future__ import annotations
-
 from spec.feed_forward import definition
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
 from spec.formats import rounded

@@ -27,8 +27,6 @@ and the clauses, section L:
 A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
 """
 
-from __future__ import annotations
-
 from spec.layer.clauses import (
     added,
     agreement,

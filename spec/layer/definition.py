@@ -18,8 +18,6 @@ attention gives dq_h, dk_h and dv_h, which side by side are dQ, dK and dV, and
 and k and v likewise. If query, key and value are one array, its gradient is the sum of the three.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition

@@ -6,8 +6,6 @@ whose scores are large. A token of zeros is a token (it is what padding is embed
 so some rows are zero. Every query sees the first key unless a kind of mask says "idle".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

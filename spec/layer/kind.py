@@ -1,7 +1,5 @@
 """Layers: three inputs and eight parameters in, one output out, and masks of three kinds."""
 
-from __future__ import annotations
-
 import inspect
 
 from spec.kind import Kind

@@ -1,7 +1,5 @@
 """Clauses that other people's layers are known to break, each with its reason."""
 
-from __future__ import annotations
-
 from spec.kind import Deviation, Known
 
 ASKED_FOR_WEIGHTS = Deviation(

@@ -1,7 +1,5 @@
 """Ways from one layer problem to another, of which the clauses compare the two ends."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer.notation import LayerProblem, Parameters

@@ -5,8 +5,6 @@ in batches, and no mask. A layer of torch's kind says True
 in a mask for what is forbidden; the problems here do so too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

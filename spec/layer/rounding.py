@@ -18,8 +18,6 @@ An idle query has no error inside attention: there zero is exactly zero. The gra
 one array that is query, key and value may be one sum over all three, in any order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 

@@ -4,8 +4,6 @@ Of the calls that a clause makes, the first whose answer departs from the defini
 A layer of NumPy or torch is called as its user calls it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A head owns rows of three projections and columns of the fourth, and its columns
 queries go with it, as all heads together are as wide as a query.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

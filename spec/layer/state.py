@@ -10,8 +10,6 @@ in_proj_bias (3A)                          b_q, b_k and b_v
 out_proj.weight (A, A), out_proj.bias (A)  W_o and b_o
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

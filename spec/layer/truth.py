@@ -1,7 +1,5 @@
 """The definition of a layer as a record, its results rounded to the format of the problem."""
 
-from __future__ import annotations
-
 from spec.comparison import holds
 from spec.formats import rounded
 from spec.layer import definition

@@ -6,8 +6,6 @@ Places count from zero. Column c of a head is paired with its neighbour, or ("ha
 has it) with c + D/2. R is orthogonal, so gradients go back through R(-i).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.arithmetic import Arithmetic

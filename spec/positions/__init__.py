@@ -22,8 +22,6 @@ holds already, the digits that an angle needs at a far position, a pairing that 
 program has chosen otherwise, head counts that are no power of two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import ModuleType
 

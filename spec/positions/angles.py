@@ -33,8 +33,6 @@ and the sine likewise. The second matters to a table; lengths need the first alo
 so are known to a few units at any position.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG

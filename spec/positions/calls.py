@@ -5,8 +5,6 @@ output of the block, the queries are rotated once for every attention that looks
 the bias gets a mask added to it. So none of them may change under its owner's hands.
 """
 
-from __future__ import annotations
-
 from spec.clause import clause
 from spec.comparison import leaves_its_inputs_alone
 from spec.positions.alibi import notation as alibi

@@ -4,8 +4,6 @@ A program that was plugged in can be asked anew under another choice; a record o
 functions of a problem says itself what it follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

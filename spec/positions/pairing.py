@@ -8,8 +8,6 @@ columns, P and P^-1, so one definition serves both. In an odd width, the last co
 first of a pair whose second is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -6,8 +6,6 @@ pair, whose angle is any number; so one pair is enough. cos a and sin a are writ
 those are zero if and only if their numerators are (`spec.proving.algebra`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from spec.proving.algebra import numbers, numerator

@@ -1,7 +1,5 @@
 """What a clause may ask of ways to show positions, beyond the core of each."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from spec.attention import options

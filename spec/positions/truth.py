@@ -4,8 +4,6 @@ As for attention (`spec.attention.truth`): a clause that the definition breaks o
 problem says nothing about anyone else there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

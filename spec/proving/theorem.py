@@ -14,8 +14,6 @@ it is the definition's own code at sizes out of reach of formulas, and nothing i
 wrong term in one place of one example is not zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any

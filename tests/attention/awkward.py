@@ -5,8 +5,6 @@ axes have different sizes: what is needed is the option, the shape, or the order
 of magnitude that somebody did not think of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Budgets by name, and how much of each a computation takes up; above one, it is exceeded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -5,8 +5,6 @@ normalised, how many keys are taken at a time, and what the backward pass goes b
 a function that spoils what stands at a named place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Problems for the tests of budgets: numbers of every kind, in every format and grade."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import rounding

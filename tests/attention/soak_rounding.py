@@ -3,8 +3,6 @@
 Prints the largest error in units of its budget, and where a budget was exceeded.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

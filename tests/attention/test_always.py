@@ -1,7 +1,5 @@
 """Functions that are always causal, take as many queries as keys, or padding alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The domains: what is drawn lies in the formats, in range, and covers the space it should."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import get_args

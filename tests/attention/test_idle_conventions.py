@@ -1,7 +1,5 @@
 """Idle rows as libraries have them: declared, recognised, and judged, their gradients too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

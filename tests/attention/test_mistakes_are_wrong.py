@@ -3,8 +3,6 @@
 The problems are those of `tests.attention.awkward`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """A gradient that autograd has not is not offered; by one input of several it is zeros."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What budgets are: where they are nothing, what enters them, and which problems have one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Rounding faults are small: whether they show depends on the problem, so each has
 share of problems on which it must be seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A softmax written by hand, whose maximum autograd differentiates too, is certified."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Budgets hold right computations: `Machine` in every style, and the kernels of torch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Each is run by an interpreter of its own in an empty folder, as its reader would
 and again with a right function in the place of the wrong one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Decoding with a cache: the clauses hold for what is right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache as once
 from functools import partial

@@ -1,7 +1,5 @@
 """Texts, steps and chunks, and the definition of a cache beside one pass of torch."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is no cache is told in a line, and what a class leaves out is not offered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

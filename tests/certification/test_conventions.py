@@ -1,7 +1,5 @@
 """Conventions of layers and of positions: recognised, declared, and judged as declared."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Deviations are what our list or the person who asks says: nothing that is judged has any."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Deviations follow what is called, however it is named; where that is not sure, they are told."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """No false alarm: what is right is certified, whatever the seed; what is wrong never is."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import pytest

@@ -1,7 +1,5 @@
 """What is no attention function is certified by the same doors: layers, caches, records."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people kept still serves: a certificate and a script of before attention had a chapter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from spec.certification.ledger.certificate import loaded

@@ -1,7 +1,5 @@
 """What chance may do to a right dropout: the bounds beside exact distributions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import product

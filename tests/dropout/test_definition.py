@@ -1,7 +1,5 @@
 """The definition of dropout beside others, its budgets and its problems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where dropout gets its random numbers, what torch does, and what is no target."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The feed-forward network: its definition, its budgets and problems, and what is no target."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """The feed-forward network: every clause holds for what is right."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.util import find_spec
 

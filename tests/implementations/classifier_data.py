@@ -1,7 +1,5 @@
 """A dataset in the published format, and what a refusal looks like."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

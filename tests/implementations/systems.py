@@ -4,8 +4,6 @@ Two sides are held to twice the budget that `spec` derives for one: of an attent
 of a layer problem, which chains projections and attention.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """The classifier of S3: one loss curve for right layers, another for faulty ones, laws of order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Datasets for the classifier: a folder, and a hub that is a server on this machine."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

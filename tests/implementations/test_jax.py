@@ -4,8 +4,6 @@ XLA compiles anew for every shape, a tenth of a second under jit and most of one
 looks at a few clauses, those about idle queries among them. The whole certificate takes minutes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

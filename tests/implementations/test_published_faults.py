@@ -1,7 +1,5 @@
 """Two faults that were published, and how they are refused: for what is wrong, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec import certify

@@ -1,7 +1,5 @@
 """S1: as far from torch as published; its softmax overflows exactly where exp does."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

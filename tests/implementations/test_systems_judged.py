@@ -5,8 +5,6 @@ Who would refuse a kind of problem declares that it does not answer it, so that 
 passes because nobody answered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache

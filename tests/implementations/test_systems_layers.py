@@ -1,7 +1,5 @@
 """S3: the function, the naive and the efficient layer, and positions."""
 
-from __future__ import annotations
-
 import math
 from importlib.util import find_spec
 

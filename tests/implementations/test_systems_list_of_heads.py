@@ -1,7 +1,5 @@
 """S0: gradients and a training step by hand, held to torch; the published ones are not."""
 
-from __future__ import annotations
-
 import math
 from importlib.util import find_spec
 from typing import Any

@@ -1,7 +1,5 @@
 """S2: the published losses, digit for digit, and gradients that add up along three paths."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

@@ -1,7 +1,5 @@
 """S4: the published shape, torch's layer with a padding mask, and a valid length of zero."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layers that are not built, named or called as torch's, by a dozen lines that say how they are."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

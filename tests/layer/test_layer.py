@@ -1,7 +1,5 @@
 """Section L: right layers keep every clause, and states and shapes that do not fit are told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

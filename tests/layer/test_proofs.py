@@ -1,7 +1,5 @@
 """Which clauses about the layer are theorems, and what their proofs are run on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

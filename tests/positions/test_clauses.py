@@ -1,7 +1,5 @@
 """Positions: their clauses hold for what is right, and for nothing that is not answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec

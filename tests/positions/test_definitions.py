@@ -1,7 +1,5 @@
 """The definitions of positions, beside many digits, fractions and autograd."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

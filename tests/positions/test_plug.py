@@ -1,7 +1,5 @@
 """Programs that tell positions, as people write them: what is loaded, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mistakes that need automatic differentiation to be made: a gradient that depends on who asks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NAMES = ("forgets_keys_asked_for_alone",)

@@ -5,8 +5,6 @@ arithmetic. That is compared with conversions that know nothing of it: NumPy's o
 upper half of the bits of a float32.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

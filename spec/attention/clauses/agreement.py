@@ -15,8 +15,6 @@ What is offered twice must also agree with itself: the weights times the values
 are the output, and exp(s - lse) are the weights.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

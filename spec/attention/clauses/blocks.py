@@ -12,8 +12,6 @@ implementation rests on it; so no tile size, no order of tiles and no empty tile
 may be seen from outside.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

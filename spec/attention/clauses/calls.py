@@ -6,8 +6,6 @@ nothing: the same question gets the same answer, whatever was asked in between
 and however the numbers lie in memory. Sizes of one and of zero are sizes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import rounding

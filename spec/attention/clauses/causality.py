@@ -10,8 +10,6 @@ defined here, and they agree when N = M. An implementation has one of them; the
 problems that it is given say which.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

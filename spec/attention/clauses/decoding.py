@@ -5,8 +5,6 @@ computed when its token arrives, from the keys so far, and never again. Decoding
 with a cache is the same as decoding without one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import moves, rounding

@@ -7,8 +7,6 @@ longer than its content, and how sequences of strangers may share a batch. NaN
 and infinity are harder to ignore, as zero times NaN is NaN: that is a `should`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

@@ -11,8 +11,6 @@ N = M the ends are left with one term. The first query sees one key, so it has
 no choice to learn; and the last key is seen by one query.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

@@ -16,8 +16,6 @@ What was used more than once adds up what comes back: a key head over the query
 heads that share it, a mask over the axes along which it was broadcast.
 """
 
-from __future__ import annotations
-
 from spec.attention import rounding
 from spec.attention.domain import ADDITIVE, EVERY, Problems
 from spec.attention.notation import Problem

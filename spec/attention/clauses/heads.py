@@ -7,8 +7,6 @@ head h // (H / G), in blocks: 0 0 1 1, not 0 1 0 1 (Ainslie et al. 2023, section
 repeated, and the gradient of a shared key is the sum over those who share it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

@@ -9,8 +9,6 @@ faults where they are not declared. Where NaN is declared it spoils the gradient
 that pass through it, and those are not judged; that it spoils no others is a `should`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import moves, rounding

@@ -11,8 +11,6 @@ With k = v = I and scale = 1 the queries are the scores, so any attention
 function that has gradients can be asked for J g.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

@@ -14,8 +14,6 @@ Differentiate K1 in c at c = 0. For every loss,
 Keys are shifted on the lattice, where the shift itself rounds nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

@@ -15,8 +15,6 @@ but (M - 1) exp(-d) at most; so for large d the weights are one-hot, and the
 output is a value.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

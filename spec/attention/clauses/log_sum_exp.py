@@ -7,8 +7,6 @@ them by the logarithm of their number at most. Blockwise attention keeps it in
 the place of a row of weights (section X).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

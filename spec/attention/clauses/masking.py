@@ -11,8 +11,6 @@ A finite penalty such as -1e4 is not a mask. It is added to the scores after the
 scale, and scores that are large enough see through it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

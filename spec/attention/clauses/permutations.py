@@ -10,8 +10,6 @@ A key that occurs twice counts twice: with all keys doubled nothing changes but
 the log-sum-exp, by log 2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import moves, rounding

@@ -6,8 +6,6 @@ that size is nearly one-hot and hardly learns (Vaswani et al. 2017, section
 3.2.1). What is asked for counts as it is, zero and negative numbers too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import rounding

@@ -10,8 +10,6 @@ output is the row of weights itself, and with v = 1 it is their sum; so each law
 of the softmax is asked of any attention function, softmax exposed or not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

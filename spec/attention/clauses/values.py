@@ -11,8 +11,6 @@ weights of a query sum to one, the gradients of all values together are the
 cotangents of all queries that see anything.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, moves, rounding

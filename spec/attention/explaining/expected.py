@@ -5,8 +5,6 @@ said here of an answer is what the script will say. Under a declared convention 
 problem is translated to what the definition would be asked, and its answer back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

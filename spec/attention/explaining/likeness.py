@@ -4,8 +4,6 @@ A mistake explains a failure if, wherever the implementation departs from the
 definition, it has the mistake's numbers, and the mistake departs nowhere else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

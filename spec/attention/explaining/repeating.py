@@ -4,8 +4,6 @@ Before each trial a problem of another shape is put, so that what the implementa
 keeps from the last calls is not taken for its answer to this one.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 There is one way for each kind of fault, and the first that finds its fault is taken.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

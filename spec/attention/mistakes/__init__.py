@@ -9,8 +9,6 @@ Every clause names the mistakes that it must reject. A few mistakes are right
 after all (`harmless`), and must be certified.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.attention.mistakes import (

@@ -4,8 +4,6 @@ The numbers of a first call are right in nearly all of these, and so is any test
 that makes one call with fresh contiguous arrays.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

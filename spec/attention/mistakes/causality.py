@@ -4,8 +4,6 @@ With N = M and no mask, an implementation may have lost its causality, or its
 mask, or have them in each other's way, and still look right in one of the two.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes import steps

@@ -4,8 +4,6 @@ A gradient that points roughly downhill trains, so nothing notices; a comparison
 after one step with a small learning rate does not either. L = <dout, o>.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes import steps

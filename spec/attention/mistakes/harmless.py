@@ -4,8 +4,6 @@ They keep the specification honest in the other direction. Whoever rejects one
 of these asks for one way of computing attention, not for attention.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes import making, steps

@@ -3,8 +3,6 @@
 With one head, one batch and one width, all of these are right.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

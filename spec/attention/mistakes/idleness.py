@@ -4,8 +4,6 @@ Zero, NaN and the mean of all values are conventions, so long as they are
 declared; what depends on which rows are idle, or reads what was forbidden, is not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes.making import wrong

@@ -4,8 +4,6 @@ Most of these are invisible without a mask, many with a causal one, and some
 with every mask whose rows all keep a key or whose batches are all alike.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes import steps

@@ -4,8 +4,6 @@ The inputs and the output are float32 throughout, unless a mistake names other
 dtypes; a step in between is not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

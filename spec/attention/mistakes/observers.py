@@ -5,8 +5,6 @@ their log-sum-exp, or explains a model by its weights. A path of its own for tra
 at through its gradients only, which do not tell an output.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes import steps

@@ -5,8 +5,6 @@ absorb it, the largest weight stays the largest, and with one head, or D a power
 of two, most of these agree with the right scale.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes.making import wrong

@@ -4,8 +4,6 @@ Small scores forgive nearly everything here. Rows that sum to something else
 than one, scores of a thousand, and rows far below each other do not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes.making import wrong

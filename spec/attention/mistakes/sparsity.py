@@ -4,8 +4,6 @@ What is left out still has its share: a key of weight 1e-4 with a value of 1e4
 is half of the output.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes.making import wrong

@@ -4,8 +4,6 @@ A tile is 16 keys here. Nothing shows with one whole tile; most show only when a
 tail is left over, or when a later tile holds a larger score than an earlier one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.mistakes.making import wrong

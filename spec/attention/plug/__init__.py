@@ -1,7 +1,5 @@
 """An ordinary attention function plugged in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

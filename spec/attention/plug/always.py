@@ -4,8 +4,6 @@ Neither can be asked of it and neither be left out, so it has a core of its own.
 puts beside that is refused here, in these words, and not put to it at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

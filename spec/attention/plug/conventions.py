@@ -7,8 +7,6 @@ clauses. What is promised of idle rows is verified on the way (`idle_rows`).
 The causal corner needs no adapter, since a problem has one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -15,8 +15,6 @@ compared with what was declared of it, where it is called, and then taken for wh
 default. A comparison that fails shows what was returned, and what the convention wants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property

@@ -5,8 +5,6 @@ forms that people use. A parameter that is missing is a kind of problem that is
 not offered; one that is required and unknown makes the function no target.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Sizes differ between axes, but for as many queries as keys; numbers are eighths,
 dtype has exactly, and each problem is of one kind and of no other, where it can be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Every result is checked before its numbers are looked at (`results`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ gives is differentiated by every symbol, and the two are compared. The identitie
 follow from the symmetries of attention are proved of the closed form.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

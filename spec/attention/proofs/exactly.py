@@ -1,7 +1,5 @@
 """Laws of the output and the gradients, run through the definition in fractions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 Scores are integers, so in base 2 every weight is a fraction (`spec.proving.exact`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -59,8 +59,6 @@ that allows):
     ds in bfloat16              69        19         52         0
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

@@ -47,8 +47,6 @@ is the number of operations that some usual implementation does there:
                   scale that its other factor was multiplied by
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -14,8 +14,6 @@ itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key
 shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -19,8 +19,6 @@ An eager product is stored before c is added to it, and after. Both numbers are 
     B + u (|total| + |c| + B) (1 + u) + w    before,   and as much again after
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ a key is forbidden to a query, since an infinite product spoils what zero weight
 and each sum of sizes bounds every partial sum, in any order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition

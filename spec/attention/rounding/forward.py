@@ -28,8 +28,6 @@ above `CAPPED_ABOVE` are judged by that where it says more: their weights are ha
 determined by the problem.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -5,8 +5,6 @@ and the sum itself, taken in wider arithmetic, adds nothing. Where a b_k is
 infinite there is no claim on x_k, and none on any sum in which it has a part.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

@@ -49,8 +49,6 @@ round the residue itself). What underflows in da / L is multiplied by e <= 1, an
 to L = 1 / max_j a_j times as much in units of da.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

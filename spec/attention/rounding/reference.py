@@ -1,7 +1,5 @@
 """What a result is compared with: the definition, evaluated on the very same numbers."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

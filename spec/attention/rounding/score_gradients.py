@@ -28,8 +28,6 @@ sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s 
 do not add up to one, and with them delta is granted from the output only.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

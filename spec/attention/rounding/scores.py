@@ -16,8 +16,6 @@ The exponents of successive rescalings add up to at most m - s, so their roundin
 to C_GAP u (m - s).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

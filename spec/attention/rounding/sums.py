@@ -35,8 +35,6 @@ times, in any order of keys and any tiling; computed scores that are closer than
 the margin may come in either order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

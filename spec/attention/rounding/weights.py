@@ -18,8 +18,6 @@ the output: it loses u |lse| where a quotient loses nothing (Blanchard, Higham a
 Higham, Accurately computing the log-sum-exp and softmax functions, 2021, section 4).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

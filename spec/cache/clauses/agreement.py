@@ -10,8 +10,6 @@ Whoever holds the first against the second has tested the cache and nothing else
 are the same attention.
 """
 
-from __future__ import annotations
-
 from spec.cache import proofs, rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem

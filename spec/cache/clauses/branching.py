@@ -10,8 +10,6 @@ A state that nothing changes is its own branch. It is then worth a promise: any 
 state may be used again.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.cache import rounding

@@ -11,8 +11,6 @@ before its last.
     everything once      for q = 0 the answer is the mean of all values so far
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition, rounding

@@ -10,8 +10,6 @@ where it is, stale, until it is written over. So behind the end there may be any
 nothing of it may show: not as a key, not as a value, not as the place of the next token.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding import rounded

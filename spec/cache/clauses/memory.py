@@ -6,8 +6,6 @@ its caller, who uses them for the next token. A cache begins empty, is alone, an
 copies.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.cache import rounding

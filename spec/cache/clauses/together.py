@@ -9,8 +9,6 @@ pool. None of that is part of what is computed:
 Nor do heads meet, but for the query heads that read one key head, which is kept once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition

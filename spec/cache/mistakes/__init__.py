@@ -4,8 +4,6 @@ A mistake replaces one step of a right cache. Every clause names those that it m
 harmless ones must be certified.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.cache.mistakes import attending, calling, going_back, keeping

@@ -4,8 +4,6 @@ A first chunk that holds everything, and single tokens after it, hide the corner
 of one length hide whose length it is; and zeros behind the end hide nearly everything.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

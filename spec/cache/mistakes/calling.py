@@ -1,7 +1,5 @@
 """The call as its caller sees it; and what looks like a mistake and is none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.cache.mistakes import steps

@@ -3,8 +3,6 @@
 A test that only ever goes on sees none of these.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.cache.mistakes.making import wrong

@@ -3,8 +3,6 @@
 Most of these are right as long as a text is short, arrives at once, or is the only one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ All room is read, and what does not count is hidden: so it is done where shapes 
 change. Behind the end of a sequence lies whatever was left there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

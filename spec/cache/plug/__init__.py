@@ -18,8 +18,6 @@ as it is and return the new cache, `extend` as (out, cache); a class whose attri
 `persistent` is true promises the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 An adapter is not excused by what it calls, as it may do anything beside; its author is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

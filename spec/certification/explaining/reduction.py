@@ -6,8 +6,6 @@ from there, until no move helps or the time is over. The definition must keep th
 clause on whatever is kept, so the search cannot leave a clause's domain unnoticed.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Any

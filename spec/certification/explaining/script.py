@@ -6,8 +6,6 @@ they are allowed to differ. It does not import this specification. Where no such
 found, it says so and runs the clause. It exits with 1 as long as the failure is there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from spec.certification.settings import Request

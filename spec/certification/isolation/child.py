@@ -1,7 +1,5 @@
 """A worker process as its parent sees it: a target lives in it, and may bring it down."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

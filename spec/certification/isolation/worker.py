@@ -11,8 +11,6 @@
 Whatever the target prints goes to standard error.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

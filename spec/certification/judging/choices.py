@@ -8,8 +8,6 @@ it would draw other problems. It would also read all of that code anew for each 
 Domains say themselves what is worth trying, so that here a choice among n is a fair one.
 """
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from random import Random
 from typing import Any, Never

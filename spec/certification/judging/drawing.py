@@ -5,8 +5,6 @@ are off, and what is drawn depends on the seed, the clause, the dtype and what t
 target answers, and on nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

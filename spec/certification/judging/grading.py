@@ -14,8 +14,6 @@ in a stricter grade still does, and is not run again. A violation that could not
 as the run was stopped, is none: its clause is blocked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from spec.certification.judging.verdict import Verdict

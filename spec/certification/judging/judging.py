@@ -1,7 +1,5 @@
 """One clause, one implementation, one dtype: examples are drawn until one breaks it."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any

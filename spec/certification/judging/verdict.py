@@ -9,8 +9,6 @@ blocked       the clause was not run: the budget was spent, or an earlier failur
 crashed       the process died or hung while the clause was run, or the clause itself failed
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """What a certificate was made with."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Mapping

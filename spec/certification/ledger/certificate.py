@@ -1,7 +1,5 @@
 """The result: a ledger of verdicts that adds up, and all that is needed to repeat it."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What changed between two certificates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from spec.certification.judging.verdict import Verdict

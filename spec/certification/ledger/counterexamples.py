@@ -1,7 +1,5 @@
 """The counterexamples of a certificate as text: the first in full, the others by number."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 

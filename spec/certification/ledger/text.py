@@ -1,7 +1,5 @@
 """A certificate as text for a terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Deviations as a person declares them: in words, in a file, and never of a definition."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ function that calls another one may do anything else as well, and is not that ot
 it does call can be listened to.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys

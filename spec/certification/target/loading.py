@@ -6,8 +6,6 @@ cache, and any other class a layer, unless the request says what it is `about`. 
 wrong with a target is said in one line (`Unsuitable`).
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

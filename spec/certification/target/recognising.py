@@ -4,8 +4,6 @@ Each choice other than the declared one is tried on a small problem that tells
 the choices apart. The line that comes of it says what to declare, if it is meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -13,8 +13,6 @@ itself. Read off that way, at the same seed, it turns the output and every gradi
 closed form, to be held to within rounding. What is left to chance comes after.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.options import Capability

@@ -4,8 +4,6 @@ Section T asks this of attention, and F23 of what follows it: inputs belong to w
 with them. What is drawn may differ from call to call; whose memory is whose may not.
 """
 
-from __future__ import annotations
-
 from spec.attention.options import Capability
 from spec.clause import clause
 from spec.comparison import leaves_its_inputs_alone

@@ -10,8 +10,6 @@ always if they are one. So a mask that heads, queries, keys or batch elements sh
 in the share of places, over disjoint pairs of places, where both are kept or both are dropped.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

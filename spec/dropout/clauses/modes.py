@@ -8,8 +8,6 @@ A function without a mode, as torch's own, drops in evaluation too if it is told
 then (pytorch/pytorch#124464). Whoever calls it passes 0, and so does this specification.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import rounding

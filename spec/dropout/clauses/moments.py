@@ -12,8 +12,6 @@ are averages of bounded, independent numbers: `chance` bounds them for any numbe
 Values are taken positive here, so that neither mean nor variance is small by cancelling.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import rounding

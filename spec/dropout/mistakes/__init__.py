@@ -6,8 +6,6 @@ masks       who shares a mask, and where it comes from
 backward    gradients of another mask; and what is harmless
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.dropout.mistakes import backward, factors, masks

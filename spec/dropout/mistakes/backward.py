@@ -1,7 +1,5 @@
 """The forward pass is right, and the gradients or the weights shown are of another mask."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

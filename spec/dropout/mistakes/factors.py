@@ -1,7 +1,5 @@
 """Factors, modes and rates: what becomes of a weight that was kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

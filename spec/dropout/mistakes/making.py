@@ -10,8 +10,6 @@ switched by `train` and `eval`, called with arrays, options and a source of rand
 with `backward` and `weights` called likewise.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Masks: who shares one, which source it comes from, and what decides beside chance."""
 
-from __future__ import annotations
-
 import copy
 from itertools import count
 

@@ -1,7 +1,5 @@
 """The right steps of attention with dropout, of which every mistake replaces one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

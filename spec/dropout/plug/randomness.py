@@ -5,8 +5,6 @@ global source of its library. Whatever it does, the caller's global sources are 
 as they were before. This module loads torch only for an implementation in torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count

@@ -11,8 +11,6 @@ which gates are open, the network is linear in each of its arrays, and that is a
 to its gradients. Here output and gradients are held to the definition.
 """
 
-from __future__ import annotations
-
 from spec.attention.options import Capability
 from spec.clause import clause
 from spec.comparison import equal

@@ -4,8 +4,6 @@ As section T says of attention: it leaves its inputs alone, answers the same que
 same way, and remembers nothing. A gate is the kind of thing that is applied in place.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.options import Capability

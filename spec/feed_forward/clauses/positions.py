@@ -5,8 +5,6 @@ done to the others, y_n is a function of x_n. Mixing hides in a sum over the wro
 normalisation over the sequence, or a reshape that runs positions into widths.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.options import Capability

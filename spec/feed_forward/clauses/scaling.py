@@ -8,8 +8,6 @@ and for no other activation in common use: GELU bends, a sigmoid saturates. Powe
 rescale every sum without rounding, so they are asked for to the bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

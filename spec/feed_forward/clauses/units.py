@@ -11,8 +11,6 @@ for every unit and every loss: a law that no gradient of another activation keep
 whose gate is shut everywhere takes no part in anything (F22).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.options import Capability

@@ -6,8 +6,6 @@ backward    the gradients are, or the call is no function
 harmless    right after all
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.feed_forward.mistakes import backward, forward, harmless

@@ -1,7 +1,5 @@
 """The forward pass is right, and the gradients are not; or the call is no function."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The output is wrong: gates, biases, widths, and positions that meet."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.feed_forward.mistakes.making import Forward, wrong

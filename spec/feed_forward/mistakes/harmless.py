@@ -1,7 +1,5 @@
 """What looks like a mistake and is none: other ways to the same output."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.feed_forward.mistakes.making import Forward, wrong

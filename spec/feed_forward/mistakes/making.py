@@ -10,8 +10,6 @@ Decorated, the name stands for a function of x, W1, b1, W2, b2 with an attribute
 forward pass and its arguments; the gradients are right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

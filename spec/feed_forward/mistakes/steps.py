@@ -1,7 +1,5 @@
 """The right steps of a feed-forward network, of which every mistake replaces one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

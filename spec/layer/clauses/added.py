@@ -5,8 +5,6 @@ it, and everything between is a preference. What is the same along a row does no
 nothing is hidden from a query whose keys are all given a low number, however low.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import masks

@@ -6,8 +6,6 @@ masks of every form. A torch layer is judged under its own names and polarities:
 mask forbids. Then what is returned beside the output must leave the output alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

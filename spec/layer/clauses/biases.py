@@ -7,8 +7,6 @@ W_o b_v. The query bias is the one that matters to scores. The gradients say the
 db_v = W_o^T db_o.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Whatever mode the layer is in, and whatever it was asked before, the same questi
 answer, and nothing that it was given is changed by it. What is loaded comes back.
 """
 
-from __future__ import annotations
-
 from spec.clause import clause
 from spec.comparison import equal, holds, same_bits
 from spec.layer.domain import LayerProblems

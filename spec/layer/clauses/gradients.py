@@ -11,8 +11,6 @@ where W_o,h are the columns of head h. Zero gradients satisfy both, so L20 asks 
 that is not zero. A step of gradient descent then is what it says.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.linear import through, weighted

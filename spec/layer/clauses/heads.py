@@ -7,8 +7,6 @@ if its keys are turned back, and its values if W_o turns them back. None of this
 (a gauge) shows in the output.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

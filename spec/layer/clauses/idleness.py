@@ -5,8 +5,6 @@ remains. A softmax over no key is 0 / 0, and every path of a program meets it an
 path of a kernel, the one that keeps weights to show them, the fast one of evaluation.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

@@ -6,8 +6,6 @@ way is the future. All of them forbid, and what any of them forbids is forbidden
 forbidden may hold anything. The numbers in a token say nothing about whether it is there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

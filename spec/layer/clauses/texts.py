@@ -6,8 +6,6 @@ without positions it cannot tell in which order the tokens come. What no project
 not there, so keys and values may be wider than they need be.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

@@ -5,8 +5,6 @@ Each is a class of NumPy layers under torch's names, made of the right steps but
     python -m spec certify spec.layer.mistakes.projections:splits_without_transposing
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.layer.mistakes import gradients, harmless, masks, objects, projections

@@ -1,7 +1,5 @@
 """Gradients of a layer: what reaches which parameter, and along which way."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer.mistakes import steps

@@ -1,7 +1,5 @@
 """What looks wrong and is not: these must be certified."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer.mistakes import steps

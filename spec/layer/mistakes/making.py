@@ -9,8 +9,6 @@ Decorated, the name stands for a class that is built, loaded and called like tor
 decorated for the step "call" is given the right call, the layer, and the arguments.
 """
 
-from __future__ import annotations
-
 from functools import partial, wraps
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What a layer hides, from whom, and what else depends on it: masks, padding, modes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer.mistakes import steps

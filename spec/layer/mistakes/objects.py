@@ -1,7 +1,5 @@
 """A layer is an object, so it can remember, and change what it was given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

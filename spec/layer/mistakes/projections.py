@@ -1,7 +1,5 @@
 """Projections, heads and their joining: which number of which matrix meets which token."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer.mistakes import steps

@@ -4,8 +4,6 @@ They say what spec.layer.definition says, in the words of an ordinary program: a
 the dtype under test, and True in a mask forbids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A class of layers plugged in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

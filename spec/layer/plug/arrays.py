@@ -5,8 +5,6 @@ for all of them. Where the problem has no batch axis, neither have the arrays th
 numbers that are read always have one. Parameters go by the layer's names on both ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 A layer of torch's kind says True for what is forbidden, and that is its default.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

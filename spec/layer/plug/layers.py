@@ -11,8 +11,6 @@ Gradients are torch's own, or those of `backward` (see `numpy`). Every problem g
 object of its own. Evaluation runs without autograd, which is where torch takes its fast path.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ layer.backward(dout)              (dquery, dkey, dvalue, {name: gradient}) of th
 layer.step(rate)                  parameters less rate times their gradients
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any

@@ -1,7 +1,5 @@
 """What a layer is told beside its inputs: in torch.nn.MultiheadAttention's words, or its own."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from typing import Any
 

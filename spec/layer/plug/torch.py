@@ -1,7 +1,5 @@
 """What is torch's own about a layer: parameters, modes, autograd, a step of an optimiser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any

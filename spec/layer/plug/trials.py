@@ -1,7 +1,5 @@
 """Small problems with which a layer is tried out before anything is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

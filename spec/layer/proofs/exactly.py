@@ -5,8 +5,6 @@ each law puts one problem in two of them. Idle queries, batches and their order 
 as well, since they are told by masks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer import definition, moves

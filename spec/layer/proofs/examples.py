@@ -6,8 +6,6 @@ weight is a fraction (`spec.proving.exact`). True forbids, as it does in a layer
 problems with every kind of mask that its clause speaks of, in turn.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ the float64 next to 1 / sqrt(2), taken for the fraction that it is. Any other sc
 a factor of the scale is a factor of W_q and b_q, and those are any numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from spec.layer import definition

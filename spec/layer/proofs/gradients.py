@@ -9,8 +9,6 @@ the gauges of `outputs`, moved along t S from the identity, give at t = 0
 and that is the identity of D x D matrices that is proved here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.layer import definition, moves

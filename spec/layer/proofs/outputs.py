@@ -9,8 +9,6 @@ for every S, and for an invertible one, with S^-T W_k in the place of W_k, that 
 be turned if keys are turned back. A diagonal S is its own transpose.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition as attention

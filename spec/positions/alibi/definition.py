@@ -12,8 +12,6 @@ as are missing:
 which lie between those before, and so are not in order of size.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

@@ -4,8 +4,6 @@ Head counts that are powers of two and such as are not, also one; as many querie
 as behind a cache; slopes that are asked for, zero among them. Nothing is filtered.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Linear biases, as the engine asks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.entries import eighths

@@ -11,8 +11,6 @@ first = M - N tokens are in a cache. A softmax forgets a constant in a row of sc
     b_ij - b_ip    with p = first + i, the position of the query itself
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar

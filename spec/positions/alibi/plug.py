@@ -7,8 +7,6 @@ before them. `slopes` (given slopes) and `dtype` are used where they are there, 
 `bias.slopes(heads, dtype)`. A program without `dtype` is judged in the one that it returns.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

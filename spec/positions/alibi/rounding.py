@@ -18,8 +18,6 @@ larger constant is forgotten by a softmax in exact arithmetic only, and in a for
 the digits of the bias away. Slopes that are asked for are exact.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, allowed

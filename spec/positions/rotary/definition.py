@@ -13,8 +13,6 @@ q is R(p)^T dout = R(-p) dout, and scores depend on positions by their differenc
                            + sin((p - j) theta_i) (q_2i k_2i+1 - q_2i+1 k_2i)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

@@ -6,8 +6,6 @@ ones, where budgets say most, and far ones, where angles lose their digits. Widt
 even, with those at which code changes its way, and sometimes only a part is rotated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar

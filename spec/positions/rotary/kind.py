@@ -1,7 +1,5 @@
 """Rotary positions, as the engine asks for them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.entries import eighths

@@ -9,8 +9,6 @@ positions are integers, (N) where all batch elements agree and (B, N) where they
 options; torch differentiates by itself. layout "blhd" has the length before the heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

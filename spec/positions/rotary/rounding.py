@@ -17,8 +17,6 @@ angle that was computed, |x_0 c'| + |x_1 s'| <= |x|, each of y_0 and y_1 strays 
 and a few units are the whole budget of a length, at any position.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.arithmetic import C_DIV, C_EXP, Arithmetic, allowed

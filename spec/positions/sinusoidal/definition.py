@@ -8,8 +8,6 @@ An odd width ends with the sine of the last frequency, whose cosine is cut off. 
 does not depend on x, so the derivative of <dout, y> by x is dout.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.notation import Array

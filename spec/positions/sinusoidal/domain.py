@@ -5,8 +5,6 @@ positions than bfloat16 or float16 can count (256 and 2048), and far ones where 
 lose their digits. Nothing is filtered: what is not answered is not drawn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar

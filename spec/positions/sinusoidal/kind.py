@@ -1,7 +1,5 @@
 """Sinusoidal positions, as the engine asks for them."""
 
-from __future__ import annotations
-
 from spec.entries import eighths
 from spec.kind import Kind
 from spec.positions.conventions import paired

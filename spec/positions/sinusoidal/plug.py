@@ -8,8 +8,6 @@ and `encode.backward(dout, x, first)` are used where they are there; torch diffe
 itself. For the pairing "halves" the columns are put in the order of this specification.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

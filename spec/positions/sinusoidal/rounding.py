@@ -12,8 +12,6 @@ e = C_TRIG u and the rounding to the dtype leave |s^2 + c^2 - 1| <= 2 e + e^2, w
 any error of the angle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention.rounding.arithmetic import allowed

@@ -12,8 +12,6 @@ where it likes; but i and j are positions, and behind a cache the first row is n
 position zero (R37).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition as attention

@@ -11,8 +11,6 @@ Nothing about them is trained, so there is no gradient to ask for; but a caller 
 slopes of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

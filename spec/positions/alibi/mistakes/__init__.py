@@ -1,7 +1,5 @@
 """Plausible wrong linear biases, and some that only look wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.mistake import Mistake, catalogue

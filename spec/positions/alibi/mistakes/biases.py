@@ -1,7 +1,5 @@
 """Plausible wrong linear biases, and some that only look wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.formats import rounded

@@ -1,7 +1,5 @@
 """A program that makes linear biases, put together from steps, one of them wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

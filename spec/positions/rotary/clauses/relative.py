@@ -10,8 +10,6 @@ stands (R29). Everything else says that a token is rotated by its own position a
 nothing else: not by its head (R26), its place in a chunk (R27) or what was asked before (R30).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition as attention

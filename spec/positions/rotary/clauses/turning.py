@@ -7,8 +7,6 @@ to a few units at positions where the angle itself is not: R16 and R20 have far 
 budgets than R14 and R19.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

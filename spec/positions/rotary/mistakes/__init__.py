@@ -4,8 +4,6 @@ angles    the angle is wrong
 turns     what is made of it; and three that are right after all
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.mistake import Mistake, catalogue

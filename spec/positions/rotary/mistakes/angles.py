@@ -1,7 +1,5 @@
 """Wrong angles: of another position, of another frequency, or with too few digits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.formats import rounded

@@ -1,7 +1,5 @@
 """A program that rotates by positions, put together from steps, one of them wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

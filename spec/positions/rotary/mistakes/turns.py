@@ -1,7 +1,5 @@
 """Right angles put to wrong use: on other columns, on too many arrays, or backward."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -8,8 +8,6 @@ permutations: it cannot tell "how are you" from "you how are". With positions it
 they stay when tokens move (R11), and equal tokens attend to each other by distance (R12).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.attention import definition as attention

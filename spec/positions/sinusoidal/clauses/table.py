@@ -12,8 +12,6 @@ any text look alike (R6). And a row belongs to its position, not to its place in
 array: tokens that follow a cache are first + n (R7).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spec.clause import clause

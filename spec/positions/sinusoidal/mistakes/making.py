@@ -1,7 +1,5 @@
 """A program that adds sinusoidal positions, put together from steps, one of them wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
