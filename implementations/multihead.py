@@ -138,11 +138,7 @@ class MultiHead:
                 raise ValueError(f"{name}: got shape {x.shape}, want (B, length, {width})")
 
     def _mask(
-        self,
-        inputs: tuple[Array, ...],
-        mask: Array | None,
-        padding: Array | None,
-        causal: bool,
+        self, inputs: tuple[Array, ...], mask: Array | None, padding: Array | None, causal: bool
     ) -> Array | None:
         """All that forbids or is added, as one array for attention, where True may attend."""
         B, N, M = len(inputs[0]), inputs[0].shape[1], inputs[1].shape[1]

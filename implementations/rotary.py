@@ -28,12 +28,7 @@ def backward(
 
 
 def place(
-    q: Array,
-    k: Array,
-    v: Array,
-    positions: Array,
-    base: float = 10000.0,
-    width: int | None = None,
+    q: Array, k: Array, v: Array, positions: Array, base: float = 10000.0, width: int | None = None
 ) -> tuple[Array, Array, Array]:
     """q, k and v as attention is to receive them: values do not turn."""
     angle = angles(q, positions, base, width)

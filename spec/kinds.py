@@ -23,16 +23,7 @@ from spec.positions.sinusoidal.kind import KIND as SINUSOIDAL
 
 KINDS: dict[str, Kind] = {
     kind.about: kind
-    for kind in (
-        ATTENTION,
-        LAYER,
-        SINUSOIDAL,
-        ROTARY,
-        ALIBI,
-        FEED_FORWARD,
-        DROPOUT,
-        CACHE,
-    )
+    for kind in (ATTENTION, LAYER, SINUSOIDAL, ROTARY, ALIBI, FEED_FORWARD, DROPOUT, CACHE)
 }
 
 

@@ -28,11 +28,7 @@ def bound(subject: Subject) -> list[Clause]:
 
 
 def broken(
-    subject: Subject,
-    dtype: str,
-    examples: int = EXAMPLES,
-    seed: int = 0,
-    reach: str = "standard",
+    subject: Subject, dtype: str, examples: int = EXAMPLES, seed: int = 0, reach: str = "standard"
 ) -> dict[str, Violation]:
     """The clauses that a subject breaks, `should` or not, and how."""
     findings = {c.id: found(c, subject, dtype, examples, seed, reach) for c in bound(subject)}

@@ -181,10 +181,7 @@ def _pair(one: Parameter, other: Parameter) -> Option:
     tried = [{id(x): x for o in options for x in o.small}.values() for options in asking]
     small = ({**x, **y} for x in tried[0] for y in tried[1] if not SIZES & {*x, *y})
     return Option(
-        together(one, other),
-        lambda p: one.asked(p) and other.asked(p),
-        tuple(small),
-        (one, other),
+        together(one, other), lambda p: one.asked(p) and other.asked(p), tuple(small), (one, other)
     )
 
 

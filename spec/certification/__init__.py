@@ -10,10 +10,6 @@
 What differs from kind to kind is asked of `spec.kind.Kind`.
 """
 
-from spec.certification.doors import (
-    certify,
-    parametrize_with_clauses,
-    rerun,
-)
+from spec.certification.doors import certify, parametrize_with_clauses, rerun
 
 __all__ = ["certify", "parametrize_with_clauses", "rerun"]

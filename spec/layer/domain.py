@@ -153,13 +153,7 @@ def _sizes(
 
 
 def _arrays(
-    chance: Chance,
-    family: str,
-    sizes: Mapping[str, int],
-    count: Arrays,
-    *,
-    own: bool,
-    dtype: str,
+    chance: Chance, family: str, sizes: Mapping[str, int], count: Arrays, *, own: bool, dtype: str
 ) -> dict[str, Array]:
     """query, key and value, of so many arrays, and dout."""
     B, N, M, A = (sizes[axis] for axis in "BNMA")

@@ -16,12 +16,7 @@ from spec.positions.sinusoidal import notation as sinusoidal
 from spec.positions.sinusoidal.domain import Tokens
 
 
-@clause(
-    "R41",
-    over=Tokens(),
-    needs={Capability.CALL},
-    catches={"adds_to_the_tokens_in_place"},
-)
+@clause("R41", over=Tokens(), needs={Capability.CALL}, catches={"adds_to_the_tokens_in_place"})
 def tokens_are_left_alone(encoding: sinusoidal.Encoding, problem: sinusoidal.Problem) -> None:
     """The tokens are as they were, and the sum has memory of its own.
 
@@ -32,12 +27,7 @@ def tokens_are_left_alone(encoding: sinusoidal.Encoding, problem: sinusoidal.Pro
     leaves_its_inputs_alone(encoding.call(problem))
 
 
-@clause(
-    "R42",
-    over=Turns(),
-    needs={Capability.CALL},
-    catches={"turns_queries_in_place"},
-)
+@clause("R42", over=Turns(), needs={Capability.CALL}, catches={"turns_queries_in_place"})
 def queries_are_left_alone(rotation: rotary.Rotation, problem: rotary.Problem) -> None:
     """The queries and the positions are as they were, and what is rotated has its own memory.
 

@@ -80,12 +80,7 @@ def test_a_probe_tells_a_pair_by_its_parts():
 def test_options_are_given_up_one_by_one_and_a_scale_of_one_is_plainer():
     problem = core("float64", mask=eighths(4, 5), causal=True, scale=0.5)
     left = [(p.mask is not None, p.causal, p.scale) for p in options(problem)]
-    assert left == [
-        (False, True, 0.5),
-        (True, False, 0.5),
-        (True, True, None),
-        (True, True, 1.0),
-    ]
+    assert left == [(False, True, 0.5), (True, False, 0.5), (True, True, None), (True, True, 1.0)]
     assert [p.scale for p in options(core("float64", scale=1.0))] == [None]
 
 

@@ -183,8 +183,7 @@ def test_what_no_name_calls_is_run_by_its_clause(tmp_path: Path) -> None:
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    ("clause", "name"),
-    [("T7", "forgets_keys_asked_for_alone"), ("T1", "writes_into_its_values")],
+    ("clause", "name"), [("T7", "forgets_keys_asked_for_alone"), ("T1", "writes_into_its_values")]
 )
 def test_a_script_of_torch_needs_torch_alone(clause: str, name: str, tmp_path: Path) -> None:
     text = written(clause, f"tests.targets.faulty_torch:{name}", core("bfloat16"), backend="torch")

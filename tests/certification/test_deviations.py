@@ -118,10 +118,7 @@ def test_a_declared_deviation_is_strict_and_said_in_the_first_line() -> None:
     assert str(few).startswith("elementwise: certified but for 1 deviation\n")
     assert "declared: published so" in str(few)
     whole = certify(
-        targets.elementwise,
-        **{**FEW, "profile": "standard"},
-        clauses="A1,A2,A4",
-        deviations=known,
+        targets.elementwise, **{**FEW, "profile": "standard"}, clauses="A1,A2,A4", deviations=known
     )
     outcomes = {v.clause: v.outcome for v in whole.verdicts}
     assert outcomes == {"A1": "holds", "A2": "deviates", "A4": "violated"}

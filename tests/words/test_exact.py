@@ -62,10 +62,7 @@ def test_nothing_leaves_the_fractions() -> None:
 def test_log_sum_exp_is_the_logarithm_of_the_sum(seed: int) -> None:
     problem = example(seed)
 
-    same_numbers(
-        np.exp(definition.lse(problem)),
-        np.exp(definition.scores(problem)).sum(axis=-1),
-    )
+    same_numbers(np.exp(definition.lse(problem)), np.exp(definition.scores(problem)).sum(axis=-1))
 
 
 def test_powers_of_two_are_rational_at_integers_only() -> None:

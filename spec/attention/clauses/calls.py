@@ -108,11 +108,7 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     faithfully, and gives it to y too.
     """
     other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
-    smaller = problem.but(
-        k=problem.k[:, :, 1:],
-        v=problem.v[:, :, 1:],
-        mask=None,
-    )
+    smaller = problem.but(k=problem.k[:, :, 1:], v=problem.v[:, :, 1:], mask=None)
 
     first = attention.forward(problem)
     between = attention.forward(other)

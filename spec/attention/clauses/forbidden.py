@@ -145,12 +145,7 @@ def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> Non
     equal(o[:, :, others], want[:, :, others], within=within[:, :, others])
 
 
-@clause(
-    "M21",
-    over=HOLES,
-    catches={"ignores_the_mask", "zeroes_forbidden_scores"},
-    effort=3,
-)
+@clause("M21", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=3)
 def a_query_notices_nothing_forbidden_to_it(attention: Implementation, problem: Problem) -> None:
     """A key may be seen by some queries and hidden from others: not a bit of the others' output
     depends on it.

@@ -27,11 +27,7 @@ BOTH = {Capability.MASK, Capability.BIAS}
 
 
 @clause(
-    "M1",
-    over=MASKED,
-    needs=BOTH,
-    catches={"adds_the_truth_values", "inverts_the_mask"},
-    effort=2,
+    "M1", over=MASKED, needs=BOTH, catches={"adds_the_truth_values", "inverts_the_mask"}, effort=2
 )
 def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
     """True and False are 0 and -inf.

@@ -205,11 +205,7 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
 @clause(
     "P9",
     over=Problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
-    catches={
-        "favours_recent_keys",
-        "remembers_answers_by_shape",
-        "drops_the_last_key",
-    },
+    catches={"favours_recent_keys", "remembers_answers_by_shape", "drops_the_last_key"},
 )
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:
     """Self-attention without positions answers "how are you" and "you how are" alike.

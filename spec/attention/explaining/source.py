@@ -24,11 +24,7 @@ from spec.notation import Array
 from spec.subject import named
 from spec.written import literal
 
-IMPORTS = {
-    "numpy": [],
-    "torch": ["import torch"],
-    "jax": ["import jax", "import jax.numpy as jnp"],
-}
+IMPORTS = {"numpy": [], "torch": ["import torch"], "jax": ["import jax", "import jax.numpy as jnp"]}
 MADE = {
     "numpy": ("np.array", "np"),
     "torch": ("torch.tensor", "torch"),

@@ -26,10 +26,7 @@ def keys(sizes: Sizes) -> Array:
 
 
 @wrong(
-    "past",
-    incident="I03",
-    citation="ml-explore/mlx#2835",
-    convention=("causal", "bottom-right"),
+    "past", incident="I03", citation="ml-explore/mlx#2835", convention=("causal", "bottom-right")
 )
 def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
     """Aligns the corner of the causal mask with the end of the sequence."""

@@ -83,10 +83,7 @@ def _gradients(wrapped: Wrapped, backward: Callable[..., Any] | None) -> dict[st
             "differentiates": kinds,
         }
     given = _given(wrapped, backward)
-    found = {
-        "backward": given.given_gradients,
-        "differentiates": kinds & given.signature.kinds,
-    }
+    found = {"backward": given.given_gradients, "differentiates": kinds & given.signature.kinds}
     of_mask = getattr(wrapped.function, "bias_gradient", None)
     if callable(of_mask):
         found["bias_gradient"] = _given(wrapped, of_mask).given_mask_gradient

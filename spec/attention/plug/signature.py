@@ -11,14 +11,7 @@ from typing import Any
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, PARAMETERS
-from spec.backends.calling import (
-    Parameters,
-    by_place,
-    matched,
-    parameters_of,
-    required,
-    spelled,
-)
+from spec.backends.calling import Parameters, by_place, matched, parameters_of, required, spelled
 from spec.backends.library import Unsuitable, name_of
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {

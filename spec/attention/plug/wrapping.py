@@ -161,12 +161,7 @@ class Wrapped:
             return self.function(*ordered, **named, **asked)
 
     def _read(
-        self,
-        result: Any,
-        shape: tuple[int, ...],
-        dtype: str | None,
-        what: str,
-        turned: bool = True,
+        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, turned: bool = True
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
         found = read(self.library, result, self._native(shape) if turned else shape, dtype, what)

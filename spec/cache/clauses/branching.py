@@ -74,10 +74,7 @@ def branches_do_not_meet(cache: Cache, problem: Problem) -> None:
     "C29",
     over=Texts(),
     needs=BRANCHES,
-    catches={
-        "branches_into_itself",
-        "branches_without_the_last_token",
-    },
+    catches={"branches_into_itself", "branches_without_the_last_token"},
 )
 def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
     """Whoever goes on from a past that was kept has the answers of having read it himself.
@@ -101,10 +98,7 @@ def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
 
 
 @clause(
-    "C30",
-    over=Texts(),
-    needs={Capability.PERSISTENT},
-    catches={"promises_what_it_does_not_keep"},
+    "C30", over=Texts(), needs={Capability.PERSISTENT}, catches={"promises_what_it_does_not_keep"}
 )
 def an_earlier_state_may_be_used_again(cache: Cache, problem: Problem) -> None:
     """Where a cache promises that states stay as they were, going on twice gives the same twice.

@@ -23,9 +23,7 @@ def turned(problem: Problem) -> Text:
 
 
 @clause(
-    "C36",
-    over=Texts(),
-    catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"},
+    "C36", over=Texts(), catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"}
 )
 def every_text_begins_with_nothing(cache: Cache, problem: Problem) -> None:
     """A cache that is begun after others were used is empty.
@@ -93,11 +91,7 @@ def the_arrays_of_the_caller_are_its_own(cache: Cache, problem: Problem) -> None
 
 
 @clause(
-    "C39",
-    over=Texts(),
-    needs={Capability.CALL},
-    catches={"keeps_the_callers_arrays"},
-    effort=2,
+    "C39", over=Texts(), needs={Capability.CALL}, catches={"keeps_the_callers_arrays"}, effort=2
 )
 def the_caller_may_use_its_arrays_again(cache: Cache, problem: Problem) -> None:
     """What a caller writes into its arrays after they were read is none of the cache's concern.

@@ -21,11 +21,7 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 
 
-@clause(
-    "C31",
-    over=Texts(sequences=2),
-    catches={"reads_the_first_sequence_for_all"},
-)
+@clause("C31", over=Texts(sequences=2), catches={"reads_the_first_sequence_for_all"})
 def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
     """What the other sequences of a batch hold does not change a bit of an answer.
 
@@ -69,12 +65,7 @@ def each_sequence_has_a_length_of_its_own(cache: Cache, problem: Problem) -> Non
         equal(o[b : b + 1], p, within=2 * budget[b : b + 1])
 
 
-@clause(
-    "C33",
-    over=Texts(sequences=2, ragged=True),
-    catches={"takes_padding_for_text"},
-    effort=2,
-)
+@clause("C33", over=Texts(sequences=2, ragged=True), catches={"takes_padding_for_text"}, effort=2)
 def padding_is_not_read(cache: Cache, problem: Problem) -> None:
     """What pads a chunk does not change a bit of the answers to its tokens.
 
@@ -90,12 +81,7 @@ def padding_is_not_read(cache: Cache, problem: Problem) -> None:
     same_bits(p, o)
 
 
-@clause(
-    "C34",
-    over=Texts(heads=2),
-    catches={"reads_the_first_head_for_all"},
-    effort=2,
-)
+@clause("C34", over=Texts(heads=2), catches={"reads_the_first_head_for_all"}, effort=2)
 def heads_do_not_meet(cache: Cache, problem: Problem) -> None:
     """What one key head holds does not change a bit of the answers of heads that do not read it.
 

@@ -18,11 +18,7 @@ from spec.trial import broken
 
 
 def reduced(
-    clause: Clause,
-    subject: Subject,
-    problem: Any,
-    answers: frozenset[str],
-    seconds: float,
+    clause: Clause, subject: Subject, problem: Any, answers: frozenset[str], seconds: float
 ) -> tuple[Any, bool]:
     """A smaller problem that breaks the clause, and whether no way makes it smaller still."""
     known = kind_of(subject.about)

@@ -17,12 +17,7 @@ from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
 from spec.certification.judging.versions import versions
 from spec.certification.judging.witness import Witness
-from spec.certification.settings import (
-    Request,
-    check_conventions,
-    concerning,
-    with_definition,
-)
+from spec.certification.settings import Request, check_conventions, concerning, with_definition
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved

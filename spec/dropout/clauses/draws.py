@@ -104,11 +104,7 @@ def training_goes_on_after_evaluation(network: Dropout, problem: Problem) -> Non
     shared_by_chance((first != 0) == (last != 0), agreeing(problem.p))
 
 
-@clause(
-    "D17",
-    over=CROWDS,
-    catches={"never_drops", "keeps_with_the_rate", "draws_four_bits"},
-)
+@clause("D17", over=CROWDS, catches={"never_drops", "keeps_with_the_rate", "draws_four_bits"})
 def the_kept_share_is_binomial(network: Dropout, problem: Problem) -> None:
     """The share of weights that are kept is 1 - p, as near as chance comes.
 

@@ -19,11 +19,7 @@ from spec.dropout.notation import Dropout, Problem
 from spec.dropout.reading import used_weights
 
 
-@clause(
-    "D7",
-    over=Problems(),
-    catches={"drops_in_evaluation", "scales_in_evaluation"},
-)
+@clause("D7", over=Problems(), catches={"drops_in_evaluation", "scales_in_evaluation"})
 def evaluation_is_attention(network: Dropout, problem: Problem) -> None:
     """In evaluation the output is that of attention, whatever the rate.
 
@@ -55,11 +51,7 @@ def evaluation_does_not_know_the_rate(network: Dropout, problem: Problem) -> Non
     same_bits(other, o)
 
 
-@clause(
-    "D9",
-    over=Problems(),
-    catches={"takes_a_rate_of_zero_for_none", "drops_in_evaluation"},
-)
+@clause("D9", over=Problems(), catches={"takes_a_rate_of_zero_for_none", "drops_in_evaluation"})
 def a_rate_of_zero_is_no_dropout(network: Dropout, problem: Problem) -> None:
     """Training at a rate of zero is evaluation, to the bit.
 
@@ -72,11 +64,7 @@ def a_rate_of_zero_is_no_dropout(network: Dropout, problem: Problem) -> None:
     same_bits(o, network.forward(problem.but(training=False)))
 
 
-@clause(
-    "D10",
-    over=Problems(),
-    catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"},
-)
+@clause("D10", over=Problems(), catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"})
 def a_rate_of_one_leaves_nothing(network: Dropout, problem: Problem) -> None:
     """At a rate of one the output is zero.
 
@@ -132,12 +120,7 @@ def evaluation_has_the_gradients_of_attention(network: Dropout, problem: Problem
     equal(d.v, exact.v, within=budget.v)
 
 
-@clause(
-    "D13",
-    over=Problems(),
-    catches={"attends_to_the_forbidden_to_make_up"},
-    effort=2,
-)
+@clause("D13", over=Problems(), catches={"attends_to_the_forbidden_to_make_up"}, effort=2)
 def the_forbidden_stays_forbidden(network: Dropout, problem: Problem) -> None:
     """A key that is hidden from a query has a weight of zero, whatever is dropped.
 

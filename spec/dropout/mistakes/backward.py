@@ -5,14 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from spec.dropout.mistakes.making import wrong
-from spec.dropout.mistakes.steps import (
-    Pass,
-    draw,
-    factor,
-    rate,
-    through_softmax,
-    use,
-)
+from spec.dropout.mistakes.steps import Pass, draw, factor, rate, through_softmax, use
 from spec.notation import Array
 
 

@@ -42,10 +42,7 @@ def nothing_is_remembered(network: FeedForward, problem: Problem) -> None:
 
 
 @clause(
-    "F25",
-    over=Problems(),
-    needs={Capability.GRADIENTS},
-    catches={"accumulates_bias_gradients"},
+    "F25", over=Problems(), needs={Capability.GRADIENTS}, catches={"accumulates_bias_gradients"}
 )
 def gradients_start_from_nothing(network: FeedForward, problem: Problem) -> None:
     """Gradients asked for twice are the same, to the bit, and the output is as before.

@@ -67,11 +67,7 @@ def each_batch_element_is_alone(network: FeedForward, problem: Problem) -> None:
     same_bits(other[b], y[b])
 
 
-@clause(
-    "F9",
-    over=TWO_POSITIONS,
-    catches={"adds_the_previous_position", "weights_by_position"},
-)
+@clause("F9", over=TWO_POSITIONS, catches={"adds_the_previous_position", "weights_by_position"})
 def positions_may_come_in_any_order(network: FeedForward, problem: Problem) -> None:
     """A permutation of the positions permutes the output.
 
@@ -89,9 +85,7 @@ def positions_may_come_in_any_order(network: FeedForward, problem: Problem) -> N
 
 
 @clause(
-    "F10",
-    over=TWO_POSITIONS,
-    catches={"subtracts_the_mean_over_positions", "weights_by_position"},
+    "F10", over=TWO_POSITIONS, catches={"subtracts_the_mean_over_positions", "weights_by_position"}
 )
 def a_position_by_itself_has_the_same_output(network: FeedForward, problem: Problem) -> None:
     """The output at a position is what it would be if there were no other.
@@ -109,10 +103,7 @@ def a_position_by_itself_has_the_same_output(network: FeedForward, problem: Prob
 
 
 @clause(
-    "F11",
-    over=TWO_POSITIONS,
-    needs={Capability.GRADIENTS},
-    catches={"averages_the_gates_backward"},
+    "F11", over=TWO_POSITIONS, needs={Capability.GRADIENTS}, catches={"averages_the_gates_backward"}
 )
 def the_gradient_of_a_position_is_its_own(network: FeedForward, problem: Problem) -> None:
     """No bit of the gradient at a position depends on other positions or their cotangents.

@@ -102,11 +102,7 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     over=LayerProblems(
         hiding=("none", "padding", "causal", "mask", "bias"), least=(1, 2, 1, 1), grouped=False
     ),
-    catches={
-        "splits_without_transposing",
-        "merges_without_transposing",
-        "joins_heads_in_reverse",
-    },
+    catches={"splits_without_transposing", "merges_without_transposing", "joins_heads_in_reverse"},
     proof=outputs.heads_move_with_their_blocks,
 )
 def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
@@ -129,11 +125,7 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
     "L11",
     over=LayerProblems(grouped=False),
     needs={Capability.STILL},
-    catches={
-        "loads_keys_before_queries",
-        "projects_values_as_keys",
-        "adds_the_key_bias_to_values",
-    },
+    catches={"loads_keys_before_queries", "projects_values_as_keys", "adds_the_key_bias_to_values"},
     proof=outputs.queries_turn_against_keys,
     effort=2,
 )
@@ -157,10 +149,7 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
 @clause(
     "L12",
     over=LayerProblems(grouped=False),
-    catches={
-        "merges_without_transposing",
-        "leaves_out_the_output_projection",
-    },
+    catches={"merges_without_transposing", "leaves_out_the_output_projection"},
     proof=outputs.values_turn_against_the_output,
 )
 def a_head_may_turn_values_against_the_output(layer: Layer, problem: LayerProblem) -> None:

@@ -132,10 +132,7 @@ def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
 @clause(
     "L27",
     over=OF_HEADS,
-    catches={
-        "lays_the_mask_of_heads_head_first",
-        "gives_all_heads_the_mask_of_the_first",
-    },
+    catches={"lays_the_mask_of_heads_head_first", "gives_all_heads_the_mask_of_the_first"},
     proof=exactly.masks_of_heads_come_batch_by_batch,
 )
 def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) -> None:

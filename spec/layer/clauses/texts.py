@@ -21,10 +21,7 @@ from spec.layer.rounding import budgets
 @clause(
     "L34",
     over=LayerProblems(least=(2, 1, 1, 1)),
-    catches={
-        "takes_the_batch_for_the_length",
-        "uses_the_padding_of_the_first_batch",
-    },
+    catches={"takes_the_batch_for_the_length", "uses_the_padding_of_the_first_batch"},
     proof=exactly.batch_elements_do_not_meet,
     effort=4,
 )

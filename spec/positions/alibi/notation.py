@@ -77,10 +77,7 @@ class LinearBias(Subject):
 
     about: ClassVar[str] = "alibi"
     functions: ClassVar[tuple[str, ...]] = ("bias", "slopes", "call")
-    offering: ClassVar[Mapping[str, str]] = {
-        Capability.SHOWN: "slopes",
-        Capability.CALL: "call",
-    }
+    offering: ClassVar[Mapping[str, str]] = {Capability.SHOWN: "slopes", Capability.CALL: "call"}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:

@@ -55,11 +55,7 @@ def the_bias_is_linear_in_the_distance(bias: LinearBias, problem: Problem) -> No
     equal(got, np.where(problem.past, want, 0), within=within)
 
 
-@clause(
-    "R35",
-    over=Biases(least=2),
-    catches={"measures_distance_as_a_share"},
-)
+@clause("R35", over=Biases(least=2), catches={"measures_distance_as_a_share"})
 def only_the_distance_counts(bias: LinearBias, problem: Problem) -> None:
     """What a key is charged depends on how far behind it lies, not on where.
 
@@ -142,11 +138,7 @@ def the_future_can_be_forbidden(bias: LinearBias, problem: Problem) -> None:
     holds(not np.isposinf(ahead).any(), "a bias of the future is +inf, which no mask can hide")
 
 
-@clause(
-    "R39",
-    over=Biases(symmetric=True),
-    catches={"claims_both_sides_of_one"},
-)
+@clause("R39", over=Biases(symmetric=True), catches={"claims_both_sides_of_one"})
 def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
     """Where both sides are declared, a key ahead is charged as one as far behind.
 

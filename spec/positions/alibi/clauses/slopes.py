@@ -73,9 +73,7 @@ def slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
 
 
 @clause(
-    "R33",
-    over=Biases(asked=True),
-    catches={"ignores_the_slopes", "takes_slopes_for_exponents"},
+    "R33", over=Biases(asked=True), catches={"ignores_the_slopes", "takes_slopes_for_exponents"}
 )
 def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:
     """A head whose slope is zero has no bias, and twice the slope is twice the bias.

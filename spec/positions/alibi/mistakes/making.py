@@ -15,11 +15,7 @@ def program(steps: Steps, conventions: Mapping[str, str] | None = None) -> Calla
     """An ordinary function of sizes, which shows its slopes, and declares `conventions`."""
 
     def bias(
-        heads: int,
-        queries: int,
-        keys: int,
-        slopes: Array | None = None,
-        dtype: Any = np.float64,
+        heads: int, queries: int, keys: int, slopes: Array | None = None, dtype: Any = np.float64
     ) -> Array:
         m = None if slopes is None else slopes.astype(float)
         return steps.leave(steps.make(heads, queries, keys, m, steps), dtype)

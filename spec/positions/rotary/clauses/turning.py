@@ -51,11 +51,7 @@ def every_pair_is_turned_by_its_angle(rotation: Rotation, problem: Problem) -> N
     equal(y, want, within=rounding.of_rotation(problem))
 
 
-@clause(
-    "R15",
-    over=Turns(where="near"),
-    catches={"counts_from_one", "swaps_sine_and_cosine"},
-)
+@clause("R15", over=Turns(where="near"), catches={"counts_from_one", "swaps_sine_and_cosine"})
 def position_zero_turns_nothing(rotation: Rotation, problem: Problem) -> None:
     """A token at position zero stays as it is, to the bit.
 
