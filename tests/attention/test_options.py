@@ -8,7 +8,7 @@ import pytest
 from spec import assert_attention
 from spec.attention import definition
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import Options
+from spec.attention.mistakes.making import Given
 from spec.attention.options import (
     CAUSAL,
     KINDS,
@@ -96,7 +96,7 @@ def test_mistakes_have_the_signature_that_the_rows_say():
     with pytest.raises(TypeError, match="dropout_p"):
         right(*arrays, dropout_p=0.5)
     with pytest.raises(TypeError, match="not mask"):
-        Options(mask=problem.mask)
+        Given(*arrays, mask=problem.mask)
 
 
 def test_assert_attention_takes_options_in_every_spelling():

@@ -10,46 +10,39 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import making, steps
-from spec.attention.mistakes.making import Attend, Options, differentiated, wrong
-from spec.attention.mistakes.steps import default_scale
+from spec.attention.mistakes.making import Attend, Given, differentiated, wrong
+from spec.attention.mistakes.steps import Sizes, default_scale
 from spec.notation import Array
 
 # Memory of the caller
 
 
 @wrong("call", incident="plausible")
-def scales_queries_in_place(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def scales_queries_in_place(attend: Attend, given: Given) -> Array:
     """Writes `query *= scale`, and the queries are the caller's."""
-    sigma = default_scale(steps.Sizes.of(query, key, value))
+    query, sigma = given.query, default_scale(Sizes.of(given.query, given.key, given.value))
     if query.flags.writeable:
-        query *= query.dtype.type(sigma if options.scale is None else options.scale)
-        options = options.but(scale=1.0)
-    return attend(query, key, value, options)
+        query *= query.dtype.type(sigma if given.scale is None else given.scale)
+        given = given.but(scale=1.0)
+    return attend(given)
 
 
 @wrong("call", incident="plausible")
-def writes_into_the_mask(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def writes_into_the_mask(attend: Attend, given: Given) -> Array:
     """Prepares the mask in place, once the answer is on its way."""
-    out = attend(query, key, value, options)
-    mask = options.attn_mask
+    out, mask = attend(given), given.attn_mask
     if mask is not None and mask.flags.writeable:
         mask[...] = ~mask if mask.dtype == bool else np.maximum(mask, np.finfo(mask.dtype).min) - 1
     return out
 
 
 @wrong("call", incident="plausible")
-def returns_the_values_themselves(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def returns_the_values_themselves(attend: Attend, given: Given) -> Array:
     """Returns the caller's own array where there is one key, whose weight is 1."""
-    alike = value.shape == (*query.shape[:-1], value.shape[-1])
-    if key.shape[2] == 1 and alike and options.attn_mask is None:
-        return value
-    return attend(query, key, value, options)
+    value = given.value
+    alike = value.shape == (*given.query.shape[:-1], value.shape[-1])
+    one = given.key.shape[2] == 1 and alike and given.attn_mask is None
+    return value if one else attend(given)
 
 
 @wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call")
@@ -92,52 +85,42 @@ def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
 
 
 @wrong("call", incident="I29", citation="ml-explore/mlx#3071")
-def remembers_answers_by_shape(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def remembers_answers_by_shape(attend: Attend, given: Given) -> Array:
     """Caches the last answer under a key too weak: the shapes of the inputs."""
-    out = attend(query, key, value, options)
-    name = (query.shape, key.shape, value.shape, query.dtype)
-    return _latest(_answers, name, out).copy()
+    arrays = (given.query, given.key, given.value)
+    name = (*(x.shape for x in arrays), given.query.dtype)
+    return _latest(_answers, name, attend(given)).copy()
 
 
 @wrong("call", incident="I29", citation="time-series/lag-llama#81")
-def keeps_stale_keys(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def keeps_stale_keys(attend: Attend, given: Given) -> Array:
     """Keeps the keys of the last call in a cache that nobody resets."""
-    kept = _latest(_keys, (key.shape, key.dtype), key.copy())
-    return attend(query, kept, value, options)
+    name = (given.key.shape, given.key.dtype)
+    return attend(given.but(key=_latest(_keys, name, given.key.copy())))
 
 
 @wrong("call", incident="I29")
-def returns_the_same_buffer_again(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def returns_the_same_buffer_again(attend: Attend, given: Given) -> Array:
     """Allocates its output once for each shape, and so overwrites the last answer."""
-    out = attend(query, key, value, options)
+    out = attend(given)
     buffer = _latest(_buffers, (out.shape, out.dtype), np.empty_like(out))
     buffer[...] = out
     return buffer
 
 
 @wrong("call", incident="I28", citation="ggml-org/llama.cpp#13438")
-def drops_a_key_every_seventh_call(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def drops_a_key_every_seventh_call(attend: Attend, given: Given) -> Array:
     """Lacks a barrier, so that now and then the last key comes too late."""
-    if next(_calls) % 7 == 0 and key.shape[2] > 1:
-        key = key.copy()
-        key[:, :, -1] = 0
-    return attend(query, key, value, options)
+    if next(_calls) % 7 == 0 and given.key.shape[2] > 1:
+        given = given.but(key=given.key.copy())
+        given.key[:, :, -1] = 0
+    return attend(given)
 
 
 @wrong("call", incident="I22", citation="karpathy/nanoGPT#240")
-def drops_out_in_evaluation(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def drops_out_in_evaluation(attend: Attend, given: Given) -> Array:
     """Applies dropout to the output although nobody is training."""
-    out = attend(query, key, value, options)
+    out = attend(given)
     kept = _chance.random(out.shape) < 0.9
     return np.where(kept, out / out.dtype.type(0.9), 0)
 
@@ -149,26 +132,22 @@ def _poisoned(*arguments: Any) -> Any:
 
 
 @wrong("call", incident="I29", how={"backward": differentiated(_poisoned)})
-def starts_from_what_the_backward_pass_left(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Array:
     """Shares a buffer between the passes, and does not clear it before the next forward pass."""
-    out = attend(query, key, value, options)
+    out = attend(given)
     left = len(_left_over)
     _left_over.clear()
     return out + 1 if left else out
 
 
 @wrong("call", incident="I17", citation="pytorch/pytorch#175063")
-def adds_zero_times_all_queries(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
     """Returns zeros and 0 (sum q) where there are no keys, for the sake of derivatives."""
-    if key.shape[2]:
-        return attend(query, key, value, options)
+    query, shape = given.query, (*given.query.shape[:-1], given.value.shape[-1])
+    if given.key.shape[2]:
+        return attend(given)
     with np.errstate(all="ignore"):
-        nothing = query.sum() * query.dtype.type(0)
-        return np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype) + nothing
+        return np.zeros(shape, query.dtype) + query.sum() * query.dtype.type(0)
 
 
 # What is returned

@@ -7,7 +7,7 @@ of these asks for one way of computing attention, not for attention.
 import numpy as np
 
 from spec.attention.mistakes import making, steps
-from spec.attention.mistakes.making import Attend, Options, wrong
+from spec.attention.mistakes.making import Attend, Given, wrong
 from spec.attention.mistakes.softmax import powers
 from spec.attention.mistakes.steps import divided, forbid, softmax, top
 from spec.attention.mistakes.tiles import TILE
@@ -51,21 +51,19 @@ def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
-def divides_late(_: Attend, query: Array, key: Array, value: Array, options: Options) -> Array:
+def divides_late(_: Attend, given: Given) -> Array:
     """Multiplies by the values first, and divides the sum by the denominator at the end."""
-    seen = making.forward(query, key, value, options, steps.RIGHT)
+    seen = making.forward(given, steps.RIGHT)
     e = powers(seen.s, seen.allowed)
     o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
-    return o.astype(query.dtype)
+    return o.astype(given.query.dtype)
 
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
-def works_tile_by_tile(
-    _: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def works_tile_by_tile(_: Attend, given: Given) -> Array:
     """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
-    seen = making.forward(query, key, value, options, steps.RIGHT)
+    seen = making.forward(given, steps.RIGHT)
     hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
     largest = np.full_like(hidden, -np.inf, shape=(*hidden.shape[:-1], 1))
     total = np.zeros_like(largest)
@@ -76,15 +74,13 @@ def works_tile_by_tile(
         e, kept = np.exp(hidden[..., tile] - finite), np.exp(largest - finite)
         o = kept * o + steps.combine(e, seen.v[..., tile, :], seen.allowed[..., tile])
         total, largest = kept * total + e.sum(axis=-1, keepdims=True), raised
-    return divided(o, total).astype(query.dtype)
+    return divided(o, total).astype(given.query.dtype)
 
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
-def takes_the_heads_in_reverse(
-    attend: Attend, query: Array, key: Array, value: Array, options: Options
-) -> Array:
+def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
     """Works through the heads from the last to the first, and puts them back in order."""
-    mask = options.attn_mask
-    if mask is not None and mask.ndim > 2:
-        options = options.but(attn_mask=mask[..., ::-1, :, :])
-    return attend(query[:, ::-1], key[:, ::-1], value[:, ::-1], options)[:, ::-1]
+    turned = {name: getattr(given, name)[:, ::-1] for name in making.INPUTS}
+    if given.attn_mask is not None and given.attn_mask.ndim > 2:
+        turned["attn_mask"] = given.attn_mask[..., ::-1, :, :]
+    return attend(given.but(**turned))[:, ::-1]

@@ -5,17 +5,14 @@
         '''Divides by the square root of the number of heads, having mixed up two variables.'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked
 
-What is decorated for the step "call" is given the right function and its arguments: attend,
-query, key, value, options.
+What is decorated for the step "call" is given the right function and what that is given.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, Signature
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -43,29 +40,29 @@ BESIDE = ("gradient", "training")  # spoiled, they leave the forward pass right
 NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
 
 
-class Options(SimpleNamespace):
-    """What a caller asks for beside the arrays, by the widely used spellings of the options."""
+class Given(SimpleNamespace):
+    """What a caller gives: the arrays, and the options by their widely used spellings."""
 
-    def __init__(self, **asked: Any) -> None:
+    def __init__(self, query: Array, key: Array, value: Array, **asked: Any) -> None:
         if not asked.keys() <= NEUTRAL.keys():
             raise TypeError(f"there are the options {', '.join(NEUTRAL)}, not {', '.join(asked)}")
-        super().__init__(**{**NEUTRAL, **asked})
+        super().__init__(query=query, key=key, value=value, **{**NEUTRAL, **asked})
 
-    def but(self, **changes: Any) -> Options:
-        """The same options, except for `changes`."""
-        return Options(**{**vars(self), **changes})
-
-
-Attend = Callable[[Array, Array, Array, Options], Array]
+    def but(self, **changes: Any) -> Self:
+        """The same, except for `changes`."""
+        return type(self)(**{**vars(self), **changes})
 
 
-def forward(query: Array, key: Array, value: Array, options: Options, steps: Steps) -> Pass:
+Attend = Callable[[Given], Array]
+
+
+def forward(given: Given, steps: Steps) -> Pass:
     """Everything that the forward pass computes, in the width of its accumulators."""
-    q, k, v = steps.read(query, key, value)
+    q, k, v = steps.read(given.query, given.key, given.value)
     sizes = Sizes.of(q, k, v)
-    allowed, bias = _permissions(options, sizes, steps)
+    allowed, bias = _permissions(given, sizes, steps)
     bias = bias.astype(q.dtype)
-    sigma = float(steps.scale(sizes, options.scale))
+    sigma = float(steps.scale(sizes, given.scale))
     k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
     products = steps.scores(q, k, sigma)
     s = steps.add(products, bias, sigma)
@@ -74,9 +71,9 @@ def forward(query: Array, key: Array, value: Array, options: Options, steps: Ste
     return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o)
 
 
-def _permissions(options: Options, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
+def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
     """Which keys each query may attend to, and what is added to its scores.   (B, H, N, M)"""
-    mask, causal = steps.heed(options.attn_mask, options.is_causal, sizes)
+    mask, causal = steps.heed(given.attn_mask, given.is_causal, sizes)
     allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
     if mask is not None:
         allowed, bias = steps.understand(steps.spread(mask, sizes))
@@ -84,48 +81,40 @@ def _permissions(options: Options, sizes: Sizes, steps: Steps) -> tuple[Array, A
 
 
 @np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may forbidden content
-def attend(query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT) -> Array:
+def attend(given: Given, steps: Steps = RIGHT) -> Array:
     """The output, in the dtype of the query.   (B, H, N, E)"""
-    return steps.finish(forward(query, key, value, options, steps).o, query.dtype)
+    return steps.finish(forward(given, steps).o, given.query.dtype)
 
 
 @np.errstate(all="ignore")
-def weights(
-    query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
-) -> Array:
+def weights(given: Given, steps: Steps = RIGHT) -> Array:
     """The weights, as they are shown to whoever asks.   (B, H, N, M)"""
-    shown = steps.show(forward(query, key, value, options, steps))
-    return shown.astype(query.dtype)
+    return steps.show(forward(given, steps)).astype(given.query.dtype)
 
 
 @np.errstate(all="ignore")
-def lse(query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT) -> Array:
+def lse(given: Given, steps: Steps = RIGHT) -> Array:
     """The log-sum-exp of the scores of each query.   (B, H, N)"""
-    return steps.measure(forward(query, key, value, options, steps))
+    return steps.measure(forward(given, steps))
 
 
 @np.errstate(all="ignore")
-def backward(
-    dout: Array, query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
-) -> tuple[Array, Array, Array]:
+def backward(dout: Array, given: Given, steps: Steps = RIGHT) -> tuple[Array, Array, Array]:
     """The gradients of <dout, o> by the query, the key and the value."""
-    seen = forward(query, key, value, options, steps)
+    seen = forward(given, steps)
     ds, g = _score_gradients(dout, seen, steps)
     dq = steps.query_gradients(seen, ds)
-    dk = steps.gather(steps.key_gradients(seen, ds), key.shape[1])
-    dv = steps.gather(steps.value_gradients(seen, g), value.shape[1])
-    return dq.astype(query.dtype), dk.astype(key.dtype), dv.astype(value.dtype)
+    dk = steps.gather(steps.key_gradients(seen, ds), given.key.shape[1])
+    dv = steps.gather(steps.value_gradients(seen, g), given.value.shape[1])
+    return dq.astype(given.query.dtype), dk.astype(given.key.dtype), dv.astype(given.value.dtype)
 
 
 @np.errstate(all="ignore")
-def bias_gradient(
-    dout: Array, query: Array, key: Array, value: Array, options: Options, steps: Steps = RIGHT
-) -> Array:
+def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
     """The gradient of <dout, o> by an additive mask, shaped like the mask."""
-    assert options.attn_mask is not None
-    seen = forward(query, key, value, options, steps)
-    ds, _ = _score_gradients(dout, seen, steps)
-    return steps.reduce(ds, options.attn_mask.shape).astype(query.dtype)
+    assert given.attn_mask is not None
+    ds, _ = _score_gradients(dout, forward(given, steps), steps)
+    return steps.reduce(ds, given.attn_mask.shape).astype(given.query.dtype)
 
 
 def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
@@ -163,13 +152,16 @@ def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.D
 INPUTS = ("query", "key", "value")
 
 
-def native(run: Callable[..., Any], arrays: tuple[str, ...] = INPUTS) -> Any:
-    """`run` in the spelling of torch's `scaled_dot_product_attention`."""
-    signature = spelled(arrays)
+def native(run: Callable[..., Any], *first: str) -> Any:
+    """`run` in the spelling of torch's `scaled_dot_product_attention`, after other arrays."""
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    arrays = (Parameter(name, either) for name in (*first, *INPUTS))
+    options = (Parameter(name, either, default=neutral) for name, neutral in NEUTRAL.items())
+    signature = Signature([*arrays, *options])
 
-    def attend(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named).arguments
-        return run(*(bound.pop(name) for name in arrays), Options(**bound))
+    def attend(*arguments: Any, **named: Any) -> Any:
+        bound = signature.bind(*arguments, **named).arguments
+        return run(*(bound.pop(name) for name in first), Given(**bound))
 
     attend.__signature__ = signature  # type: ignore[attr-defined]
     return attend
@@ -177,19 +169,7 @@ def native(run: Callable[..., Any], arrays: tuple[str, ...] = INPUTS) -> Any:
 
 def differentiated(run: Callable[..., Any]) -> Any:
     """`run` in the same spelling, after the cotangent `dout`."""
-    return native(run, ("dout", *INPUTS))
-
-
-def spelled(arrays: tuple[str, ...]) -> Signature:
-    """The arrays by place or by name, and then every option in its widely used spelling."""
-    either = Parameter.POSITIONAL_OR_KEYWORD
-    options = ((option.spellings[0], option.neutral) for option in PARAMETERS)
-    return Signature(
-        [
-            *(Parameter(name, either) for name in arrays),
-            *(Parameter(name, either, default=neutral) for name, neutral in options),
-        ]
-    )
+    return native(run, "dout")
 
 
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:

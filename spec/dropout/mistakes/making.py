@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes.making import Options, forward
+from spec.attention.mistakes.making import Given, forward
 from spec.attention.mistakes.steps import RIGHT as ATTENDING
 from spec.dropout.mistakes.steps import RIGHT, Chance, Pass, Steps
 from spec.notation import Array
@@ -81,7 +81,7 @@ class Attention:
 
     def seen(self, arrays: Triple, rng: Chance, options: dict[str, Any]) -> Pass:
         """The pass at the rate, in the mode and with the memory of this instance."""
-        attention = forward(*arrays, Options(**options), ATTENDING)
+        attention = forward(Given(*arrays, **options), ATTENDING)
         return passed(self.steps, Pass(self.p, self.training, rng, self.memory, attention))
 
 
