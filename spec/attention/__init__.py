@@ -31,50 +31,11 @@ far a right implementation may stray; `proofs`, what is proved; `mistakes`, what
 rejected; `plug`, how an ordinary function is called; `explaining`, how a failure is shown.
 """
 
-from spec.attention.clauses import (
-    agreement,
-    bases,
-    biases,
-    blocks,
-    calls,
-    causality,
-    decoding,
-    forbidden,
-    gradient_flow,
-    gradients,
-    heads,
-    idleness,
-    jacobian,
-    keys,
-    large_scores,
-    log_sum_exp,
-    masking,
-    permutations,
-    scale,
-    softmax,
-    values,
-)
+from importlib import import_module
 
-SECTIONS = (
-    agreement,
-    gradients,
-    softmax,
-    large_scores,
-    log_sum_exp,
-    jacobian,
-    values,
-    keys,
-    bases,
-    scale,
-    permutations,
-    masking,
-    forbidden,
-    idleness,
-    biases,
-    causality,
-    gradient_flow,
-    decoding,
-    heads,
-    blocks,
-    calls,
+IN_ORDER = (
+    "agreement gradients softmax large_scores log_sum_exp jacobian values keys bases scale "
+    "permutations masking forbidden idleness biases causality gradient_flow decoding heads blocks "
+    "calls"
 )
+SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -10,36 +10,14 @@ after all (`harmless`), and must be certified.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 
-from spec.attention.mistakes import (
-    calls,
-    causality,
-    gradients,
-    harmless,
-    heads,
-    idleness,
-    masking,
-    numbers,
-    observers,
-    scaling,
-    softmax,
-    sparsity,
-    tiles,
-)
 from spec.mistake import Mistake, catalogue
 
+IDEAS = (
+    "scaling masking idleness causality softmax sparsity tiles heads gradients observers numbers "
+    "calls harmless"
+)
 MISTAKES: Mapping[str, Mistake] = catalogue(
-    scaling,
-    masking,
-    idleness,
-    causality,
-    softmax,
-    sparsity,
-    tiles,
-    heads,
-    gradients,
-    observers,
-    numbers,
-    calls,
-    harmless,
+    *(import_module(f"{__name__}.{name}") for name in IDEAS.split())
 )
