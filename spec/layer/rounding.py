@@ -24,9 +24,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from spec.attention.notation import Problem
-from spec.attention.rounding import Bounds, Inexact
+from spec.attention.rounding import Bounds
 from spec.attention.rounding.arithmetic import allowed
 from spec.attention.rounding.chained import added_up
+from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.sums import of_any_order
 from spec.layer import definition, turning

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention import rounding
 from spec.attention.notation import Problem
-from spec.formats import FORMATS
+from spec.formats import FORMATS, rounded
 from spec.notation import Array
+from tests.attention.in_domain import in_domain
 
 
 def draw(
@@ -136,7 +136,7 @@ def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
     everything = (*unmasked(), *causal(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in everything]
-    return tuple(problem for problem in found if rounding.in_domain(problem))
+    return tuple(problem for problem in found if in_domain(problem))
 
 
 def empty(dtype: str) -> tuple[Problem, ...]:
@@ -153,5 +153,5 @@ def in_format(problem: Problem, dtype: str) -> Problem:
     """The problem in numbers of `dtype`."""
     arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout", "mask")}
     numbers = {name: x for name, x in arrays.items() if x is not None and x.dtype != bool}
-    rounded = {name: rounding.rounded(x, dtype) for name, x in numbers.items()}
-    return problem.but(dtype=dtype, **rounded)
+    fitting = {name: rounded(x, dtype) for name, x in numbers.items()}
+    return problem.but(dtype=dtype, **fitting)

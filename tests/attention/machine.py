@@ -13,8 +13,8 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.rounding import rounded
 from spec.attention.rounding.arithmetic import allowed
+from spec.formats import rounded
 from spec.notation import Array
 from tests.targets import through_the_maximum
 

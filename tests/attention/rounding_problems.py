@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from spec.attention import rounding
 from spec.attention.notation import Problem
-from spec.attention.rounding import rounded
+from spec.formats import FORMATS, rounded
 from spec.notation import GRADES, Array, Grade
+from tests.attention.in_domain import in_domain
 
 DTYPES_AND_GRADES: list[tuple[str, Grade]] = [
     ("float64", "strict"),
@@ -71,7 +71,7 @@ def mask_of(chance: np.random.Generator, shape: tuple[int, ...], dtype: str) -> 
 
 def problem_of(seed: int, dtype: str, grade: Grade = "strict", largest: int = 12) -> Problem:
     """A problem in the domain of its dtype; the same for the same seed."""
-    chance = np.random.default_rng([seed, rounding.FORMATS[dtype].p])
+    chance = np.random.default_rng([seed, FORMATS[dtype].p])
     while True:
         B, G, group = (int(chance.integers(1, 3)) for _ in range(3))
         N, M, D, E = (int(chance.integers(1, largest + 1)) for _ in range(4))
@@ -88,5 +88,5 @@ def problem_of(seed: int, dtype: str, grade: Grade = "strict", largest: int = 12
         causal = bool(chance.random() < 0.3)
         problem = Problem(q, k, v, dout, mask=mask, causal=causal, scale=scale)
         problem = problem.but(dtype=dtype, rounding=grade)
-        if rounding.in_domain(problem.but(rounding="eager")):
+        if in_domain(problem.but(rounding="eager")):
             return problem

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from spec.attention import moves, rounding
+from spec.attention import moves
 from spec.attention.domain import ANY, BOOLEAN, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
@@ -19,6 +19,7 @@ from spec.entries import FAMILIES
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
 from spec.sizes import EDGES, LONG
+from tests.attention.in_domain import in_domain
 
 QUIET = settings(
     max_examples=200,
@@ -60,7 +61,7 @@ def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nothing_that_a_correct_implementation_computes_overflows(dtype: str, grade: str) -> None:
     scope = Scope(dtype, KINDS, rounding=grade)  # type: ignore[arg-type]
-    outside = [p for p in drawn(Problems(empty=True), scope, 200) if not rounding.in_domain(p)]
+    outside = [p for p in drawn(Problems(empty=True), scope, 200) if not in_domain(p)]
     assert not outside
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
-from spec.attention.rounding import rounded
+from spec.formats import rounded
 from spec.notation import GRADES, Grade
 from tests.attention.budget_shares import budgets_of
+from tests.attention.in_domain import in_domain
 from tests.attention.rounding_problems import DTYPES_AND_GRADES, problem_of
 
 
@@ -77,7 +78,7 @@ def test_sizes_of_zero_and_one_have_budgets(
     budgets = budgets_of(problem)
     assert budgets["o"].shape == (n["B"], 4, n["N"], n["E"])
     assert budgets["dk"].shape == problem.k.shape
-    assert rounding.in_domain(problem)
+    assert in_domain(problem)
 
 
 def test_rows_that_rounding_alone_decides_are_held_to_the_hull() -> None:
@@ -121,10 +122,10 @@ def test_the_matrix_form_of_the_centred_sum_bounds_the_sum() -> None:
 
 def test_what_overflows_is_out_of_the_domain() -> None:
     problem = problem_of(0, "float16")
-    assert rounding.in_domain(problem)
-    assert not rounding.in_domain(problem.but(v=np.full(problem.v.shape, 6e4)))
+    assert in_domain(problem)
+    assert not in_domain(problem.but(v=np.full(problem.v.shape, 6e4)))
     far = problem.but(q=np.full(problem.q.shape, 300.0), k=np.full(problem.k.shape, 300.0))
-    assert rounding.in_domain(far.but(dout=far.dout * 0, scale=1.0))
-    assert not rounding.in_domain(far.but(dout=far.dout * 0, scale=1.0, rounding="eager"))
+    assert in_domain(far.but(dout=far.dout * 0, scale=1.0))
+    assert not in_domain(far.but(dout=far.dout * 0, scale=1.0, rounding="eager"))
     hidden = problem.but(dtype="float32", k=np.full(problem.k.shape, 1e38), mask=np.zeros(1, bool))
-    assert not rounding.in_domain(hidden)
+    assert not in_domain(hidden)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from spec.attention.rounding import rounded
+from spec.formats import rounded
 from spec.notation import Array, Grade
 from tests.attention.budget_shares import worst
 from tests.attention.machine import STYLES, Machine

@@ -7,11 +7,13 @@ from spec import CLAUSES
 from spec.attention import rounding
 from spec.attention.notation import Problem
 from spec.attention.record import Implementation
-from spec.attention.rounding import arithmetic, rounded
+from spec.attention.rounding import arithmetic
+from spec.formats import rounded
 from spec.notation import Array, Grade
 from spec.subject import not_offered
 from spec.trial import broken
 from tests.attention.budget_shares import of_backward, of_forward, ratio, worst
+from tests.attention.in_domain import in_domain
 from tests.attention.machine import STYLES, Machine
 from tests.attention.rounding_problems import DTYPES_AND_GRADES, problem_of
 
@@ -130,7 +132,7 @@ def test_the_fused_kernel_of_torch_is_of_the_flash_grade(dtype: str) -> None:
         problem = problem_of(seed, dtype, "flash").but(mask=None, causal=False)
         values = np.resize(problem.v, problem.k.shape)
         problem = problem.but(v=values, dout=np.resize(problem.dout, problem.q.shape))
-        if rounding.in_domain(problem):
+        if in_domain(problem):
             got = by_torch(problem, None)
             shares = dict(of_forward(problem, got)) | dict(of_backward(problem, got))
             assert max(shares.values()) <= 1, (seed, shares)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from implementations.cached import Growing
 from spec import about
-from spec.attention import rounding as attention_budgets
 from spec.attention.plug import implementation
-from spec.attention.rounding import rounded
+from spec.attention.rounding import of_output
 from spec.cache import rounding
 from spec.cache.definition import DEFINITION
 from spec.cache.domain import Texts
@@ -30,7 +29,9 @@ from spec.cache.reading import (
 from spec.cache.record import Capability
 from spec.comparison import equal
 from spec.domain import Scope
+from spec.formats import rounded
 from spec.trial import broken as broken_by
+from tests.attention.in_domain import in_domain
 
 
 def example(seed: int = 0, *, B: int = 3, N: int = 7, M: int = 4, **changes: Any) -> Problem:
@@ -52,7 +53,7 @@ def test_the_definition_is_one_pass_of_torch() -> None:
     for seed in range(5):
         problem = example(seed)
         one_pass = rounding.one_pass(problem)
-        within = rounding.of_reading(problem) + attention_budgets.of_output(one_pass)
+        within = rounding.of_reading(problem) + of_output(one_pass)
         want = np.where(problem.real, sdpa.forward(one_pass), 0)
         equal(reading(DEFINITION, problem), want, within=within)
 
@@ -121,7 +122,7 @@ def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
     answers = frozenset(data.draw(st.sets(st.sampled_from((Capability.GROUPS, Capability.RAGGED)))))
     problem = data.draw(Texts().within(Scope(dtype, answers, reach="quick")))
     assert DEFINITION.kinds_of(problem) <= answers
-    assert attention_budgets.in_domain(rounding.one_pass(problem))
+    assert in_domain(rounding.one_pass(problem))
     for name in "qkv":
         assert (rounded(getattr(problem, name), dtype) == getattr(problem, name)).all()
     assert (alone(problem, problem.B - 1).ends == problem.ends[-1:]).all()

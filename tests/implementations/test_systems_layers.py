@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from spec.attention.notation import Problem
-from spec.attention.rounding import FORMATS, of_output, of_weights
+from spec.attention.rounding import of_output, of_weights
 from spec.attention.rounding.arithmetic import C_EXP
 from spec.comparison import equal, same_bits
+from spec.formats import FORMATS
 from tests.implementations.systems import B, D, E, H, M, N, alike, drawn, same_draws, tensors, three
 
 if find_spec("torch"):

@@ -10,9 +10,9 @@ import pytest
 from implementations.systems import list_of_heads, published_faults
 from implementations.systems.list_of_heads import Weights
 from implementations.systems.torch_names import ListOfHeadsLayer
-from spec.attention.rounding import FORMATS
 from spec.attention.rounding.sums import growth
 from spec.comparison import Violation, equal
+from spec.formats import FORMATS
 from spec.layer.notation import Parameters
 from spec.layer.rounding import Budgets
 from spec.layer.state import parameters_of

@@ -13,7 +13,7 @@ from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
 from spec.comparison import Violation, at_least, at_most, equal
-from spec.formats import FORMATS
+from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
 
 LONG_DOUBLE_U = float(np.finfo(np.longdouble).eps) / 2
@@ -72,7 +72,7 @@ def test_rounding_once_is_not_rounding_twice(dtype: str) -> None:
 def values(chance: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
     """Numbers of the format: near one, or spread over some orders of magnitude."""
     spread = 10.0 ** chance.integers(-3, 2, (*shape[:-1], 1)) if chance.random() < 0.5 else 1.0
-    return rounding.rounded(chance.standard_normal(shape) * spread, dtype)
+    return rounded(chance.standard_normal(shape) * spread, dtype)
 
 
 def awkward(seed: int, dtype: str = "float64") -> Problem:
@@ -141,7 +141,7 @@ def test_many_digits_are_rounded_to_the_format_and_right(dtype: str, seed: int) 
     out = MANY_DIGITS.forward(problem)
     least, greatest = rounding.admissible(problem)
 
-    equal(rounding.rounded(out, dtype), out, within=0)
+    equal(rounded(out, dtype), out, within=0)
     at_least(out, least, within=0)
     at_most(out, greatest, within=0)
 

@@ -8,8 +8,7 @@ upper half of the bits of a float32.
 import numpy as np
 import pytest
 
-from spec.attention import rounding
-from spec.attention.rounding import rounded
+from spec.formats import FORMATS, rounded
 from spec.notation import Array
 
 
@@ -53,6 +52,6 @@ def test_rounding_long_doubles_rounds_once() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_formats_are_those_of_numpy(dtype: str) -> None:
-    form, info = rounding.FORMATS[dtype], np.finfo(dtype)
+    form, info = FORMATS[dtype], np.finfo(dtype)
     assert (form.u, form.tiny) == (float(info.eps) / 2, float(info.tiny))
     assert (form.sub, form.max) == (float(info.smallest_subnormal), float(info.max))

@@ -3,7 +3,6 @@
 Per element, and derived, never a literal. A budget is a function of a problem, whose
 `dtype` and `rounding` say which arithmetic is allowed. To read in this order:
 
-    formats          the four formats, and rounding to them
     arithmetic       what may be rounded where, and how often: every constant
     sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
     scores           <q, k>, the scale, the bias; the exponent
@@ -13,7 +12,6 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer
-    domain           where nothing overflows
 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
 above 128 keys, tiles that are scanned from either end. Not granted are an output
@@ -67,7 +65,6 @@ import numpy as np
 from spec.attention.notation import Gradients, Problem
 from spec.attention.rounding.arithmetic import allowed
 from spec.attention.rounding.backward import Backward
-from spec.attention.rounding.domain import in_domain
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
@@ -75,30 +72,8 @@ from spec.attention.rounding.score_gradients import ScoreGradients
 from spec.attention.rounding.scores import Scores
 from spec.attention.rounding.sums import of_any_order
 from spec.attention.rounding.weights import Weights
-from spec.formats import FORMATS, Format, rounded
+from spec.formats import rounded
 from spec.notation import Array
-
-__all__ = [
-    "FORMATS",
-    "Bounds",
-    "Coverage",
-    "Format",
-    "Inexact",
-    "Reference",
-    "admissible",
-    "bounds",
-    "coverage",
-    "in_domain",
-    "of_gradients",
-    "of_lse",
-    "of_mean",
-    "of_output",
-    "of_row_sum",
-    "of_sum",
-    "of_weights",
-    "reference",
-    "rounded",
-]
 
 
 class Bounds:

@@ -12,7 +12,6 @@ nothing of it may show: not as a key, not as a value, not as the place of the ne
 
 import numpy as np
 
-from spec.attention.rounding import rounded
 from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
@@ -21,6 +20,7 @@ from spec.cache.record import Cache, Capability
 from spec.clause import clause
 from spec.comparison import equal, same_bits
 from spec.entries import LARGEST_ENTRY, LARGEST_SCORE
+from spec.formats import rounded
 from spec.notation import Array
 
 ROLLBACK = {Capability.ROLLBACK}
