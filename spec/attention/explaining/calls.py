@@ -16,12 +16,12 @@ from spec.attention.plug.conventions import under
 from spec.attention.record import Implementation
 from spec.clause import Clause
 from spec.comparison import Violation
-from spec.notation import Array
+from spec.notation import Array, Call
 from spec.subject import Refused
 from spec.trial import broken
 
 OUTPUTS = ("forward", "training", "call")  # functions that answer with the output
-NAMES = {**dict.fromkeys(OUTPUTS, "o"), "weights": "a", "lse": "lse", "bias_gradient": "dmask"}
+NAMES = {**dict.fromkeys(OUTPUTS, "o"), "weights": "a", "lse": "lse"}
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,25 @@ class Asked:
         return sum(x.size for x in (p.q, p.k, p.v, *options))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arrays of the answer, if there is one."""
+        return tuple(f"d{name}" for name in self.inputs) or (NAMES[self.function],)
+
+    @property
     def arrays(self) -> Mapping[str, Array]:
         """The arrays of the answer by their names; none where there was an exception."""
-        if isinstance(self.answer, Exception):
-            return {}
-        if isinstance(self.answer, Gradients):
-            return {f"d{name}": getattr(self.answer, name) for name in self.inputs}
-        if isinstance(self.answer, Mapping):
-            return {f"d{name}": self.answer[name] for name in self.inputs}
-        answer = self.answer.out if self.function == "call" else self.answer
-        return {NAMES[self.function]: answer}
+        match self.answer:
+            case Exception():
+                return {}
+            case Gradients():
+                found = [getattr(self.answer, name) for name in self.inputs]
+            case Mapping():
+                found = [self.answer[name] for name in self.inputs]
+            case Call():
+                found = [self.answer.out]
+            case _:
+                found = [self.answer]
+        return dict(zip(self.names, found, strict=True))
 
     def again(self, implementation: Implementation) -> Asked:
         """The same call, made once more."""

@@ -5,17 +5,16 @@ said here of an answer is what the script will say. Under a declared convention 
 problem is translated to what the definition would be asked, and its answer back.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.clauses import gradients
-from spec.attention.explaining.calls import NAMES, Asked
+from spec.attention.explaining.calls import Asked
 from spec.attention.moves import of_heads
 from spec.attention.notation import Problem
 from spec.attention.plug.conventions import head_order, opposite_mask, permuted_mask
-from spec.attention.plug.idle_rows import Declared, Pair, finite
+from spec.attention.plug.idle_rows import Declared, Pair, finite, of_mask
 from spec.comparison import close
 from spec.notation import Array
 
@@ -39,7 +38,7 @@ def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
     if declared.own.any():
         found = _with_idle_rows(asked, declared)
     else:
-        found = by_definition(asked, problem)
+        found = {name: by_definition(problem, name) for name in asked.names}
     if chosen["grouping"] == "interleaved":
         order = head_order(problem)
         found = {n: (_turned(n, x, order), _turned(n, y, order)) for n, (x, y) in found.items()}
@@ -57,61 +56,30 @@ def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
     return finite(problem)
 
 
-def by_definition(asked: Asked, problem: Problem) -> dict[str, Pair]:
-    """What the definition says of each array of the answer."""
-    right = rounding.reference(problem)
-    match asked.function:
-        case "forward" | "training" | "call":
-            return {"o": _output(problem)}
-        case "weights":
-            return {"a": (right.weights, rounding.of_weights(problem))}
-        case "lse":
-            return {"lse": (right.lse, rounding.of_lse(problem))}
-        case "bias_gradient":
-            return {"dmask": _mask_gradient(problem)}
-        case _:
-            return of_gradients(problem, asked.inputs)
-
-
-def _output(problem: Problem) -> Pair:
-    """The output; where it is rounded once, what lies between the least and the greatest."""
-    o, budget = rounding.reference(problem).o, rounding.of_output(problem)
-    low, high = rounding.admissible(problem)
+def by_definition(problem: Problem, name: str) -> Pair:
+    """What the definition says of an array of an answer."""
+    if name == "dmask":
+        return of_mask(problem, *rounding.wanted(problem, "ds"))
+    want, budget = rounding.wanted(problem, name)
+    if name != "o":
+        return want, budget
+    low, high = rounding.admissible(problem)  # what is rounded once lies between these
     with np.errstate(invalid="ignore"):
         half = (high - low) / 2
         narrower = half < budget
-        return np.where(narrower, low + half, o), np.where(narrower, half, budget)
-
-
-def of_gradients(problem: Problem, inputs: Iterable[str]) -> dict[str, Pair]:
-    """What the definition says of the gradients by some of q, k and v."""
-    right, budgets = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    return {f"d{name}": (getattr(right, name), getattr(budgets, name)) for name in inputs}
-
-
-def _mask_gradient(problem: Problem) -> Pair:
-    want = rounding.reference(problem).gradients.bias
-    budget = rounding.of_gradients(problem).bias
-    assert problem.mask is not None
-    assert want is not None
-    assert budget is not None
-    shape = problem.mask.shape
-    return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
+        return np.where(narrower, low + half, want), np.where(narrower, half, budget)
 
 
 def _with_idle_rows(asked: Asked, declared: Declared) -> dict[str, Pair]:
     """The same with idle queries as they choose: NaN, or the mean of all values."""
     if asked.inputs:
-        names = {"mask": "bias"}
-        found = {f"d{x}": names.get(x, x) for x in asked.inputs}
-        known = {n: x for n, x in found.items() if not declared.unjudged(x).any()}
-        return {n: declared.gradient(x) for n, x in known.items()}
+        judged = [name for name in asked.inputs if not declared.unjudged(name).any()]
+        return {f"d{name}": declared.gradient(name) for name in judged}
     if asked.function == "lse" or not declared.problem.M or (declared.choice == "open").any():
         return {}
-    name = "weights" if asked.function == "weights" else "forward"
-    want, within = declared.row(name)
+    want, within = declared.row(asked.function)
     want = np.where(declared.poisoned[..., None], np.nan, want)
-    return {NAMES[name]: (want, within)}
+    return dict.fromkeys(asked.names, (want, within))
 
 
 def _turned(name: str, x: Array, order: Array) -> Array:

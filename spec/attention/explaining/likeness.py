@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.explaining.expected import of_gradients
 from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation as wrapped
@@ -43,16 +42,9 @@ def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Ar
     return found
 
 
-def wanted(problem: Problem) -> Mapping[str, tuple[Array, Array]]:
-    """What the definition says of o, dq, dk and dv, each with its budget."""
-    o = rounding.reference(problem).o, rounding.of_output(problem)
-    return {"o": o, **of_gradients(problem, "qkv")}
-
-
 def departures(got: Mapping[str, Array], problem: Problem) -> tuple[str, ...]:
     """Which of the answers are not the definition's, within their budgets."""
-    right = wanted(problem)
-    return tuple(name for name, x in got.items() if not close(x, *right[name]))
+    return tuple(n for n, x in got.items() if not close(x, *rounding.wanted(problem, n)))
 
 
 def _explains(
@@ -63,13 +55,13 @@ def _explains(
     It runs in float64, on the same numbers; what rounding does is left to the budget.
     """
     said = answers(wrapped(mistake.target, backend="numpy"), problem.but(dtype="float64"))
-    right = wanted(problem)
     if any(name not in said for name in off):
         return False
     for name, x in said.items():
-        budget = right[name][1]
-        if name in off and (not close(got[name], x, budget) or close(x, *right[name])):
+        want, budget = rounding.wanted(problem, name)
+        right = close(x, want, budget)
+        if name in off and (right or not close(got[name], x, budget)):
             return False
-        if name not in off and name in got and not close(x, *right[name]):
+        if name not in off and name in got and not right:
             return False
     return True

@@ -90,34 +90,31 @@ class Declared:
 
     def row(self, name: str) -> Pair:
         """What "forward" or "weights" is to return, where rows are a mean or live."""
-        right = rounding.reference(self.alike)
-        if name == "weights":
-            return right.weights, rounding.of_weights(self.alike)
-        return right.o, rounding.of_output(self.alike)
+        return rounding.wanted(self.alike, "a" if name == "weights" else "o")
 
     def gradient(self, name: str) -> Pair:
         """The gradient by an input, if a row that is a mean hands its cotangent on."""
-        right, within = rounding.reference(self.alike).gradients, rounding.of_gradients(self.alike)
-        want, budget = getattr(right, name), getattr(within, name)
-        if name in ("q", "bias"):  # no score moves a mean
+        want, budget = rounding.wanted(self.alike, "ds" if name == "mask" else f"d{name}")
+        if name in ("q", "mask"):  # no score moves a mean
             want, budget = (np.where(self.uniform[..., None], 0.0, x) for x in (want, budget))
-        if name != "bias":
-            return want, budget
-        assert self.problem.mask is not None
-        shape = self.problem.mask.shape
-        return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, self.alike)
+        return of_mask(self.problem, want, budget) if name == "mask" else (want, budget)
 
     def unjudged(self, name: str) -> Array:
         """True where a gradient is, or may be, poisoned; broadcastable to it."""
-        if name == "q":
-            return np.expand_dims(self.poisoned, -1)
-        if name == "bias":
-            p = self.problem
+        p, rows = self.problem, np.expand_dims(self.poisoned, -1)
+        if name == "mask":
             assert p.mask is not None
-            rows = np.repeat(np.expand_dims(self.poisoned, -1).astype(int), p.M, axis=-1)
-            return np.asarray(gradients.reduced(rows, p.mask.shape) > 0)
-        heads = np.asarray(self.poisoned.any(axis=-1, keepdims=True), dtype=int)
-        return definition.gathered(heads[..., None], self.problem.G) > 0
+            each = np.repeat(rows.astype(int), p.M, axis=-1)
+            return np.asarray(gradients.reduced(each, p.mask.shape) > 0)
+        heads = rows.any(axis=-2, keepdims=True).astype(int)
+        return rows if name == "q" else definition.gathered(heads, p.G) > 0
+
+
+def of_mask(problem: Problem, want: Array, budget: Array) -> Pair:
+    """The gradient of the scores, and its budget, added up to that of the mask."""
+    assert problem.mask is not None
+    shape = problem.mask.shape
+    return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
 
 
 def hiding(problem: Problem) -> tuple[Array, Array]:
@@ -156,9 +153,9 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
 
     def bias_gradient(p: Problem) -> Array:
         def ask(asked: Problem) -> Mapping[str, Array]:
-            return {"bias": implementation.bias_gradient(asked)}
+            return {"mask": implementation.bias_gradient(asked)}
 
-        return _differentiated(ask, Declared(p, chosen))["bias"]
+        return _differentiated(ask, Declared(p, chosen))["mask"]
 
     turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS} | {
         "call": call,

@@ -111,6 +111,20 @@ def reference(problem: Problem) -> Reference:
     return bounds(problem).scores.reference
 
 
+def wanted(problem: Problem, name: str) -> tuple[Array, Array]:
+    """What the definition says of an array, o, a, lse, dq, dk, dv or ds, and its budget."""
+    right = reference(problem)
+    match name:
+        case "o":
+            return right.o, of_output(problem)
+        case "a":
+            return right.weights, of_weights(problem)
+        case "lse":
+            return right.lse, of_lse(problem)
+    of = {"ds": "bias"}.get(name, name[1:])
+    return getattr(right.gradients, of), getattr(of_gradients(problem), of)
+
+
 def of_output(problem: Problem) -> Array:
     """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
     return bounds(problem).forward.output
