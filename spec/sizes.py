@@ -10,9 +10,11 @@ cheap, and the faults that need two long axes are looked for at the edges.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 from hypothesis import strategies as st
+
+from spec.notation import Array
 
 T = TypeVar("T")
 Reach = Literal["small", "quick", "standard", "deep"]
@@ -53,6 +55,12 @@ class Sizes:
     M: int
     D: int
     E: int
+
+    @classmethod
+    def of(cls, q: Array, k: Array, v: Array) -> Self:
+        """The sizes of q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E)."""
+        B, H, N, D = q.shape
+        return cls(B, H, k.shape[1], N, k.shape[2], D, v.shape[3])
 
     @property
     def scores(self) -> tuple[int, int, int, int]:

@@ -10,7 +10,7 @@ the kinds of problem that are answered. The core needs none of the second.
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
@@ -50,8 +50,8 @@ class Subject:
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
     dtypes: the formats it takes. conventions: where it departs from the default.
 
-    Each kind of subject says what it is about, names its functions, which of them offer a
-    capability by being there, and the choices that conventions leave it, the default first.
+    Each kind of subject says what it is about, which of its functions offer a capability by being
+    there, and the choices that conventions leave it, the default first.
     otherwise: what belongs to the core of nearly all, and what does instead for one that never
     answers it: of what is always causal, the causal problems.
     """
@@ -65,7 +65,6 @@ class Subject:
     origin: str = ""
 
     about: ClassVar[str]
-    functions: ClassVar[tuple[str, ...]]
     offering: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     otherwise: ClassVar[Mapping[str, str | None]] = {}
@@ -73,6 +72,11 @@ class Subject:
     def but(self, **changes: Any) -> Self:
         """The same subject, except for `changes`."""
         return replace(self, **changes)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of its functions, of those that it leaves out as well."""
+        return tuple(x.name for x in fields(self) if callable(getattr(self, x.name)))
 
     @property
     def offered(self) -> Mapping[str, Callable[..., Any]]:

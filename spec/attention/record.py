@@ -43,17 +43,6 @@ class Implementation(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "attention"
-    functions: ClassVar[tuple[str, ...]] = (
-        "forward",
-        "backward",
-        "bias_gradient",
-        "partial",
-        "weights",
-        "lse",
-        "training",
-        "call",
-        "unsettled",
-    )
 
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
     otherwise: ClassVar[Mapping[str, str | None]] = {

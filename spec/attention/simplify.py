@@ -1,6 +1,7 @@
 """Ways to make an attention problem simpler; each offers smaller ones, the smallest first."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -29,26 +30,13 @@ def heads(problem: Problem) -> Iterator[Problem]:
         yield problem.part("H", readers)
 
 
-def lengths(problem: Problem) -> Iterator[Problem]:
-    """Fewer queries and keys: together where they are as many, and each on its own."""
-    if problem.N == problem.M:
-        for index in kept(problem.N):
-            yield problem.part("N", index).part("M", index)
-    for index in kept(problem.N):
-        yield problem.part("N", index)
-    for index in kept(problem.M):
-        yield problem.part("M", index)
-
-
-def widths(problem: Problem) -> Iterator[Problem]:
-    """Fewer columns: of keys and values together where they are as wide, and each on its own."""
-    if problem.D == problem.E:
-        for index in kept(problem.D):
-            yield problem.part("D", index).part("E", index)
-    for index in kept(problem.D):
-        yield problem.part("D", index)
-    for index in kept(problem.E):
-        yield problem.part("E", index)
+def along(one: str, other: str, problem: Problem) -> Iterator[Problem]:
+    """Fewer places along two axes: along both where they are as long, and along each."""
+    length = getattr(problem, one)
+    if length == getattr(problem, other):
+        yield from (problem.part(one, index).part(other, index) for index in kept(length))
+    for axis in (one, other):
+        yield from (problem.part(axis, index) for index in kept(getattr(problem, axis)))
 
 
 def options(problem: Problem) -> Iterator[Problem]:
@@ -92,4 +80,5 @@ def numbers(problem: Problem) -> Iterator[Problem]:
         yield from (problem.but(**{name: x}) for x in simpler(getattr(problem, name)))
 
 
+lengths, widths = partial(along, "N", "M"), partial(along, "D", "E")
 WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

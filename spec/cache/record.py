@@ -81,7 +81,6 @@ class Cache(Subject):
     answers: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "cache"
-    functions: ClassVar[tuple[str, ...]] = ("begin", "extend", "rollback", "fork", "watched")
     offering: ClassVar[Mapping[str, str]] = {
         Capability.ROLLBACK: "rollback",
         Capability.FORK: "fork",

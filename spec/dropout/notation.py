@@ -115,7 +115,6 @@ class Dropout(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "dropout"
-    functions: ClassVar[tuple[str, ...]] = ("forward", "sequence", "backward", "weights", "call")
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.WEIGHTS: "weights",

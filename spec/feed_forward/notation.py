@@ -71,7 +71,6 @@ class FeedForward(Subject):
     call: Callable[[Problem], Call] = not_offered
 
     about: ClassVar[str] = "feed-forward"
-    functions: ClassVar[tuple[str, ...]] = ("forward", "backward", "call")
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",

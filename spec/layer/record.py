@@ -105,15 +105,6 @@ class Layer(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "layer"
-    functions: ClassVar[tuple[str, ...]] = (
-        "forward",
-        "weights",
-        "backward",
-        "step",
-        "state",
-        "sequence",
-        "call",
-    )
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.WEIGHTS: "weights",

@@ -11,8 +11,9 @@ import numpy as np
 
 from spec.attention.mistakes import making, steps
 from spec.attention.mistakes.making import Attend, Given, differentiated, wrong
-from spec.attention.mistakes.steps import Sizes, default_scale
+from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
+from spec.sizes import Sizes
 
 # Memory of the caller
 

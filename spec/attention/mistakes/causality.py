@@ -8,11 +8,10 @@ import numpy as np
 
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Sizes
+from spec.attention.mistakes.steps import Heeded
 from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
-
-Heeded = tuple[Array | None, bool]
+from spec.sizes import Sizes
 
 
 def queries(sizes: Sizes) -> Array:

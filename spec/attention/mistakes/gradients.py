@@ -9,9 +9,10 @@ import numpy as np
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import powers
-from spec.attention.mistakes.steps import Pass, Sizes, forbid, softmax, weigh
+from spec.attention.mistakes.steps import Heeded, Pass, forbid, softmax, weigh
 from spec.attention.mistakes.tiles import TILE, halves
 from spec.notation import Array
+from spec.sizes import Sizes
 
 # The Jacobian of the softmax
 
@@ -77,17 +78,13 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
 
 
 @wrong("heed", incident="I21", citation="triton-lang/triton#4541", spoils="gradient")
-def differentiates_without_causality(
-    mask: Array | None, _: bool, __: Sizes
-) -> tuple[Array | None, bool]:
+def differentiates_without_causality(mask: Array | None, _: bool, __: Sizes) -> Heeded:
     """Does not hand the causal flag to the backward pass."""
     return mask, False
 
 
 @wrong("heed", incident="I21", spoils="gradient")
-def differentiates_without_the_mask(
-    _: Array | None, causal: bool, __: Sizes
-) -> tuple[Array | None, bool]:
+def differentiates_without_the_mask(_: Array | None, causal: bool, __: Sizes) -> Heeded:
     """Does not save the mask for the backward pass."""
     return None, causal
 

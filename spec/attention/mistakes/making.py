@@ -17,9 +17,10 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes.steps import RIGHT, Pass, Sizes, Steps
+from spec.attention.mistakes.steps import RIGHT, Pass, Steps
 from spec.attention.options import PARAMETERS
 from spec.notation import Array
+from spec.sizes import Sizes
 
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 

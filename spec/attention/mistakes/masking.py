@@ -8,12 +8,13 @@ import numpy as np
 
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Sizes, forbid, softmax
+from spec.attention.mistakes.steps import Heeded, forbid, softmax
 from spec.notation import Array
+from spec.sizes import Sizes
 
 
 @wrong("heed", incident="I39", citation="opendilab/DI-engine#333")
-def ignores_the_mask(_: Array | None, causal: bool, __: Sizes) -> tuple[Array | None, bool]:
+def ignores_the_mask(_: Array | None, causal: bool, __: Sizes) -> Heeded:
     """Computes the masked scores, and discards them: `masked_fill` without its underscore."""
     return None, causal
 

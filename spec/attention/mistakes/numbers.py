@@ -11,8 +11,9 @@ import numpy as np
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised
-from spec.attention.mistakes.steps import Pass, Sizes, forbid, scores, top, weigh
+from spec.attention.mistakes.steps import Pass, forbid, scores, top, weigh
 from spec.notation import Array
+from spec.sizes import Sizes
 
 BFLOAT16, TF32 = 8, 11  # significant bits
 

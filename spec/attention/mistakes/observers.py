@@ -11,8 +11,9 @@ from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.numbers import BFLOAT16, shortened
 from spec.attention.mistakes.softmax import powers
-from spec.attention.mistakes.steps import Pass, Sizes, softmax
+from spec.attention.mistakes.steps import Pass, softmax
 from spec.notation import Array
+from spec.sizes import Sizes
 
 # Weights
 

@@ -8,8 +8,9 @@ of two, most of these agree with the right scale.
 import numpy as np
 
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Sizes, default_scale, scores
+from spec.attention.mistakes.steps import default_scale, scores
 from spec.notation import Array
+from spec.sizes import Sizes
 
 
 @wrong("scale", incident="I14", citation="lucidrains/vit-pytorch#65")

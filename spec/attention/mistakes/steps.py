@@ -13,39 +13,17 @@ attend to nothing gets weights, output and gradients of zero and a log-sum-exp o
 float16 is computed in float32, as is usual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spec.mistake import call
 from spec.notation import Array
+from spec.sizes import Sizes
 
-
-class Sizes(NamedTuple):
-    """The sizes of a problem, by the names of its axes."""
-
-    B: int
-    H: int
-    G: int
-    N: int
-    M: int
-    D: int
-    E: int
-
-    @classmethod
-    def of(cls, q: Array, k: Array, v: Array) -> Sizes:
-        """The sizes of q (B, H, N, D), k (B, G, M, D) and v (B, G, M, E)."""
-        B, H, N, D = q.shape
-        return cls(B, H, k.shape[1], N, k.shape[2], D, v.shape[3])
-
-    @property
-    def scores(self) -> tuple[int, int, int, int]:
-        """The shape of the scores."""
-        return self.B, self.H, self.N, self.M
+Heeded = tuple[Array | None, bool]  # a mask and causality
 
 
 @dataclass(frozen=True)
@@ -73,7 +51,7 @@ def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     return query.astype(wide), key.astype(wide), value.astype(wide)
 
 
-def heed(mask: Array | None, causal: bool, _: Sizes) -> tuple[Array | None, bool]:
+def heed(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
     """The two options that forbid keys: both are obeyed."""
     return mask, causal
 
@@ -221,7 +199,7 @@ class Steps:
     """The steps of attention: the right ones, unless told otherwise."""
 
     read: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = read
-    heed: Callable[[Array | None, bool, Sizes], tuple[Array | None, bool]] = heed
+    heed: Callable[[Array | None, bool, Sizes], Heeded] = heed
     spread: Callable[[Array, Sizes], Array] = spread
     understand: Callable[[Array], tuple[Array, Array]] = understand
     past: Callable[[Sizes], Array] = past

@@ -15,33 +15,26 @@ from spec.notation import Array
 from spec.proving.formulas import Formulas, derivatives, residual, symbols
 from spec.proving.theorem import proved_at
 
+Pairs = tuple[tuple[int, int], ...]  # of a query and a key
+
 SIZES = "2 queries, 3 keys, widths 2 and 2, any bias, one key forbidden to one query"
 GROUPED = "2 query heads on 1 key head, " + SIZES
-ONE_EACH = "2 query heads of 1 query on 1 key head, 3 keys, one forbidden, widths 2 and 2, any bias"
 
 
 def symbolic(
-    H: int = 1,
-    G: int = 1,
-    N: int = 2,
-    M: int = 3,
-    D: int = 2,
-    E: int = 2,
-    bias: bool = False,
-    forbidden: tuple[tuple[int, int], ...] = (),
-    causal: bool = False,
+    H: int = 1, E: int = 2, bias: bool = False, forbidden: Pairs = (), causal: bool = False
 ) -> Problem:
-    """One batch of a problem in symbols; `forbidden` lists (query, key), for every head."""
+    """2 queries, 3 keys of width 2, one key head; `forbidden`: (query, key), for every head."""
     import sympy as sp
 
-    mask = symbols("b", 1, H, N, M) if bias else np.zeros((1, 1, N, M), dtype=object)
+    mask = symbols("b", 1, H, 2, 3) if bias else np.zeros((1, 1, 2, 3), dtype=object)
     for i, j in forbidden:
         mask[..., i, j] = -np.inf
     return Problem(
-        q=symbols("q", 1, H, N, D),
-        k=symbols("k", 1, G, M, D),
-        v=symbols("v", 1, G, M, E),
-        dout=symbols("g", 1, H, N, E),
+        q=symbols("q", 1, H, 2, 2),
+        k=symbols("k", 1, 1, 3, 2),
+        v=symbols("v", 1, 1, 3, E),
+        dout=symbols("g", 1, H, 2, E),
         mask=mask.view(Formulas),
         causal=causal,
         scale=sp.Symbol("scale", real=True),
@@ -53,9 +46,9 @@ def loss(problem: Problem, heads: int = 2) -> Any:
     return (problem.dout * definition.attention(problem))[:, :heads].sum()
 
 
-def biased(H: int = 1, N: int = 2) -> Problem:
+def biased(H: int = 1) -> Problem:
     """H query heads on one key head, with a bias and a forbidden key."""
-    return symbolic(H=H, N=N, bias=True, forbidden=((0, 1),))
+    return symbolic(H=H, bias=True, forbidden=((0, 1),))
 
 
 def products(x: Array, y: Array) -> Array:
@@ -131,9 +124,7 @@ def idle_queries_have_no_gradient(idle: int = 1) -> Array:
 
 
 @proved_at("2 queries, 3 keys, widths 2 and 2", forbidden=((0, 1),))
-def forbidden_keys_have_no_gradient(
-    forbidden: tuple[tuple[int, int], ...] = ((0, 1), (1, 1)),
-) -> Array:
+def forbidden_keys_have_no_gradient(forbidden: Pairs = ((0, 1), (1, 1))) -> Array:
     """dk_j = dv_j = 0 for a key that no query may attend to. The control: one query may."""
     gradients = definition.gradients(symbolic(forbidden=forbidden))
     return residual(np.concatenate([gradients.k[:, :, 1], gradients.v[:, :, 1]], axis=-1))

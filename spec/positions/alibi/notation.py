@@ -76,7 +76,6 @@ class LinearBias(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "alibi"
-    functions: ClassVar[tuple[str, ...]] = ("bias", "slopes", "call")
     offering: ClassVar[Mapping[str, str]] = {Capability.SHOWN: "slopes", Capability.CALL: "call"}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
 

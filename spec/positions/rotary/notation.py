@@ -123,7 +123,6 @@ class Rotation(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "rotary"
-    functions: ClassVar[tuple[str, ...]] = ("rotate", "backward", "place", "call")
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.PLACES: "place",

@@ -74,7 +74,6 @@ class Encoding(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "sinusoidal"
-    functions: ClassVar[tuple[str, ...]] = ("table", "add", "backward", "call")
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
