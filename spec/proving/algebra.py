@@ -11,23 +11,10 @@ does not run: here and in every theorem it is imported by the function that need
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sympy import Expr
-
-Keyed = Callable[[Any], Any]  # what a number is for key j
-
-
-def the_same(_: Expr) -> int:
-    """The same number for every key: 1."""
-    return 1
-
-
-def growing(j: Expr) -> Expr:
-    """Another number for every key: j itself. What controls put in its place."""
-    return j
 
 
 def key(name: str = "j") -> Expr:

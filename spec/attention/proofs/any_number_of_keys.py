@@ -16,17 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spec.proving.algebra import (
-    Keyed,
-    derivative,
-    growing,
-    key,
-    numbers,
-    numerator,
-    over_keys,
-    per_key,
-    the_same,
-)
+from spec.proving.algebra import derivative, key, numbers, numerator, over_keys, per_key
 from spec.proving.theorem import proved
 
 if TYPE_CHECKING:
@@ -34,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def power(s: Expr) -> Expr:
-    """exp(s_j)."""
+    """exp(s)."""
     import sympy as sp
 
     return sp.exp(s)
@@ -62,20 +52,18 @@ def rows_sum_to_one(dropped: int = 0) -> Expr:
     return numerator(over_keys(power(s)) / (over_keys(power(s)) - dropped) - 1)
 
 
-@proved("any number of keys", reach=growing)
-def scores_have_no_origin(reach: Keyed = the_same) -> Expr:
+@proved("any number of keys", exponent=1)
+def scores_have_no_origin(exponent: int = 0) -> Expr:
     """softmax(s + c) = softmax(s), each entry. The control shifts key j by c j."""
     (s,), (c,) = per_key("s"), numbers("c")
-    return numerator(softmax(s + c * reach(key())) - softmax(s))
+    return numerator(softmax(s + c * key() ** exponent) - softmax(s))
 
 
-@proved("any number of keys", reach=growing)
-def log_sum_exp_moves_with_the_scores(reach: Keyed = the_same) -> Expr:
+@proved("any number of keys", exponent=1)
+def log_sum_exp_moves_with_the_scores(exponent: int = 0) -> Expr:
     """lse(s + c) = lse(s) + c, as exp of both sides. The control shifts key j by c j."""
-    import sympy as sp
-
     (s,), (c,) = per_key("s"), numbers("c")
-    return numerator(over_keys(power(s + c * reach(key()))) - sp.exp(c) * over_keys(power(s)))
+    return numerator(over_keys(power(s + c * key() ** exponent)) - power(c) * over_keys(power(s)))
 
 
 @proved("any number of keys", exponent=1)
@@ -114,24 +102,24 @@ def score_gradients_sum_to_zero(row_term: int = 1) -> Expr:
     return numerator(over_keys(score_gradient(s, g, row_term)))
 
 
-@proved("any number of keys, any widths", reach=growing)
-def keys_have_no_origin(reach: Keyed = the_same) -> Expr:
+@proved("any number of keys, any widths", exponent=1)
+def keys_have_no_origin(exponent: int = 0) -> Expr:
     """o(k + c) = o(k): every score moves by scale <q, c>. The control moves key j by c j.
 
     x stands for <q, c>, and g_j for a column of the values.
     """
     (s, g), (scale, x) = per_key("s g"), numbers("scale x")
-    return numerator(mean(g, s + scale * x * reach(key())) - mean(g, s))
+    return numerator(mean(g, s + scale * x * key() ** exponent) - mean(g, s))
 
 
-@proved("any number of keys, any widths, a loss that adds over queries", reach=growing)
-def key_gradients_sum_to_zero(reach: Keyed = the_same) -> Expr:
+@proved("any number of keys, any widths, a loss that adds over queries", exponent=1)
+def key_gradients_sum_to_zero(exponent: int = 0) -> Expr:
     """sum_j dk_j = 0: L does not change along c, by which all keys move together.
 
     The derivative along it is <c, sum_j dk_j>, whatever c. The control moves key j by c j.
     """
     (s, g), (t, scale, x) = per_key("s g"), numbers("t scale x")
-    return numerator(derivative(mean(g, s + t * scale * x * reach(key())), t))
+    return numerator(derivative(mean(g, s + t * scale * x * key() ** exponent), t))
 
 
 @proved("any number of keys, any widths, one query at a time", row_term=0)
@@ -145,11 +133,11 @@ def gradients_have_no_origin_either(row_term: int = 1) -> Expr:
     return numerator(over_keys(moved) - over_keys(score_gradient(s, g, row_term) * x))
 
 
-@proved("any number of keys, any widths, per live query", reach=growing)
-def value_gradients_sum_to_the_cotangents(reach: Keyed = the_same) -> Expr:
+@proved("any number of keys, any widths, per live query", exponent=1)
+def value_gradients_sum_to_the_cotangents(exponent: int = 0) -> Expr:
     """sum_j dv_j = dout: a shift of all values by c is one of o by c.
 
     x stands for <dout, c>. The control shifts value j by c j.
     """
     (s, g), (t, x) = per_key("s g"), numbers("t x")
-    return numerator(derivative(mean(g + t * x * reach(key()), s), t) - x)
+    return numerator(derivative(mean(g + t * x * key() ** exponent, s), t) - x)

@@ -12,17 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spec.attention.proofs.any_number_of_keys import mean, softmax
-from spec.proving.algebra import (
-    Keyed,
-    derivative,
-    growing,
-    key,
-    numbers,
-    numerator,
-    over_keys,
-    per_key,
-    the_same,
-)
+from spec.proving.algebra import derivative, key, numbers, numerator, over_keys, per_key
 from spec.proving.theorem import proved
 
 if TYPE_CHECKING:
@@ -38,41 +28,41 @@ def weights_sum_to_one(divisor: int = 2) -> Expr:
     return numerator(over_keys((softmax(s) + softmax(r)) / divisor) - 1)
 
 
-@proved(PER_HEAD, reach=growing)
-def the_key_bias_does_nothing(reach: Keyed = the_same) -> Expr:
+@proved(PER_HEAD, exponent=1)
+def the_key_bias_does_nothing(exponent: int = 0) -> Expr:
     """y(b_k) = y(0): every score of a query moves by c = <q_i, b_k> / sqrt(D).
 
     The control has a bias that grows with the key.
     """
     (s, v), (c,) = per_key("s v"), numbers("c")
-    return numerator(mean(v, s + c * reach(key())) - mean(v, s))
+    return numerator(mean(v, s + c * key() ** exponent) - mean(v, s))
 
 
-@proved(PER_HEAD, reach=growing)
-def the_key_bias_learns_nothing(reach: Keyed = the_same) -> Expr:
+@proved(PER_HEAD, exponent=1)
+def the_key_bias_learns_nothing(exponent: int = 0) -> Expr:
     """<db_k, h> = 0 for every h, along which all scores of a query move by x = <q_i, h> / sqrt(D).
 
     The control has a bias that grows with the key.
     """
     (s, g), (t, x) = per_key("s g"), numbers("t x")
-    return numerator(derivative(mean(g, s + t * x * reach(key())), t))
+    return numerator(derivative(mean(g, s + t * x * key() ** exponent), t))
 
 
-@proved(PER_HEAD, reach=growing)
-def the_value_bias_passes_through(reach: Keyed = the_same) -> Expr:
+@proved(PER_HEAD, exponent=1)
+def the_value_bias_passes_through(exponent: int = 0) -> Expr:
     """y(b_v) = y(0) + W_o b_v, an output at a time: c = <w, b_v> for the row w of W_o.
 
     The control has a bias that grows with the key.
     """
     (s, v), (c,) = per_key("s v"), numbers("c")
-    return numerator(mean(v + c * reach(key()), s) - mean(v, s) - c)
+    return numerator(mean(v + c * key() ** exponent, s) - mean(v, s) - c)
 
 
-@proved(PER_HEAD, reach=growing)
-def the_value_bias_learns_through_the_output_weights(reach: Keyed = the_same) -> Expr:
+@proved(PER_HEAD, exponent=1)
+def the_value_bias_learns_through_the_output_weights(exponent: int = 0) -> Expr:
     """<db_v, h> = <W_o^T dout, h> for every h, along which all values move; x is <dout, W_o h>.
 
     With db_o = sum dout this is db_v = W_o^T db_o. The control's bias grows with the key.
     """
     (s, g), (t, x) = per_key("s g"), numbers("t x")
-    return numerator(derivative(mean(g + t * x * reach(key()), s), t) - x)
+    return numerator(derivative(mean(g + t * x * key() ** exponent, s), t) - x)
