@@ -7,7 +7,7 @@ broken, nearly always one of those calls is wrong by itself, and that one is wor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.attention.notation import Gradients, Problem
@@ -42,6 +42,11 @@ class Asked:
         p = self.problem
         options = (option.value(p) for option in ARRAYS if option.asked(p))
         return sum(x.size for x in (p.q, p.k, p.v, *options))
+
+    @property
+    def tidy(self) -> Asked:
+        """The same call of arrays that are contiguous."""
+        return replace(self, problem=self.problem.but(memory="contiguous"))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ keeps from the last calls is not taken for its answer to this one.
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,10 +41,16 @@ def way_there(
 ) -> Course | None:
     """How to make one of the calls depart, the smallest that does; None if none will."""
     trials = Trials(raw, chosen, time.monotonic() + SECONDS)
-    for ways in (_alone, _after_those_before, _after_others, _at_times):
-        for found in ways(trials, calls):
-            return found
-    return None
+    places = sorted(range(len(calls)), key=lambda place: calls[place].size)
+    departed = [i for i in places if departure(calls[i], chosen)]
+    alone = ((asked, ()) for i in departed for asked in (calls[i].tidy, calls[i]))
+    after_those_before = ((calls[i], tuple(calls[:i])) for i in departed)
+    # The clause did not make these, but whoever was asked before it may have made them.
+    after_others = ((calls[i], _decoys(raw, calls[i])) for i in places if not trials.late)
+    for asked, before in itertools.chain(alone, after_those_before, after_others):
+        if name := trials.departs(asked, before):
+            return Course(asked, name, _fewest(trials, asked, before))
+    return _at_times(trials, calls)
 
 
 @dataclass(frozen=True)
@@ -82,45 +88,13 @@ def same(one: Asked, other: Asked) -> bool:
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
-def _smallest_first(calls: Sequence[Asked]) -> list[int]:
-    return sorted(range(len(calls)), key=lambda place: calls[place].size)
-
-
-def _departed(trials: Trials, calls: Sequence[Asked]) -> list[int]:
-    """The places of the calls that departed when the clause made them."""
-    return [i for i in _smallest_first(calls) if departure(calls[i], trials.chosen)]
-
-
-def _alone(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
-    for place in _departed(trials, calls):
-        asked = calls[place]
-        tidy = replace(asked, problem=asked.problem.but(memory="contiguous"))
-        for alone in (tidy, asked):
-            if name := trials.departs(alone):
-                yield Course(alone, name)
-
-
-def _after_those_before(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
-    for place in _departed(trials, calls):
-        before = tuple(calls[:place])
-        if name := trials.departs(calls[place], before):
-            yield Course(calls[place], name, _fewest(trials, calls[place], before))
-
-
-def _after_others(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
-    """After calls that the clause did not make, but whoever was asked before it may have made."""
-    for place in _smallest_first(calls):
-        before = _decoys(trials.raw, calls[place])
-        if not trials.late and (name := trials.departs(calls[place], before)):
-            yield Course(calls[place], name, _fewest(trials, calls[place], before))
-
-
-def _at_times(trials: Trials, calls: Sequence[Asked]) -> Iterator[Course]:
+def _at_times(trials: Trials, calls: Sequence[Asked]) -> Course | None:
     for asked in itertools.islice(itertools.cycle(calls), TRIES):
         if trials.late:
-            return
+            break
         if name := departure(asked.again(trials.raw), trials.chosen):
-            yield Course(asked, name, tries=TRIES)
+            return Course(asked, name, tries=TRIES)
+    return None
 
 
 def _decoys(raw: Implementation, asked: Asked) -> tuple[Asked, ...]:

@@ -95,8 +95,8 @@ class Source:
 
     def prepared(self, asked: Asked) -> list[str]:
         """What is to be done with the arrays of a call before it is made."""
-        inputs = ("q", "k", "v") if self._records(asked) else asked.inputs
-        if self.library != "torch" or not (self._records(asked) or self._differentiates(asked)):
+        inputs = ("q", "k", "v") if asked.function == "training" else asked.inputs
+        if self.library != "torch" or not inputs or not self._is_itself(asked):
             return []
         return [f"for x in [{', '.join(inputs)}]:", "    x.requires_grad_()"]
 
@@ -105,15 +105,15 @@ class Source:
         callee = self.callee(asked)
         assert callee is not None
         written, wrapped = callee
-        differentiates = self._differentiates(asked)
-        index = ""
+        itself, index = self._is_itself(asked), ""
+        differentiates = itself and bool(asked.inputs)
         if name and (differentiates or asked.function == "backward"):
             index = f"[{asked.inputs.index(name[1:])}]"
         arrays = ["q", "k", "v"]
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]
         text = f"{written}({_arguments(wrapped, asked.problem, arrays)})"
-        if self.library == "jax" and self._records(asked):
+        if self.library == "jax" and itself and asked.function == "training":
             return f"jax.vjp(lambda q, k, v: {text}, q, k, v)[0]"
         return f"{self._derivative(text, asked.inputs) if differentiates else text}{index}"
 
@@ -133,15 +133,10 @@ class Source:
         turned = self.call.layout == "blhd" and name in OF_LAYOUT
         return f"{text}.swapaxes(1, 2)" if turned else text
 
-    def _differentiates(self, asked: Asked) -> bool:
-        """Whether the gradients are the library's own."""
+    def _is_itself(self, asked: Asked) -> bool:
+        """Whether the function itself is called: its gradients are the library's own."""
         callee = self.callee(asked)
-        return callee is not None and bool(asked.inputs) and callee[0] == self.name
-
-    def _records(self, asked: Asked) -> bool:
-        """Whether it is the function itself that is called, while gradients are recorded."""
-        callee = self.callee(asked)
-        return asked.function == "training" and callee is not None and callee[0] == self.name
+        return callee is not None and callee[0] == self.name
 
     def _derivative(self, forward: str, inputs: Sequence[str]) -> str:
         """The gradients of <dout, forward> by the inputs."""
