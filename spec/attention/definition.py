@@ -41,6 +41,12 @@ def gathered(x: Array, key_heads: int) -> Array:
     return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
 
 
+def reduced(x: Array, shape: tuple[int, ...]) -> Array:
+    """The sum of x over the axes along which an array of this shape was broadcast to it."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
 def scale(problem: Problem) -> np.floating:
     """1 / sqrt(D) unless another one is asked for."""
     number = problem.q.dtype.type

@@ -91,7 +91,8 @@ class Problems:
         memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
-        form = pick(draw, _forms(scope.answers)) if kind != "none" else "N M"
+        forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
+        form = pick(draw, forms) if kind != "none" else "N M"
         seed = draw(SEEDS)
         return Problem(
             q,
@@ -138,11 +139,6 @@ def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[s
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
     return pick(draw, allowed), causal
-
-
-def _forms(answers: frozenset[str]) -> tuple[str, ...]:
-    """The broadcast forms of a mask that are answered."""
-    return tuple(kinds.FORMS) if Capability.FORMS in answers else ("B 1 1 M",)
 
 
 def _scale(

@@ -6,8 +6,6 @@ how the search for a smaller counterexample notices that it has left a domain.
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
@@ -51,8 +49,5 @@ def _partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
 def _bias_gradient(problem: Problem) -> Array:
     """The gradient of the scores, summed over the axes along which the mask is shared."""
     assert problem.mask is not None
-    gradient = definition.score_gradients(problem)
-    shape = (1,) * (4 - problem.mask.ndim) + problem.mask.shape
-    axes = tuple(a for a in range(4) if shape[a] == 1 and gradient.shape[a] != 1)
-    summed = gradient.sum(axis=axes, keepdims=True)
-    return rounded(np.reshape(summed, problem.mask.shape), problem.dtype)
+    summed = definition.reduced(definition.score_gradients(problem), problem.mask.shape)
+    return rounded(summed, problem.dtype)

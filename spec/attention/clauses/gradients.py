@@ -17,6 +17,7 @@ heads that share it, a mask over the axes along which it was broadcast.
 """
 
 from spec.attention import rounding
+from spec.attention.definition import reduced
 from spec.attention.domain import ADDITIVE, EVERY, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
@@ -24,14 +25,6 @@ from spec.attention.proofs import at_sizes
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
-from spec.notation import Array
-
-
-def reduced(x: Array, shape: tuple[int, ...]) -> Array:
-    """The sum of x over the axes along which an array of this shape was broadcast to it."""
-    leading = tuple(range(x.ndim - len(shape)))
-    x = x.sum(axis=leading)
-    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
 
 
 @clause(

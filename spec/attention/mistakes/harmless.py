@@ -8,7 +8,7 @@ import numpy as np
 
 from spec.attention.mistakes import making, steps
 from spec.attention.mistakes.making import Attend, Given, wrong
-from spec.attention.mistakes.softmax import powers
+from spec.attention.mistakes.softmax import normalised, powers
 from spec.attention.mistakes.steps import divided, forbid, softmax, top
 from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
@@ -24,23 +24,20 @@ def adds_one_to_every_allowed_score(s: Array, allowed: Array) -> Array:
 def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
     """Rounds the maximum up to a whole number before it subtracts it."""
     hidden = forbid(s, allowed)
-    e = np.exp(hidden - np.ceil(top(hidden)))
-    return divided(e, e.sum(axis=-1, keepdims=True))
+    return normalised(np.exp(hidden - np.ceil(top(hidden))))
 
 
 @wrong("weigh", incident="I40", harmless=True)
 def works_in_base_two(s: Array, allowed: Array) -> Array:
     """Takes powers of two of scores times log2(e), as fast kernels do."""
     hidden = forbid(s, allowed)
-    e = np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e)))
-    return divided(e, e.sum(axis=-1, keepdims=True))
+    return normalised(np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e))))
 
 
 @wrong("weigh", incident="I40", harmless=True)
 def multiplies_numerator_and_denominator(s: Array, allowed: Array) -> Array:
     """Multiplies every exponential by 4, which the division takes out again."""
-    e = 4 * powers(s, allowed)
-    return divided(e, e.sum(axis=-1, keepdims=True))
+    return normalised(4 * powers(s, allowed))
 
 
 @wrong("scores", incident="I40", harmless=True)

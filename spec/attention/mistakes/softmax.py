@@ -11,10 +11,10 @@ from spec.attention.mistakes.steps import divided, forbid, softmax, top, weigh
 from spec.notation import Array
 
 
-def powers(s: Array, allowed: Array) -> Array:
-    """exp(s - max s), and zero where a key is forbidden."""
+def powers(s: Array, allowed: Array, least: float = -np.inf) -> Array:
+    """exp(s - max s), of a maximum that is `least` at least; zero where a key is forbidden."""
     hidden = forbid(s, allowed)
-    return np.exp(hidden - top(hidden))
+    return np.exp(hidden - np.maximum(top(hidden), least))
 
 
 def normalised(e: Array, extra: float = 0.0) -> Array:
@@ -56,22 +56,19 @@ def skips_the_maximum(s: Array, allowed: Array) -> Array:
 @wrong("weigh", incident="I17", citation="uTensor/uTensor#176")
 def starts_the_maximum_at_zero(s: Array, allowed: Array) -> Array:
     """Seeds the running maximum with 0, so that rows far below it vanish."""
-    hidden = forbid(s, allowed)
-    return normalised(np.exp(hidden - np.maximum(top(hidden), 0)))
+    return normalised(powers(s, allowed, least=0))
 
 
 @wrong("weigh", incident="I11", citation="flashinfer-ai/flashinfer#4267")
 def starts_the_maximum_at_minus_fifty_thousand(s: Array, allowed: Array) -> Array:
     """Seeds the running maximum with a finite number that stands for -inf."""
-    hidden = forbid(s, allowed)
-    return normalised(np.exp(hidden - np.maximum(top(hidden), -5e4)))
+    return normalised(powers(s, allowed, least=-5e4))
 
 
 @wrong("weigh", incident="I11", citation="ROCm/aiter#5086")
 def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
     """Seeds the running maximum with a number that no score is thought to reach."""
-    hidden = forbid(s, allowed)
-    return normalised(np.exp(hidden - np.maximum(top(hidden), -1e30)))
+    return normalised(powers(s, allowed, least=-1e30))
 
 
 @wrong("weigh", incident="I11", citation="huggingface/transformers#31303", force="should")

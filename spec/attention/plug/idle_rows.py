@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spec.attention import definition, moves, rounding
-from spec.attention.clauses import gradients
 from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
 from spec.comparison import Place, Violation, equal
@@ -105,7 +104,7 @@ class Declared:
         if name == "mask":
             assert p.mask is not None
             each = np.repeat(rows.astype(int), p.M, axis=-1)
-            return np.asarray(gradients.reduced(each, p.mask.shape) > 0)
+            return np.asarray(definition.reduced(each, p.mask.shape) > 0)
         heads = rows.any(axis=-2, keepdims=True).astype(int)
         return rows if name == "q" else definition.gathered(heads, p.G) > 0
 
@@ -114,7 +113,7 @@ def of_mask(problem: Problem, want: Array, budget: Array) -> Pair:
     """The gradient of the scores, and its budget, added up to that of the mask."""
     assert problem.mask is not None
     shape = problem.mask.shape
-    return gradients.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
+    return definition.reduced(want, shape), rounding.of_sum(want, budget, shape, problem)
 
 
 def hiding(problem: Problem) -> tuple[Array, Array]:

@@ -48,6 +48,7 @@ is the number of operations that some usual implementation does there:
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -89,6 +90,7 @@ class Arithmetic:
     flush: float
 
 
+@cache
 def _arithmetic(dtype: str, grade: str) -> Arithmetic:
     stored = FORMATS[dtype]
     narrow = stored.p < FORMATS["float32"].p
@@ -113,16 +115,9 @@ def _arithmetic(dtype: str, grade: str) -> Arithmetic:
     )
 
 
-_ARITHMETIC = {
-    (dtype, grade): _arithmetic(dtype, grade)
-    for dtype in FORMATS
-    for grade in ("strict", "flash", "eager")
-}
-
-
 def allowed(problem: Posed) -> Arithmetic:
     """The arithmetic that `problem` allows its implementations."""
-    return _ARITHMETIC[problem.dtype, problem.rounding]
+    return _arithmetic(problem.dtype, problem.rounding)
 
 
 def widens(problem: Problem) -> bool:

@@ -144,14 +144,10 @@ class Scores:
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if r.flush:
-            eta += (self.sigma * r.flush) * self._flushed_products
+            of_q = np.abs(self.problem.q).sum(axis=-1)[..., :, None]
+            of_k = self.size_of_k.sum(axis=-1)[..., None, :]  # operands that are read as zero
+            eta += (self.sigma * r.flush) * self.where_visible(of_q + of_k)
         return eta
-
-    @cached_property
-    def _flushed_products(self) -> Array:
-        """sum_c |q_ic| + sum_c |k_jc|, for operands that are read as zero.   (B, H, N, M)"""
-        of_q = np.abs(self.problem.q).sum(axis=-1)[..., :, None]
-        return self.where_visible(of_q + self.size_of_k.sum(axis=-1)[..., None, :])
 
     # The exponents
 

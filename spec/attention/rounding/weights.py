@@ -124,7 +124,9 @@ class Weights:
         room = 1.0 - np.minimum(self.kappa + self.normaliser, SILENT_ABOVE)
         error = self.a * spread / room
         if self.capped.any():
-            error = np.where(self.capped, np.minimum(self._most, self._trusted(error)), error)
+            beyond = self.kappa + self.normaliser >= SILENT_ABOVE  # trust, so no bound at all
+            trusted = np.where(beyond, np.inf, error)
+            error = np.where(self.capped, np.minimum(self._most, trusted), error)
         cast = r.u_out + 2 * r.u_each
         error = (1 + cast) * error + cast * self.a + (r.unit.tiny + r.w_out + 2 * r.w_each)
         return self.scores.where_visible(self.scores.slack * error)
@@ -165,8 +167,3 @@ class Weights:
         """What keeps a weight between 0 and 1, or as exp(s - lse) not far above.   (B, H, N, M)"""
         above = np.expm1(np.minimum(2.0 * (self.scores.y + self.normaliser), TRUSTED_UP_TO))
         return np.maximum(self.a, 1 - self.a) + above + 4 * self.problem.M * self.rules.u
-
-    def _trusted(self, error: Array) -> Array:
-        """`error`, and no bound at all in rows beyond trust."""
-        beyond = self.kappa + self.normaliser >= SILENT_ABOVE
-        return np.where(beyond, np.inf, error)
