@@ -10,9 +10,10 @@ from spec.attention.record import Implementation
 from spec.backends import known
 from spec.backends.calling import behind, library_of
 from spec.backends.library import Unsuitable, name_of
-from spec.subject import not_offered
 
 LAYOUTS = ("bhld", "blhd")
+OF_DOUT = ("backward", "bias_gradient")
+BESIDE = (*OF_DOUT, "weights", "lse", "training")
 
 
 def implementation(
@@ -22,27 +23,27 @@ def implementation(
     backend: str | None = None,
     layout: str = "bhld",
     device: str = "cpu",
-    backward: Callable[..., Any] | None = None,
-    weights: Callable[..., Any] | None = None,
-    lse: Callable[..., Any] | None = None,
-    training: Callable[..., Any] | None = None,
     conventions: Mapping[str, str] | None = None,
     dtypes: tuple[str, ...] | None = None,
     origin: str = "",
+    **beside: Callable[..., Any] | None,
 ) -> Implementation:
     """The record of an ordinary attention function, its parameters matched by name.
 
-    backward(dout, query, key, value, **options) -> (dq, dk, dv) and weights, lse and training
-    (the output as training computes it, where that is another function), called like the
-    function, default to its attributes of that name; so does
-    bias_gradient(dout, query, key, value, **options), shaped like the mask.
+    beside: other functions, which default to its attributes of these names:
+        backward(dout, query, key, value, **options) -> (dq, dk, dv);
+        bias_gradient(dout, query, key, value, **options), shaped like the mask; and, called like
+        the function, weights, lse and training, the output where training has another function.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
     if layout not in LAYOUTS:
         raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
+    if not beside.keys() <= {*BESIDE}:
+        raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
     arrays = library_of(function, backend, device)
     wrapped = Wrapped(function, signature_of(function), arrays, layout)
+    given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     return Implementation(
         name=name or name_of(function),
         forward=wrapped.forward,
@@ -51,49 +52,32 @@ def implementation(
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions=conventions or getattr(function, "conventions", {}),
         origin=origin,
-        **{
-            **_gradients(wrapped, backward or getattr(function, "backward", None)),
-            **_extras(wrapped, {"weights": weights, "lse": lse, "training": training}),
-        },
+        **_beside(wrapped, {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}),
     )
 
 
-def _extras(wrapped: Wrapped, given: Mapping[str, Callable[..., Any] | None]) -> dict[str, Any]:
-    """Weights, log-sum-exp and output in training, where function or caller has them."""
-    extras: dict[str, Any] = {}
-    for name, chosen in given.items():
-        function = chosen or getattr(wrapped.function, name, None)
-        if callable(function):
-            other = replace(wrapped, function=function, signature=signature_of(function))
-            extras[name] = other.forward if name == "training" else getattr(other, name)
-    return extras
+def _like(wrapped: Wrapped, name: str, function: Callable[..., Any]) -> Wrapped:
+    """The function of that name in place of the attention function."""
+    roles = ("dout", "q", "k", "v") if name in OF_DOUT else ("q", "k", "v")
+    return replace(wrapped, function=function, signature=signature_of(function, roles))
 
 
-def _gradients(wrapped: Wrapped, backward: Callable[..., Any] | None) -> dict[str, Any]:
-    """The gradients: those that are given, else the library's own."""
+def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
+    """The functions beside the forward pass: those that are given, else the library's gradients."""
     kinds = wrapped.signature.kinds
-    if not callable(backward):
-        if wrapped.library.differentiate is None:
-            return {"backward": not_offered, "differentiates": kinds}
-        return {
-            "backward": wrapped.gradients,
-            "partial": wrapped.partial,
-            "bias_gradient": wrapped.mask_gradient,
-            "training": wrapped.training,
-            "differentiates": kinds,
-        }
-    given = _given(wrapped, backward)
-    found = {"backward": given.given_gradients, "differentiates": kinds & given.signature.kinds}
-    of_mask = getattr(wrapped.function, "bias_gradient", None)
-    if callable(of_mask):
-        found["bias_gradient"] = _given(wrapped, of_mask).given_mask_gradient
-    return found
-
-
-def _given(wrapped: Wrapped, function: Callable[..., Any]) -> Wrapped:
-    """A function of dout, query, key, value in place of the attention function."""
-    signature = signature_of(function, roles=("dout", "q", "k", "v"))
-    return replace(wrapped, function=function, signature=signature)
+    found: dict[str, Any] = {"differentiates": kinds}
+    if "backward" in given:
+        backward = given["backward"]
+        found = {"backward": backward.given_gradients}
+        found["differentiates"] = kinds & backward.signature.kinds
+        if "bias_gradient" in given:
+            found["bias_gradient"] = given["bias_gradient"].given_mask_gradient
+    elif wrapped.library.differentiate is not None:
+        found["backward"], found["partial"] = wrapped.gradients, wrapped.partial
+        found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
+    if "training" in given:
+        found["training"] = given["training"].forward
+    return found | {x: getattr(given[x], x) for x in ("weights", "lse") if x in given}
 
 
 def program(record: Any) -> Any:

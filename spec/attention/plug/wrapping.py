@@ -32,7 +32,7 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, H, N, E). Raises Violation or Refused."""
-        return self._answer(problem, _shape(problem, "dout"), "the output", turned=True)
+        return self._answer(problem, problem.dout.shape, "the output", turned=True)
 
     def training(self, problem: Problem) -> Array:
         """The output (B, H, N, E), computed while gradients are recorded."""
@@ -45,7 +45,7 @@ class Wrapped:
 
             with refusing():
                 result = self.library.recorded(run, arrays)
-            return self._read(result, _shape(problem, "dout"), problem.dtype, "the output")
+            return self._read(result, problem.dout.shape, problem.dtype, "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
@@ -56,7 +56,7 @@ class Wrapped:
             inputs = [views.pop(name) for name in INPUTS]
 
             def seen(result: Any) -> Array:
-                shape = self._native(_shape(problem, "dout"))
+                shape = self._native(problem.dout.shape)
                 check(self.library, result, shape, None, "the output")
                 return self._turned(self.library.get(result))
 
@@ -75,7 +75,7 @@ class Wrapped:
             def function(*chosen: Any) -> Any:
                 given = {**placed, **dict(zip(names, chosen, strict=True))}
                 result = self._call(problem, [given.pop(name) for name in INPUTS], given)
-                wanted = self._native(_shape(problem, "dout"))
+                wanted = self._native(problem.dout.shape)
                 check(self.library, result, wanted, problem.dtype, "the output", placed=False)
                 return result
 
@@ -88,8 +88,9 @@ class Wrapped:
         self, problem: Problem, names: tuple[str, ...], found: Sequence[Any]
     ) -> dict[str, Array]:
         """The numbers of gradients, each shaped like what it is taken by."""
+        shapes, dtype = {name: getattr(problem, name).shape for name in names}, problem.dtype
         return {
-            name: self._read(x, _shape(problem, name), problem.dtype, f"d{name}", name in INPUTS)
+            name: self._read(x, shapes[name], dtype, f"d{name}", name in INPUTS)
             for name, x in zip(names, found, strict=True)
         }
 
@@ -107,7 +108,8 @@ class Wrapped:
 
     def given_mask_gradient(self, problem: Problem) -> Array:
         """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
-        return self._answer(problem, _shape(problem, "mask"), "dmask", inputs=("dout", *INPUTS))
+        assert problem.mask is not None
+        return self._answer(problem, problem.mask.shape, "dmask", inputs=("dout", *INPUTS))
 
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
@@ -175,7 +177,3 @@ class Wrapped:
         if self.layout != "blhd":
             return shape
         return (shape[0], shape[2], shape[1], shape[3])
-
-
-def _shape(problem: Problem, name: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in getattr(problem, name).shape)
