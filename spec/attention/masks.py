@@ -15,6 +15,7 @@ from spec.notation import Array
 
 Chance = np.random.Generator
 Shape = tuple[int, int, int, int]
+Kind = Callable[[Chance, str, Shape], Array]
 
 # Broadcast forms: which of the axes B, H, N, M are written out; None leaves the axis out.
 FORMS: Mapping[str, tuple[int | None, int | None, int | None, int | None]] = {
@@ -110,20 +111,13 @@ def additive_large(chance: Chance, form: str, shape: Shape) -> Array:
     return np.asarray(penalties)
 
 
-BOOLEAN: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
-    "all true": all_true,
-    "scattered": scattered,
-    "padding": padding,
-    "window": window,
-    "tiles": tiles,
-    "idle": idle,
-}
-ADDITIVE: Mapping[str, Callable[[Chance, str, Shape], Array]] = {
-    "additive": additive,
-    "additive with holes": additive_with_holes,
-    "additive idle": additive_idle,
-    "additive large": additive_large,
-}
+def named(*kinds: Kind) -> Mapping[str, Kind]:
+    """Kinds of mask by their names in words."""
+    return {kind.__name__.replace("_", " "): kind for kind in kinds}
+
+
+BOOLEAN = named(all_true, scattered, padding, window, tiles, idle)
+ADDITIVE = named(additive, additive_with_holes, additive_idle, additive_large)
 LEAVE_QUERIES_IDLE = ("idle", "additive idle")
 OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
 

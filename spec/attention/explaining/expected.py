@@ -29,7 +29,7 @@ def departure(asked: Asked, chosen: Mapping[str, str]) -> str:
 
 
 def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
-    """Each array of the answer by name, with its budget; NaN where it has to be NaN.
+    """Each array of the answer by name, with its budget; NaN, within nothing, where it has to be.
 
     Left out is what a convention about idle queries leaves open, even in part.
     """
@@ -42,7 +42,7 @@ def expected(asked: Asked, chosen: Mapping[str, str]) -> Mapping[str, Pair]:
     if chosen["grouping"] == "interleaved":
         order = head_order(problem)
         found = {n: (_turned(n, x, order), _turned(n, y, order)) for n, (x, y) in found.items()}
-    return {name: (_plain(x), _budget(y)) for name, (x, y) in found.items()}
+    return {n: (_plain(x), np.where(np.isnan(y), 0.0, _plain(y))) for n, (x, y) in found.items()}
 
 
 def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
@@ -91,8 +91,3 @@ def _turned(name: str, x: Array, order: Array) -> Array:
 
 def _plain(x: Array) -> Array:
     return np.asarray(x, dtype=np.float64)
-
-
-def _budget(x: Array) -> Array:
-    """None where the answer has to be NaN."""
-    return np.where(np.isnan(x), 0.0, _plain(x))

@@ -7,6 +7,7 @@ after one step with a small learning rate does not either. L = <dout, o>.
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.idleness import idle
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import powers
 from spec.attention.mistakes.steps import Heeded, Pass, forbid, softmax, weigh
@@ -92,8 +93,7 @@ def differentiates_without_the_mask(_: Array | None, causal: bool, __: Sizes) ->
 @wrong("weigh", incident="I02", citation="Xilinx/brevitas#1591", spoils="gradient")
 def gives_idle_queries_nan_gradients(s: Array, allowed: Array) -> Array:
     """Zeroes the NaN of an idle row after the softmax, behind the back of differentiation."""
-    idle = ~allowed.any(axis=-1, keepdims=True)
-    return np.where(idle, np.nan, weigh(s, allowed)).astype(s.dtype)
+    return np.where(idle(allowed), np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
 @wrong("weigh", incident="I02", spoils="gradient")

@@ -25,14 +25,8 @@ from spec.sizes import Sizes
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 SPOILS: Mapping[str, Spoils] = {
-    "receive": "gradient",
-    "row_term": "gradient",
-    "score_gradients": "gradient",
-    "query_gradients": "gradient",
-    "key_gradients": "gradient",
-    "value_gradients": "gradient",
-    "gather": "gradient",
-    "reduce": "gradient",
+    **dict.fromkeys(("receive", "row_term", "score_gradients", "gather", "reduce"), "gradient"),
+    **dict.fromkeys(("query_gradients", "key_gradients", "value_gradients"), "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",

@@ -82,14 +82,13 @@ def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
 @wrong("measure", incident="I18")
 def measures_lse_before_masking(seen: Pass) -> Array:
     """Sums over every key, the forbidden ones included."""
-    return np.log(np.exp(seen.s - steps.top(seen.s)).sum(axis=-1)) + steps.top(seen.s)[..., 0]
+    return steps.log_sum(seen.s)
 
 
 @wrong("measure", incident="I18")
 def measures_lse_without_the_bias(seen: Pass) -> Array:
     """Leaves the bias out of the log-sum-exp, as if it were part of the mask."""
-    unbiased = np.where(seen.allowed, seen.s - seen.bias, -np.inf)
-    return np.log(np.exp(unbiased - steps.top(unbiased)).sum(axis=-1)) + steps.top(unbiased)[..., 0]
+    return steps.log_sum(steps.forbid(seen.s - seen.bias, seen.allowed))
 
 
 @wrong("measure", incident="I18")

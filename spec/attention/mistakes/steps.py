@@ -190,7 +190,11 @@ def show(seen: Pass) -> Array:
 
 def measure(seen: Pass) -> Array:
     """log sum_j exp(s_ij) over the allowed keys, and -inf where there is none."""
-    s = forbid(seen.s, seen.allowed)
+    return log_sum(forbid(seen.s, seen.allowed))
+
+
+def log_sum(s: Array) -> Array:
+    """log sum_j exp(s_j) along the last axis."""
     return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised, powers
-from spec.attention.mistakes.steps import divided, forbid, softmax, top, weigh
+from spec.attention.mistakes.steps import divided, forbid, log_sum, softmax, top, weigh
 from spec.notation import Array
 
 TILE = 16
@@ -30,12 +30,6 @@ def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
     """The two halves of the keys, as what is allowed in each."""
     first = position(s) < s.shape[-1] // 2
     return allowed & first, allowed & ~first
-
-
-def log_sum(s: Array, allowed: Array) -> Array:
-    """The log-sum-exp of the allowed scores.   (B, H, N, 1)"""
-    hidden = forbid(s, allowed)
-    return top(hidden) + np.log(np.exp(hidden - top(hidden)).sum(axis=-1, keepdims=True))
 
 
 @wrong("weigh", incident="I13", citation="pytorch/pytorch#196678")
@@ -101,7 +95,7 @@ def averages_two_halves(s: Array, allowed: Array) -> Array:
 def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     """Merges two halves by 2 ** lse, where lse is a natural logarithm."""
     parts = halves(s, allowed)
-    lse = np.concatenate([log_sum(s, half) for half in parts], axis=-1)
+    lse = np.stack([log_sum(forbid(s, half)) for half in parts], axis=-1)
     share = normalised(np.exp2(lse - top(lse)))
     return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
 

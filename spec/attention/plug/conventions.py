@@ -42,7 +42,7 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     if chosen["mask means"] == "forbid":
         adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":
-        adapted = _turned(adapted, _interleaved())
+        adapted = _turned(adapted, INTERLEAVED)
     if choices(chosen) != ("zero", "zero"):
         adapted = settled(adapted, chosen)  # outermost: told from our problem
     return adapted
@@ -87,21 +87,6 @@ def opposite_mask(problem: Problem) -> Problem:
     return problem.but(mask=~problem.mask)
 
 
-def _interleaved() -> Turn:
-    """Query heads are put in the implementation's order, and results back in ours."""
-
-    def forth(problem: Problem) -> Problem:
-        return moves.of_heads(problem, head_order(problem))
-
-    def back(x: Array, problem: Problem) -> Array:
-        return x[:, np.argsort(head_order(problem))]
-
-    def mask_back(x: Array, problem: Problem) -> Array:
-        return permuted_mask(x, np.argsort(head_order(problem)))
-
-    return Turn(forth, back, mask_back)
-
-
 def head_order(problem: Problem) -> Array:
     """Which query head to put where, so that head h mod G reads the right key head.
 
@@ -115,3 +100,11 @@ def permuted_mask(mask: Array, order: Array) -> Array:
     if mask.ndim < 3 or mask.shape[-3] == 1:
         return mask
     return np.take(mask, order, axis=-3)
+
+
+# Query heads are put in the implementation's order, and results back in ours.
+INTERLEAVED = Turn(
+    forth=lambda p: moves.of_heads(p, head_order(p)),
+    rows=lambda x, p: x[:, np.argsort(head_order(p))],
+    mask=lambda x, p: permuted_mask(x, np.argsort(head_order(p))),
+)

@@ -54,29 +54,19 @@ def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> 
 
 
 class Declared:
-    """What is declared of the idle rows of a problem; choice: as `said` has it."""
+    """What is declared of the idle rows of a problem; choice: as `said` has it.
+
+    own: rows that are not what they are by default. uniform: that are a mean. poisoned: that
+    may be NaN.   each (B, H, N)
+    """
 
     def __init__(self, problem: Problem, chosen: Mapping[str, str]) -> None:
         self.problem = problem
         choice = said(problem.idle, *hiding(problem), chosen)
         if not problem.M or finite(problem) is not problem:
             choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
-        self.choice = choice
-
-    @cached_property
-    def own(self) -> Array:
-        """Rows that are not what they are by default.   (B, H, N)"""
-        return np.isin(self.choice, OWN)
-
-    @cached_property
-    def uniform(self) -> Array:
-        """Rows that are a mean.   (B, H, N)"""
-        return np.equal(self.choice, "uniform")
-
-    @cached_property
-    def poisoned(self) -> Array:
-        """Rows that may be NaN.   (B, H, N)"""
-        return np.isin(self.choice, ("nan", "open"))
+        self.choice, self.own, self.uniform = choice, np.isin(choice, OWN), choice == "uniform"
+        self.poisoned = np.isin(choice, ("nan", "open"))
 
     @cached_property
     def alike(self) -> Problem:
@@ -151,10 +141,8 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         return _differentiated(lambda x: implementation.partial(x, names), Declared(p, chosen))
 
     def bias_gradient(p: Problem) -> Array:
-        def ask(asked: Problem) -> Mapping[str, Array]:
-            return {"mask": implementation.bias_gradient(asked)}
-
-        return _differentiated(ask, Declared(p, chosen))["mask"]
+        right = Declared(p, chosen)
+        return _differentiated(lambda x: {"mask": implementation.bias_gradient(x)}, right)["mask"]
 
     turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS} | {
         "call": call,
