@@ -33,15 +33,10 @@ FUNCTIONS = {
 
 def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
-    plain = (square(dtype),)
-    return {
-        "backward": (Capability.GRADIENTS, plain),
-        "partial": (Capability.PARTIAL_GRADIENTS, plain),
-        "weights": (Capability.WEIGHTS, plain),
-        "lse": (Capability.LSE, plain),
-        "training": (Capability.TRAINING, plain),
-        "bias_gradient": (Capability.BIAS_GRADIENT, kinds(dtype)[Capability.BIAS]),
-    }
+    plain, biased = (square(dtype),), kinds(dtype)[Capability.BIAS]
+    offering = Implementation.offering.items()
+    found = {name: (capability, plain) for capability, name in offering if name != "call"}
+    return found | {"bias_gradient": (Capability.BIAS_GRADIENT, biased)}
 
 
 def calls(

@@ -51,11 +51,11 @@ class Implementation(Subject):
     }
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
-        Capability.BIAS_GRADIENT: "bias_gradient",
         Capability.PARTIAL_GRADIENTS: "partial",
         Capability.WEIGHTS: "weights",
         Capability.LSE: "lse",
         Capability.TRAINING: "training",
+        Capability.BIAS_GRADIENT: "bias_gradient",
         Capability.CALL: "call",
     }
 

@@ -119,14 +119,10 @@ class Backward:
         """
         r = self.rules
         stored = r.u_cast * size if self.problem.G < self.problem.H else 0.0
+        terms = self.problem.N * (self.problem.H // max(self.problem.G, 1))
         return stored + sums.of_any_order(
-            size, total, self.terms, u=r.u, w=r.w, count=self.seen_by, products=products
+            size, total, terms, u=r.u, w=r.w, count=self.seen_by, products=products
         )
-
-    @property
-    def terms(self) -> int:
-        """How many queries share a key at most."""
-        return self.problem.N * (self.problem.H // max(self.problem.G, 1))
 
     @cached_property
     def seen_by(self) -> Array:

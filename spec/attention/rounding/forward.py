@@ -174,7 +174,8 @@ class Forward:
         low, high = np.empty((len(b), self.problem.E)), np.empty((len(b), self.problem.E))
         step = max(1, TILE // max(1, M * self.problem.E))
         for rows in (slice(x, x + step) for x in range(0, len(b), step)):
-            v, off = self.v[b[rows], h[rows]], self._inexact_rows(b[rows], h[rows])
+            v = self.v[b[rows], h[rows]]
+            off = self.inexact[b[rows], h[rows]] if self.inexact.any() else 0.0
             seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
             high[rows] = np.where(seen, v + off, -np.inf).max(axis=-2)
             low[rows] = np.where(seen, v - off, np.inf).min(axis=-2)
@@ -183,9 +184,6 @@ class Forward:
         relative += 2 * M * (r.unit.tiny + r.w_cast)
         sizes = relative * np.maximum(np.abs(low), np.abs(high))
         return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
-
-    def _inexact_rows(self, b: Array, h: Array) -> Array | float:
-        return self.inexact[b, h] if self.inexact.any() else 0.0
 
     @cached_property
     def accumulated(self) -> Array:

@@ -110,15 +110,10 @@ class Maximum:
         """How far the gradients of a row may be from adding up to zero.   (B, H, N, 1)"""
         b = self.of_scores
         between = np.maximum(self._quotient, self._late)
-        between += (self._phi + self.rules.u_each) * (np.abs(b.delta) + b.of_delta)
+        phi = b.weights.phi * (b.speaks / b.room)
+        between += (phi + self.rules.u_each) * (np.abs(b.delta) + b.of_delta)
         size = (b.ds + b.B_dx).sum(axis=-1, keepdims=True)
         return residue(between, size, self.rules, self.scores.count, self.problem.M)
-
-    @property
-    def _phi(self) -> Array:
-        """phi_i / room_i.   (B, H, N, 1)"""
-        b = self.of_scores
-        return b.weights.phi * (b.speaks / b.room)
 
     @property
     def _quotient(self) -> Array:
