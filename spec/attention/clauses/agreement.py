@@ -127,9 +127,9 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
     over=Problems(masks=EVERY),
     needs={Capability.WEIGHTS},
     catches={
+        "shows_the_mean_over_heads",
         "shows_weights_before_masking",
         "shows_weights_before_normalising",
-        "shows_the_mean_over_heads",
     },
 )
 def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:

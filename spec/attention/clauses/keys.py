@@ -67,10 +67,10 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
     over=Problems(),
     needs={Capability.GRADIENTS},
     catches={
-        "differentiates_softmax_by_element",
+        "averages_the_row_term",
         "drops_the_row_term",
         "sums_dout_for_the_row_term",
-        "averages_the_row_term",
+        "differentiates_softmax_by_element",
     },
     proof=any_number_of_keys.key_gradients_sum_to_zero,
 )
