@@ -55,6 +55,5 @@ def _numbers(x: Any) -> tuple[str, Array]:
     dtype = arrays.dtype_of(x)
     if dtype is None:
         raise TypeError(f"an array of NumPy, torch or JAX is wanted, not {type(x).__name__}")
-    if "bool" in dtype:
-        return dtype, arrays.get(x).astype(bool)
-    return dtype, arrays.get(x)
+    numbers = arrays.get(x)
+    return dtype, numbers.astype(bool) if "bool" in dtype else numbers

@@ -191,7 +191,9 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
     the sum is stored once. For the gradient of a bias that was broadcast.
     """
     rules = allowed(problem)
-    axes, n = _broadcast_axes(terms.shape, shape)
+    lead, sizes = terms.ndim - len(shape), terms.shape
+    axes = tuple(a for a, size in enumerate(sizes) if a < lead or shape[a - lead] == 1 != size)
+    n = int(np.prod([sizes[axis] for axis in axes], dtype=int))
     values = terms.astype(np.float64, copy=False)
     size, moved, total = (x.sum(axis=axes).reshape(shape) for x in (np.abs(values), budget, values))
     count = np.minimum(size + moved, 1) > 0
@@ -200,17 +202,6 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
     if rules.u_out:  # where nothing is claimed the sum is infinite, and 0 * inf would be NaN
         stored = stored + rules.u_out * (np.abs(total) + moved + added)
     return moved + added + stored
-
-
-def _broadcast_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """The axes of `shape` that `target` lacks or has once; and how many terms they hold."""
-    lead = len(shape) - len(target)
-    axes = tuple(
-        axis
-        for axis, size in enumerate(shape)
-        if axis < lead or (target[axis - lead] == 1 and size != 1)
-    )
-    return axes, int(np.prod([shape[axis] for axis in axes], dtype=int))
 
 
 @dataclass(frozen=True)
