@@ -23,7 +23,7 @@ from spec.subject import Refused, not_offered
 def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, ...]:
     """A line for each known mistake, at most three, that gives the same wrong answer."""
     got = answers(implementation, problem)
-    off = departures(got, problem)
+    off = {name for name, x in got.items() if not close(x, *rounding.wanted(problem, name))}
     if not off:
         return ()
     return told(MISTAKES, lambda mistake: _explains(mistake, got, off, problem))
@@ -42,20 +42,13 @@ def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Ar
     return found
 
 
-def departures(got: Mapping[str, Array], problem: Problem) -> tuple[str, ...]:
-    """Which of the answers are not the definition's, within their budgets."""
-    return tuple(n for n, x in got.items() if not close(x, *rounding.wanted(problem, n)))
-
-
-def _explains(
-    mistake: Mistake, got: Mapping[str, Array], off: tuple[str, ...], problem: Problem
-) -> bool:
+def _explains(mistake: Mistake, got: Mapping[str, Array], off: set[str], problem: Problem) -> bool:
     """Whether a mistake departs from the definition as `got` does, and only there.
 
     It runs in float64, on the same numbers; what rounding does is left to the budget.
     """
     said = answers(wrapped(mistake.target, backend="numpy"), problem.but(dtype="float64"))
-    if any(name not in said for name in off):
+    if not off <= said.keys():
         return False
     for name, x in said.items():
         want, budget = rounding.wanted(problem, name)
