@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.notation import Gradients
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
 from spec.attention.rounding.maximum import Maximum, furthest
@@ -38,17 +37,12 @@ class Backward:
         self.problem, self.rules = of_scores.problem, of_scores.rules
 
     @cached_property
-    def exact(self) -> Gradients:
-        """The gradients themselves."""
-        return self.scores.reference.gradients
-
-    @cached_property
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
         s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
         m = self.maximum
         B_k = s.inputs.of_heads("k", self.problem)
-        k, dq = s.size_of_k + B_k, np.abs(in_float64(self.exact.q))
+        k, dq = s.size_of_k + B_k, np.abs(in_float64(s.reference.gradients.q))
         own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast
         mean = np.abs(self.weights.a @ s.k) + s.common + b.wrong @ k
         size = s.sigma * (m.size @ k)
@@ -66,7 +60,7 @@ class Backward:
         """B_dk.   (B, G, M, D)"""
         s, m, r = self.scores, self.maximum, self.rules
         B_q = s.inputs.q
-        q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(self.exact.k))
+        q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(s.reference.gradients.k))
         moved = s.sigma * ((m.B_ds + m.cast).swapaxes(-1, -2) @ q)
         if B_q.any():
             moved += s.sigma * (m.size.swapaxes(-1, -2) @ B_q)
@@ -80,7 +74,7 @@ class Backward:
     def v(self) -> Array:
         """B_dv; an eager dout / L may underflow, and meets an exponential.   (B, G, M, E)"""
         s, b, r = self.scores, self.of_scores, self.rules
-        dv = np.abs(in_float64(self.exact.v))
+        dv = np.abs(in_float64(s.reference.gradients.v))
         wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
         if s.inputs.dout.any():
