@@ -170,13 +170,10 @@ def differentiated(run: Callable[..., Any]) -> Any:
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
     """The functions beside the forward pass that are spoiled."""
     if spoils == "gradient":
-        return {
-            "backward": differentiated(partial(backward, steps=steps)),
-            "bias_gradient": differentiated(partial(bias_gradient, steps=steps)),
-        }
+        spoiled = (backward, bias_gradient)
+        return {f.__name__: native(partial(f, steps=steps), "dout") for f in spoiled}
     if spoils == "training":
         return {"training": native(partial(attend, steps=steps))}
     if spoils in ("weights", "lse"):  # both, so that they can be held against each other
-        observers = {"weights": weights, "lse": lse}
-        return {name: native(partial(f, steps=steps)) for name, f in observers.items()}
+        return {f.__name__: native(partial(f, steps=steps)) for f in (weights, lse)}
     return {}
