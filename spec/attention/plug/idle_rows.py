@@ -65,7 +65,8 @@ class Declared:
         choice = said(problem.idle, *hiding(problem), chosen)
         if not problem.M or finite(problem) is not problem:
             choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
-        self.choice, self.own, self.uniform = choice, np.isin(choice, OWN), choice == "uniform"
+        self.choice = choice
+        self.own, self.uniform = np.isin(choice, OWN), choice == "uniform"
         self.poisoned = np.isin(choice, ("nan", "open"))
 
     @cached_property
@@ -144,12 +145,8 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         right = Declared(p, chosen)
         return _differentiated(lambda x: {"mask": implementation.bias_gradient(x)}, right)["mask"]
 
-    turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS} | {
-        "call": call,
-        "backward": backward,
-        "partial": partial,
-        "bias_gradient": bias_gradient,
-    }
+    turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS}
+    turned |= {f.__name__: f for f in (call, backward, partial, bias_gradient)}
     settled = implementation.through(lambda name, function: turned.get(name, function))
     return settled.but(unsettled=implementation.backward)
 
