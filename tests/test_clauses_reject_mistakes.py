@@ -1,6 +1,7 @@
 """No clause is decoration: each rejects every mistake that it names, at the standard profile.
 
-Whatever the kind of subject, and whatever the seed; and what is harmless after all is certified.
+Whatever the kind of subject, and whatever the seed; and what is harmless after all is certified,
+by as many problems as the quick profile has, and in `deep` by the standard profile's.
 """
 
 import pytest
@@ -9,7 +10,7 @@ from spec import CLAUSES, about
 from spec.attention.plug import implementation
 from spec.clause import Clause
 from spec.kinds import KINDS
-from tests.judging import broken, found
+from tests.judging import EXAMPLES, QUICK, broken, found
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.targets.torch_mistakes import forgets_keys_asked_for_alone
 
@@ -59,22 +60,22 @@ def test_every_mistake_is_named_by_a_clause_of_its_force(kind: str) -> None:
     assert named["should"] - named["must"] == wrong["should"]
 
 
-def accused(kind: str, name: str, seed: int) -> set[str]:
+def accused(kind: str, name: str, examples: int, seed: int) -> set[str]:
     """The clauses that a harmless one breaks, `should` or not."""
     subject, dtypes = KINDS[kind].subjects[name], MISTAKES[kind][name].dtypes
-    return {key for x in dtypes for key in broken(subject, x, seed=seed)}
+    return {key for x in dtypes for key in broken(subject, x, examples, seed)}
 
 
 @pytest.mark.parametrize(("kind", "name"), HARMLESS)
 def test_what_is_harmless_is_certified(kind: str, name: str) -> None:
-    assert not accused(kind, name, seed=0)
+    assert not accused(kind, name, QUICK, seed=0)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("kind", "name"), HARMLESS)
 def test_what_is_harmless_is_certified_for_any_seed(kind: str, name: str, seed: int) -> None:
-    assert not accused(kind, name, seed)
+    assert not accused(kind, name, EXAMPLES, seed)
 
 
 @pytest.mark.torch

@@ -17,10 +17,9 @@ RIGHT = ["numpy", *(BY_TORCH if find_spec("torch") else ())]
 CASES = [
     (name, dtype) for name in RIGHT for dtype in FORMATS if (name, dtype) != ("numpy", "bfloat16")
 ]
-# Some of these: all of them where it is deep.
-SELDOM = {"float64": ("module", "itself", "multihead"), "float32": ("sdpa",)}
-SELDOM |= {"float16": tuple(RIGHT), "bfloat16": ("torch", "module", "itself", "composed")}
-USUAL = [(name, dtype) for name, dtype in CASES if name not in SELDOM[dtype]]
+# One format each: all of them where it is deep.
+OTHERS = {"torch": "float64", "composed": "float64", "sdpa": "bfloat16", "multihead": "bfloat16"}
+USUAL = [(name, OTHERS.get(name, "float32")) for name in RIGHT]
 
 
 @cache

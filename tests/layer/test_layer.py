@@ -10,7 +10,6 @@ from spec.clause import Clause
 from spec.domain import Scope
 from spec.layer.domain import EVERY, LayerProblems
 from spec.layer.kind import KIND
-from spec.layer.mistakes import MISTAKES
 from spec.layer.plug import layer
 from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
@@ -20,7 +19,6 @@ from tests.judging import QUICK, broken, found
 
 CLAUSES = about("layer")
 BY_TURNS = ("float64", "float32")
-NUMPY = {"multihead": MultiHead, **{n: m.target for n, m in MISTAKES.items() if m.harmless}}
 
 
 def excused() -> set[str]:
@@ -32,9 +30,8 @@ def excused() -> set[str]:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
-@pytest.mark.parametrize("name", NUMPY)
-def test_a_right_layer_keeps_every_clause(name: str, clause: Clause, dtype: str) -> None:
-    one = layer(NUMPY[name], backend="numpy")
+def test_a_right_layer_keeps_every_clause(clause: Clause, dtype: str) -> None:
+    one = layer(MultiHead, backend="numpy")
     assert clause.binds(one)
     assert found(clause, one, dtype, QUICK).violation is None
 
@@ -58,7 +55,7 @@ def test_the_layer_that_torch_has(clause: Clause) -> None:
 
     one = layer(MultiheadAttention)
     assert clause.binds(one)
-    breaks = [found(clause, one, dtype).violation for dtype in ("float64", "float32")]
+    breaks = [found(clause, one, dtype, QUICK).violation for dtype in ("float64", "float32")]
     assert any(breaks) == (clause.number in excused()), breaks
 
 
