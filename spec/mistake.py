@@ -15,12 +15,14 @@ must be certified.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, make_dataclass, replace
+from inspect import isfunction
 from types import ModuleType
 from typing import Any, Literal
 
 Force = Literal["must", "should"]
 Decorator = Callable[[Callable[..., Any]], Any]
+Steps = Any  # the steps of a program by name, a dataclass of functions
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,16 @@ class Mistake:
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
 
+def steps(module: ModuleType, *others: Callable[..., Any]) -> Steps:
+    """The right steps: the functions that a module defines, and others, by name."""
+    functions: list[Any] = [f for f in vars(module).values() if isfunction(f)]
+    own = [f for f in functions if f.__module__ == module.__name__]
+    fields = [(f.__name__, Any, f) for f in (*own, *others)]
+    return make_dataclass("Steps", fields, frozen=True)()
+
+
 def wrong(
-    right: Any,
+    right: Steps,
     program: Callable[..., Any],
     step: str,
     *,
@@ -69,8 +79,8 @@ def wrong(
 ) -> Decorator:
     """The program of the right steps, with one replaced by the decorated function.
 
-    right: the `Steps` of a chapter, a dataclass of functions. program: makes an ordinary program
-    of some steps, a new one each time. Both are given by the chapter, in its `making`.
+    right: the steps of a chapter. program: makes an ordinary program of some steps, a new one
+    each time. Both are given by the chapter, in its `making`.
     how: further arguments of `program`. facts: further fields of the Mistake.
     """
 

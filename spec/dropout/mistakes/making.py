@@ -19,7 +19,9 @@ import numpy as np
 from spec import mistake
 from spec.attention.mistakes.making import Given, forward
 from spec.attention.mistakes.steps import RIGHT as ATTENDING
-from spec.dropout.mistakes.steps import RIGHT, Chance, Pass, Steps
+from spec.dropout.mistakes import steps
+from spec.dropout.mistakes.steps import Chance, Pass
+from spec.mistake import Steps
 from spec.notation import Array
 
 Triple = tuple[Array, Array, Array]  # q, k, v, or their gradients
@@ -90,4 +92,4 @@ def program(steps: Steps) -> Any:
     return type("Attention", (Attention,), {"steps": steps})
 
 
-wrong = partial(mistake.wrong, RIGHT, program)
+wrong = partial(mistake.wrong, mistake.steps(steps), program)

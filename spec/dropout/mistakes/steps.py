@@ -1,6 +1,5 @@
 """The right steps of attention with dropout, of which every mistake replaces one."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,23 +96,3 @@ def row_term(seen: Pass, da: Array, _: Array) -> Array:
 def through_softmax(seen: Pass, da: Array, mean: Array) -> Array:
     """ds_ij = a_ij (da_ij - mean_i)."""
     return seen.a * (da - mean)
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps, each a function."""
-
-    rate: Callable[..., Any] = rate
-    draw: Callable[..., Any] = draw
-    use: Callable[..., Any] = use
-    combine: Callable[..., Any] = combine
-    finish: Callable[..., Any] = finish
-    show: Callable[..., Any] = show
-    again: Callable[..., Any] = again
-    through_values: Callable[..., Any] = through_values
-    through_mask: Callable[..., Any] = through_mask
-    row_term: Callable[..., Any] = row_term
-    through_softmax: Callable[..., Any] = through_softmax
-
-
-RIGHT = Steps()

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
-from spec.feed_forward.mistakes.steps import RIGHT, Pass, Steps
+from spec.feed_forward.mistakes import steps
+from spec.feed_forward.mistakes.steps import Pass
+from spec.mistake import Steps
 from spec.notation import Array
 
 Forward = Callable[..., Array]
@@ -62,4 +64,4 @@ def program(steps: Steps) -> Any:
     return network
 
 
-wrong = partial(mistake.wrong, RIGHT, program)
+wrong = partial(mistake.wrong, mistake.steps(steps, mistake.call), program)

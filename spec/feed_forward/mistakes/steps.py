@@ -1,12 +1,9 @@
 """The right steps of a feed-forward network, of which every mistake replaces one."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from spec.mistake import call
 from spec.notation import Array
 
 
@@ -71,23 +68,3 @@ def outer_weights(seen: Pass, dy: Array) -> Array:
 def outer_bias(dy: Array) -> Array:
     """db2 = sum dy."""
     return dy.sum(axis=(0, 1))
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps, each a function."""
-
-    arrive: Callable[..., Array] = arrive
-    receive: Callable[..., Array] = receive
-    gate: Callable[..., Array] = gate
-    send: Callable[..., Array] = send
-    finish: Callable[..., Array] = finish
-    cotangent: Callable[..., Array] = cotangent
-    through_gate: Callable[..., Array] = through_gate
-    inner_bias: Callable[..., Array] = inner_bias
-    outer_weights: Callable[..., Array] = outer_weights
-    outer_bias: Callable[..., Array] = outer_bias
-    call: Callable[..., Array] = call
-
-
-RIGHT = Steps()

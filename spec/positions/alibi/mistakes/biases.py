@@ -3,11 +3,11 @@
 import numpy as np
 
 from spec.formats import rounded
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.mistakes import steps
 from spec.positions.alibi.mistakes.making import wrong
-from spec.positions.alibi.mistakes.steps import Steps
 
 POSITIONAL = "I35"
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
+from spec.mistake import Steps
 from spec.notation import Array
-from spec.positions.alibi.mistakes.steps import RIGHT, Steps
+from spec.positions.alibi.mistakes import steps
 
 
 def program(steps: Steps, conventions: Mapping[str, str] | None = None) -> Callable[..., Any]:
@@ -27,4 +28,4 @@ def program(steps: Steps, conventions: Mapping[str, str] | None = None) -> Calla
     return bias
 
 
-wrong = partial(mistake.wrong, RIGHT, program)
+wrong = partial(mistake.wrong, mistake.steps(steps), program)

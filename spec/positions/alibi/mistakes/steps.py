@@ -1,13 +1,10 @@
 """The right steps of a program that makes linear biases, of which mistakes replace one."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.positions.alibi.definition import largest_power_of_two
 
@@ -54,19 +51,3 @@ def make(heads: int, queries: int, keys: int, m: Array | None, steps: Steps) -> 
 def leave(b: Array, dtype: Any) -> Array:
     """The bias in a format, in memory of its own."""
     return b.astype(dtype)
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps, in the order in which they are taken."""
-
-    slopes: Callable[..., Any] = slopes
-    given: Callable[..., Any] = given
-    distance: Callable[..., Any] = distance
-    charge: Callable[..., Any] = charge
-    finish: Callable[..., Any] = finish
-    make: Callable[..., Any] = make
-    leave: Callable[..., Any] = leave
-
-
-RIGHT = Steps()

@@ -3,10 +3,11 @@
 import numpy as np
 
 from spec.formats import rounded
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.positions.rotary.mistakes import steps
 from spec.positions.rotary.mistakes.making import wrong
-from spec.positions.rotary.mistakes.steps import Options, Steps
+from spec.positions.rotary.mistakes.steps import Options
 
 POSITIONAL = "I35"
 

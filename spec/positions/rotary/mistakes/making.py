@@ -6,10 +6,11 @@ from typing import Any
 
 from spec import mistake
 from spec.notation import Array
-from spec.positions.rotary.mistakes.steps import RIGHT, Options, Steps
+from spec.positions.rotary.mistakes import steps
+from spec.positions.rotary.mistakes.steps import Options
 
 
-def program(steps: Steps) -> Callable[..., Any]:
+def program(steps: mistake.Steps) -> Callable[..., Any]:
     """An ordinary function that rotates, with a backward pass and a way to place q, k and v."""
 
     def meant(x: Array, positions: Array, base: float, width: int | None) -> Options:
@@ -34,4 +35,4 @@ def program(steps: Steps) -> Callable[..., Any]:
     return turned
 
 
-wrong = partial(mistake.wrong, RIGHT, program)
+wrong = partial(mistake.wrong, mistake.steps(steps), program)

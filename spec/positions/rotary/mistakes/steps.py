@@ -1,13 +1,11 @@
 """The right steps of a program that rotates by positions, of which mistakes replace one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from spec.mistake import Steps
 from spec.notation import Array
 
 
@@ -85,23 +83,3 @@ def receive(dout: Array, options: Options, steps: Steps) -> Array:
 def ready(q: Array, k: Array, v: Array, turned: Callable[[Array], Array]) -> tuple[Array, ...]:
     """Queries and keys turned, values as they are."""
     return turned(q), turned(k), v
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps, in the order in which they are taken."""
-
-    place: Callable[..., Any] = place
-    frequency: Callable[..., Any] = frequency
-    angle: Callable[..., Any] = angle
-    hands: Callable[..., Any] = hands
-    spread: Callable[..., Any] = spread
-    turn: Callable[..., Any] = turn
-    rest: Callable[..., Any] = rest
-    leave: Callable[..., Any] = leave
-    rotate: Callable[..., Any] = rotate
-    receive: Callable[..., Any] = receive
-    ready: Callable[..., Any] = ready
-
-
-RIGHT = Steps()

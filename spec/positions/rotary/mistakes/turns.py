@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.positions.rotary.mistakes import steps
 from spec.positions.rotary.mistakes.making import wrong
-from spec.positions.rotary.mistakes.steps import Options, Steps
+from spec.positions.rotary.mistakes.steps import Options
 
 POSITIONAL = "I35"
 Turned = Callable[[Array], Array]

@@ -1,7 +1,6 @@
 """A program that adds sinusoidal positions, put together from steps, one of them wrong."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,28 +8,28 @@ import numpy as np
 
 from spec import mistake
 from spec.notation import Array
-from spec.positions.sinusoidal.mistakes.steps import RIGHT, Steps
+from spec.positions.sinusoidal.mistakes import steps
 
 
-def program(steps: Steps) -> Callable[..., Any]:
+def program(steps: mistake.Steps) -> Callable[..., Any]:
     """An ordinary function that adds positions, with a table and a backward pass of its own."""
 
+    def rows(first: int, length: int, width: int, dtype: np.dtype[Any]) -> Array:
+        return steps.rows(first, length, width, np.result_type(dtype, np.float32).type, steps)
+
     def encode(x: Array, first: int = 0) -> Array:
-        at = replace(steps, number=np.result_type(x.dtype, np.float32).type)
-        table = at.rows(first, x.shape[1], x.shape[2], at)
-        return at.leave(at.join(x.astype(at.number), table), x)
+        here = rows(first, x.shape[1], x.shape[2], x.dtype)
+        return steps.leave(steps.join(x.astype(here.dtype), here), x)
 
     def table(length: int, width: int, first: int, dtype: np.dtype[Any]) -> Array:
-        at = replace(steps, number=np.result_type(dtype, np.float32).type)
-        return at.rows(first, length, width, at).astype(dtype)
+        return rows(first, length, width, dtype).astype(dtype)
 
     def backward(dout: Array, x: Array, first: int = 0) -> Array:
-        at = replace(steps, number=np.result_type(x.dtype, np.float32).type)
-        rows_here = at.rows(first, x.shape[1], x.shape[2], at)
-        return at.receive(dout, x, rows_here).astype(x.dtype)
+        here = rows(first, x.shape[1], x.shape[2], x.dtype)
+        return steps.receive(dout, x, here).astype(x.dtype)
 
     vars(encode).update(table=table, backward=backward)
     return encode
 
 
-wrong = partial(mistake.wrong, RIGHT, program)
+wrong = partial(mistake.wrong, mistake.steps(steps), program)

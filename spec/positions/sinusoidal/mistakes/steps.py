@@ -1,13 +1,8 @@
 """The right steps of a program that adds sinusoidal positions, of which mistakes replace one."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
+from spec.mistake import Steps
 from spec.notation import Array
 
 
@@ -34,9 +29,9 @@ def weave(angle: Array, width: int) -> Array:
     return rows
 
 
-def rows(first: int, length: int, width: int, steps: Steps) -> Array:
+def rows(first: int, length: int, width: int, number: type[np.floating], steps: Steps) -> Array:
     """The table from `first` on, in the width of the accumulators."""
-    theta = steps.frequency(width, steps.number)
+    theta = steps.frequency(width, number)
     return steps.weave(steps.angle(steps.place(first, length), theta), width)
 
 
@@ -53,21 +48,3 @@ def leave(y: Array, x: Array) -> Array:
 def receive(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001 - mistakes use them
     """The cotangent, which passes through an addition."""
     return dout
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps, in the order in which they are taken."""
-
-    place: Callable[..., Any] = place
-    frequency: Callable[..., Any] = frequency
-    angle: Callable[..., Any] = angle
-    weave: Callable[..., Any] = weave
-    rows: Callable[..., Any] = rows
-    join: Callable[..., Any] = join
-    leave: Callable[..., Any] = leave
-    receive: Callable[..., Any] = receive
-    number: type[np.floating] = np.float64
-
-
-RIGHT = Steps()

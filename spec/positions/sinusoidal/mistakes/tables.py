@@ -3,10 +3,10 @@
 import numpy as np
 
 from spec.formats import rounded
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.positions.sinusoidal.mistakes import steps
 from spec.positions.sinusoidal.mistakes.making import wrong
-from spec.positions.sinusoidal.mistakes.steps import Steps
 
 POSITIONAL = "I35"
 LENGTH = 256  # of the table that a program made once
@@ -62,9 +62,11 @@ def ends_at_the_base(width: int, number: type[np.floating]) -> Array:
 
 
 @wrong("rows", incident=POSITIONAL)
-def gives_every_column_a_frequency(first: int, length: int, width: int, at: Steps) -> Array:
+def gives_every_column_a_frequency(
+    first: int, length: int, width: int, number: type[np.floating], at: Steps
+) -> Array:
     """Takes the column for the pair, so that sine and cosine of a pair turn apart."""
-    theta = np.power(at.number(10000), -np.arange(width).astype(at.number) / at.number(width))
+    theta = np.power(number(10000), -np.arange(width).astype(number) / number(width))
     angle = at.angle(at.place(first, length), theta)
     return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
 
@@ -149,16 +151,17 @@ def differentiates_a_product(dout: Array, x: Array, table: Array) -> Array:  # n
     return dout * table
 
 
-_tables: dict[np.dtype, Array] = {}
+_tables: dict[type[np.floating], Array] = {}
 
 
 @wrong("rows", incident="I29")
-def keeps_a_wider_table(first: int, length: int, width: int, at: Steps) -> Array:
+def keeps_a_wider_table(
+    first: int, length: int, width: int, number: type[np.floating], at: Steps
+) -> Array:
     """Cuts a table out of the one that it kept, if that is long and wide enough."""
-    number = np.dtype(at.number)
     kept = _tables.get(number, np.zeros((0, 0)))
     if len(kept) < first + length or kept.shape[1] < width:
-        _tables[number] = kept = steps.rows(0, first + length, width, at)
+        _tables[number] = kept = steps.rows(0, first + length, width, number, at)
     return kept[first : first + length, :width]
 
 
