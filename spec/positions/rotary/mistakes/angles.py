@@ -25,48 +25,41 @@ def swaps_sine_and_cosine(angle: Array) -> tuple[Array, Array]:
 
 
 @wrong("frequency", incident=POSITIONAL)
-def halves_the_exponent(width: int, base: float, number: type[np.floating], whole: int) -> Array:  # noqa: ARG001
+def halves_the_exponent(options: Options) -> Array:
     """Takes i / D for the exponent, i being the pair and not the column."""
-    return np.power(number(base), -np.arange(width // 2).astype(number) / number(width))
+    number, width = options.number, options.width
+    return np.power(number(options.base), -np.arange(width // 2).astype(number) / number(width))
 
 
 @wrong("frequency", incident=POSITIONAL)
-def takes_a_base_of_a_thousand(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def takes_a_base_of_a_thousand(options: Options) -> Array:
     """Types a zero too few."""
-    return steps.frequency(width, base / 10, number, whole)
+    return steps.frequency(options._replace(base=options.base / 10))
 
 
 @wrong("frequency", incident=POSITIONAL)
-def divides_by_the_whole_width(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def divides_by_the_whole_width(options: Options) -> Array:
     """Takes the frequencies of a full rotation for a partial one."""
-    return steps.frequency(whole, base, number, whole)[: width // 2]
+    return steps.frequency(options._replace(width=options.columns))[: options.width // 2]
 
 
 @wrong("frequency", incident=POSITIONAL)
-def rounds_frequencies_to_bfloat16(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def rounds_frequencies_to_bfloat16(options: Options) -> Array:
     """Lets the buffer of frequencies be cast with the rest of the model."""
-    theta = steps.frequency(width, base, number, whole)
-    return rounded(theta.astype(float), "bfloat16").astype(number)
+    theta = steps.frequency(options)
+    return rounded(theta.astype(float), "bfloat16").astype(options.number)
 
 
 @wrong("frequency", incident=POSITIONAL)
-def gives_pairs_the_next_angle(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def gives_pairs_the_next_angle(options: Options) -> Array:
     """Counts pairs from one."""
-    return steps.frequency(width, base, number, whole) * number(base ** (-2 / width))
+    return steps.frequency(options) * options.number(options.base ** (-2 / options.width))
 
 
 @wrong("rotate", incident=POSITIONAL)
 def gives_every_column_a_frequency(x: Array, options: Options, at: Steps) -> Array:
     """Takes the column for the pair, so that the two of a pair are turned apart."""
-    number = np.result_type(x.dtype, np.float32).type
+    number = options.number
     columns = np.arange(options.width).astype(number) / number(options.width)
     angle = at.angle(at.place(options.positions, x), number(options.base) ** -columns)[:, None]
     wide = x.astype(number)
@@ -148,21 +141,18 @@ _angles: dict[object, Array] = {}
 
 
 @wrong("frequency", incident="I29")
-def keeps_the_first_frequencies(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def keeps_the_first_frequencies(options: Options) -> Array:
     """Cuts the frequencies out of those that it kept, if they are enough."""
-    if len(_angles.get(number, ())) < width // 2:
-        _angles[number] = steps.frequency(width, base, number, whole)
-    return _angles[number][: width // 2]
+    number, pairs = options.number, options.width // 2
+    if len(_angles.get(number, ())) < pairs:
+        _angles[number] = steps.frequency(options)
+    return _angles[number][:pairs]
 
 
 @wrong("frequency", incident="I29")
-def keeps_a_table_of_another_base(
-    width: int, base: float, number: type[np.floating], whole: int
-) -> Array:
+def keeps_a_table_of_another_base(options: Options) -> Array:
     """Keeps the frequencies under the width alone."""
-    key = number, width
+    key = options.number, options.width
     if key not in _angles:
-        _angles[key] = steps.frequency(width, base, number, whole)
+        _angles[key] = steps.frequency(options)
     return _angles[key]

@@ -1,8 +1,10 @@
 """A program that rotates by positions, put together from steps, one of them wrong."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
+
+import numpy as np
 
 from spec import mistake
 from spec.notation import Array
@@ -13,23 +15,21 @@ from spec.positions.rotary.mistakes.steps import Options
 def program(steps: mistake.Steps) -> Callable[..., Any]:
     """An ordinary function that rotates, with a backward pass and a way to place q, k and v."""
 
-    def meant(x: Array, positions: Array, base: float, width: int | None) -> Options:
-        return Options(positions, base, x.shape[-1] if width is None else width)
-
-    def turned(
+    def meant(
         x: Array, positions: Array, base: float = 10000.0, width: int | None = None
-    ) -> Array:
-        return steps.rotate(x, meant(x, positions, base, width), steps)
+    ) -> Options:
+        columns, number = x.shape[-1], np.result_type(x.dtype, np.float32).type
+        return Options(positions, base, columns if width is None else width, columns, number)
 
-    def backward(
-        dout: Array, positions: Array, base: float = 10000.0, width: int | None = None
-    ) -> Array:
-        return steps.receive(dout, meant(dout, positions, base, width), steps)
+    @wraps(meant)
+    def turned(x: Array, positions: Array, **asked: Any) -> Array:
+        return steps.rotate(x, meant(x, positions, **asked), steps)
 
-    def placed(
-        q: Array, k: Array, v: Array, positions: Array, base: float = 10000.0, width: Any = None
-    ) -> tuple[Array, ...]:
-        return steps.ready(q, k, v, lambda x: turned(x, positions, base, width))
+    def backward(dout: Array, **asked: Any) -> Array:
+        return steps.receive(dout, meant(dout, **asked), steps)
+
+    def placed(q: Array, k: Array, v: Array, **asked: Any) -> tuple[Array, ...]:
+        return steps.ready(q, k, v, lambda x: turned(x, **asked))
 
     vars(turned).update(backward=backward, place=placed)
     return turned

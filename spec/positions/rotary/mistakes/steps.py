@@ -10,11 +10,13 @@ from spec.notation import Array
 
 
 class Options(NamedTuple):
-    """How a call is meant: positions (N) or (B, N), and how many columns to rotate."""
+    """How a call is meant: positions (N) or (B, N), and how many of the columns to rotate."""
 
     positions: Array
     base: float
     width: int
+    columns: int
+    number: type[np.floating]
 
 
 def place(positions: Array, x: Array) -> Array:  # noqa: ARG001 - mistakes use it
@@ -22,9 +24,10 @@ def place(positions: Array, x: Array) -> Array:  # noqa: ARG001 - mistakes use i
     return positions if positions.ndim == 2 else positions[None]
 
 
-def frequency(width: int, base: float, number: type[np.floating], whole: int) -> Array:  # noqa: ARG001
-    """One frequency for every pair of the columns that are rotated, of `whole` in all."""
-    return np.power(number(base), -np.arange(0, width, 2).astype(number) / number(width))
+def frequency(options: Options) -> Array:
+    """One frequency for every pair of the columns that are rotated."""
+    number, width = options.number, options.width
+    return np.power(number(options.base), -np.arange(0, width, 2).astype(number) / number(width))
 
 
 def angle(positions: Array, theta: Array) -> Array:
@@ -63,14 +66,12 @@ def leave(y: Array, x: Array) -> Array:
 
 def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Array:
     """x turned by its positions, or back."""
-    number = np.result_type(x.dtype, np.float32).type
     width = options.width
     if width % 2:
         raise ValueError(f"a width of {width} has a column without a partner")
-    theta = steps.frequency(width, options.base, number, x.shape[-1])
-    c, s = steps.hands(steps.angle(steps.place(options.positions, x), theta))
-    c, s = (steps.spread(part, x.shape[1]) for part in (c, s))
-    wide = x.astype(number)
+    angle = steps.angle(steps.place(options.positions, x), steps.frequency(options))
+    c, s = (steps.spread(part, x.shape[1]) for part in steps.hands(angle))
+    wide = x.astype(options.number)
     y = steps.turn(wide[..., :width], c, -s if back else s)
     return steps.leave(np.concatenate([y, steps.rest(wide[..., width:], width)], axis=-1), x)
 
