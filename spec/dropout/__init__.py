@@ -16,9 +16,6 @@ with m_ij = 1 with probability 1 - p, else 0, all independent (dropout: Srivasta
     moments      D23 and D24  the mean is attention, and the variance is known
     calls        D25          inputs are left alone
     proofs       gradients for a mask; mean and variance over all masks
-    mistakes     plausible wrong dropout
-    loading      the record of an ordinary function or class; randomness: its source
-    domain       where the clauses quantify
 
 A right implementation is accused by chance at most once in 10^9 certificates (`chance`).
 """

@@ -15,9 +15,6 @@ it keeps them apart. To read in this order:
     units        F18 to F22  a set of units, each with a scale that nobody sees
     calls        F23 to F25  the call is a function
     proofs       the gradients, and what follows from them, on symbols
-    mistakes     plausible wrong networks, which the clauses must reject
-    loading      the record of an ordinary function, or of a class of torch modules
-    domain       where the clauses quantify
 
 The gate has no derivative at 0. That it is taken to be 0 there is asked by F19 alone, and
 only as a `should`: any number between 0 and 1 is a subgradient.

@@ -4,13 +4,20 @@ Attention treats keys as a set (section P): it cannot tell "how are you" from "y
 are". Positions are made visible
 
     sinusoidal   in the tokens: PE(p) is added, hands of clocks of many speeds
+      table        R1 to R7      clocks, and what follows from turning
+      addition     R8 to R13     added, to every token alike
     rotary       in queries and keys: both are turned by R(p), so scores see differences
+      turning      R14 to R22    a position turns, and only turns
+      relative     R23 to R30    attention sees differences
     alibi        in the scores: -m (i - j) is added, so what is far fades
+      slopes       R31 to R33    powers of two, or those asked for
+      biases       R34 to R40    distances, and what a softmax makes of them
+    calls          R41 to R43    and every call is a function
 
 and the three share one idea: only differences of positions matter. For the clocks,
 PE(p + k) = R(k) PE(p), so inner products depend on distances; for rotations
 <R(p) q, R(j) k> = <R(p - j) q, k>; and the bias is a function of i - j to begin with. Each is a
-kind of subject of its own, with problems and a record, and numbers R1 to R43 run through all.
+kind of subject of its own, a chapter within this one; they share
 
     angles    p theta and its cosine, and how far a computed angle may stray
     pairing   which two columns are a pair: a convention, and a permutation
@@ -22,21 +29,9 @@ holds already, the digits that an angle needs at a far position, a pairing that 
 program has chosen otherwise, head counts that are no power of two.
 """
 
-from collections.abc import Mapping
-from types import ModuleType
-
-from spec.clause import Clause
 from spec.positions import calls
 from spec.positions.alibi.clauses import biases, slopes
 from spec.positions.rotary.clauses import relative, turning
 from spec.positions.sinusoidal.clauses import addition, table
 
-__all__ = ["CLAUSES", "SECTIONS"]
-
-SECTIONS: tuple[ModuleType, ...] = (table, addition, turning, relative, slopes, biases, calls)
-
-_FOUND = [x for section in SECTIONS for x in vars(section).values() if isinstance(x, Clause)]
-
-CLAUSES: Mapping[str, Clause] = {
-    clause.number: clause for clause in sorted(_FOUND, key=lambda c: int(c.number[1:]))
-}
+SECTIONS = (table, addition, turning, relative, slopes, biases, calls)

@@ -6,9 +6,7 @@ masks       who shares a mask, and where it comes from
 backward    gradients of another mask; and what is harmless
 """
 
-from collections.abc import Mapping
-
 from spec.dropout.mistakes import backward, factors, masks
-from spec.mistake import Mistake, catalogue
+from spec.mistake import catalogue
 
-MISTAKES: Mapping[str, Mistake] = catalogue(factors, masks, backward)
+MISTAKES = catalogue(factors, masks, backward)

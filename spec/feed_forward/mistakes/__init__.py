@@ -6,9 +6,7 @@ backward    the gradients are, or the call is no function
 harmless    right after all
 """
 
-from collections.abc import Mapping
-
 from spec.feed_forward.mistakes import backward, forward, harmless
-from spec.mistake import Mistake, catalogue
+from spec.mistake import catalogue
 
-MISTAKES: Mapping[str, Mistake] = catalogue(forward, backward, harmless)
+MISTAKES = catalogue(forward, backward, harmless)

@@ -4,9 +4,7 @@ angles    the angle is wrong
 turns     what is made of it; and three that are right after all
 """
 
-from collections.abc import Mapping
-
-from spec.mistake import Mistake, catalogue
+from spec.mistake import catalogue
 from spec.positions.rotary.mistakes import angles, turns
 
-MISTAKES: Mapping[str, Mistake] = catalogue(angles, turns)
+MISTAKES = catalogue(angles, turns)
