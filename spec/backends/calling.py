@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from spec.backends import inferred, library
+from spec.backends import inferred, known, library
 from spec.backends.library import Library, Unsuitable, name_of
 from spec.comparison import Violation
 from spec.subject import Refused
@@ -28,6 +28,27 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
     """The array library of a function: the one that is named, else told from its module."""
     return library(backend or inferred(function)[0], device)
+
+
+def plugged(
+    target: Callable[..., Any],
+    *,
+    name: str | None = None,
+    backend: str | None = None,
+    device: str = "cpu",
+    dtypes: tuple[str, ...] | None = None,
+    origin: str = "",
+) -> tuple[Library, dict[str, Any]]:
+    """The array library of a target, and what the record of any kind says of it.
+
+    name, origin: what it is called, and how a person imports it. backend, device: "numpy",
+    "torch" or "jax", told from the target's module if not said, and where it runs. dtypes:
+    the formats it takes, all of the library's if not said.
+    Raises Unsuitable: an unknown or absent library, or formats that it has not.
+    """
+    arrays = library_of(target, backend, device)
+    formats = known(dtypes or arrays.dtypes, arrays)
+    return arrays, {"name": name or name_of(target), "dtypes": formats, "origin": origin}
 
 
 def told(function: Any) -> Parameters | None:

@@ -1,15 +1,12 @@
 """Programs that show positions: functions, or classes whose objects are functions."""
 
-from __future__ import annotations
-
-import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.calling import Parameters, by_place, library_of, matched, told
+from spec.backends.calling import by_place, matched, plugged, told
 from spec.backends.library import Library, name_of
 from spec.backends.results import read, refusing
 from spec.notation import Array
@@ -24,30 +21,16 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def options_of(made: Made, leading: int, wanted: Collection[str]) -> dict[str, str]:
-    """Our name of an option -> the function's name of it, after `leading` arguments.
-
-    Raises Unsuitable: too few parameters, one that is required and unknown, or one that
-    is an option of another kind of program.
-    """
-    name, parameters = name_of(made.target), made.parameters
-    first = by_place(parameters, leading)
-    if len(first) < leading:
-        wants = f"want at least {leading}"
-        raise Unsuitable(f"{name} takes {len(first)} positional parameters, {wants}")
-    left = {n: p for n, p in parameters.items() if n not in first}
-    found = matched(name, left, SPELLINGS)
-    if set(found) - set(wanted):
-        raise Unsuitable(f"{name} takes {', '.join(found)}, want {', '.join(wanted)} or less")
-    return found
-
-
 @dataclass(frozen=True)
 class Made:
-    """What is judged: a function, or a class whose objects are functions, one for each width."""
+    """What is judged: a function, or a class whose objects are functions, one for each width.
+
+    options: our name of an option -> the function's name of it, of those that it takes.
+    """
 
     target: Callable[..., Any]
     library: Library
+    options: Mapping[str, str]
     kept: dict[tuple[int, str], Callable[..., Any]] = field(default_factory=dict)
 
     @contextmanager
@@ -60,26 +43,26 @@ class Made:
         """The numbers of a result, once it is known to be what was wanted. Raises Violation."""
         return read(self.library, result, shape, dtype, what)
 
-    def function(self, width: int, dtype: str) -> Callable[..., Any]:
-        """The function for arrays of this width; an object of a class is kept, as models do."""
-        if not inspect.isclass(self.target):
-            return self.target
-        key = width, dtype
-        if key not in self.kept:
-            self.kept[key] = self._built(self.target, width, dtype)
-        return self.kept[key]
+    def named(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that are asked for and taken, as the function calls them."""
+        return {self.options[ours]: x for ours, x in asked.items() if ours in self.options}
 
-    def _built(self, build: Callable[..., Any], width: int, dtype: str) -> Callable[..., Any]:
-        """An object of the class; a torch module moves to where its arrays will be."""
-        made: Callable[..., Any] = build(width)
-        move = getattr(made, "to", None)
-        if move is not None and self.library.name == "torch":
-            move(device=self.library.device, dtype=self.library.format(dtype))
-        return made
+    def function(self, width: int, dtype: str) -> Callable[..., Any]:
+        """The function for arrays of this width; an object of a class is kept, as models do.
+
+        A torch module moves to where its arrays will be.
+        """
+        if not isinstance(self.target, type):
+            return self.target
+        if (width, dtype) not in self.kept:
+            self.kept[width, dtype] = made = self.target(width)
+            if hasattr(made, "to") and self.library.name == "torch":
+                made.to(device=self.library.device, dtype=self.library.format(dtype))
+        return self.kept[width, dtype]
 
     def attribute(self, name: str) -> Callable[..., Any] | None:
         """What a function carries beside itself; what a class has by that name are its methods."""
-        found = None if inspect.isclass(self.target) else getattr(self.target, name, None)
+        found = None if isinstance(self.target, type) else getattr(self.target, name, None)
         return found if callable(found) else None
 
     @property
@@ -87,24 +70,43 @@ class Made:
         """Whether there are gradients: the function's own, or those of its library."""
         return self.library.differentiate is not None or self.attribute("backward") is not None
 
-    @property
-    def parameters(self) -> Parameters:
-        """Those of the function, or of what the objects are called by, without self.
 
-        Raises Unsuitable: a function that does not tell, as some that are written in C.
-        """
-        called, bound = self.target, 0
-        if inspect.isclass(self.target):
-            methods = (getattr(self.target, name, None) for name in ("forward", "__call__"))
-            called, bound = next(method for method in methods if method is not None), 1
-        found = told(called)
-        if found is None:
-            raise Unsuitable(f"{name_of(self.target)} does not tell its parameters")
-        return dict(list(found.items())[bound:])
+def made(
+    target: Callable[..., Any],
+    leading: int,
+    wanted: Collection[str],
+    *,
+    conventions: Mapping[str, str] | None = None,
+    **how: Any,
+) -> tuple[Made, dict[str, Any]]:
+    """A target with `leading` arguments and some of the wanted options, ready to be called.
 
-
-def made(target: Callable[..., Any], backend: str | None, device: str) -> Made:
-    """The target, ready to be called. Raises Unsuitable."""
+    And what its record says of it; how: as `spec.backends.calling.plugged` has it. conventions:
+    those that are declared, else those that the target carries as an attribute.
+    Raises Unsuitable: what is no function; too few parameters, one that is required and
+    unknown, or one that is an option of another kind of program.
+    """
     if not callable(target):
         raise Unsuitable(f"{type(target).__name__} is no function and no class of functions")
-    return Made(target, library_of(target, backend, device))
+    library, facts = plugged(target, **how)
+    options = _options(target, leading, wanted)
+    facts["conventions"] = conventions or getattr(target, "conventions", {})
+    return Made(target, library, options), facts
+
+
+def _options(target: Any, leading: int, wanted: Collection[str]) -> dict[str, str]:
+    """Our name of an option -> the target's name of it, after `leading` arguments."""
+    name, is_class = name_of(target), isinstance(target, type)
+    parameters = told(getattr(target, "forward", target.__call__) if is_class else target)
+    if parameters is None:  # as some that are written in C
+        raise Unsuitable(f"{name} does not tell its parameters")
+    parameters = dict([*parameters.items()][is_class:])  # without self
+    first = by_place(parameters, leading)
+    if len(first) < leading:
+        wants = f"want at least {leading}"
+        raise Unsuitable(f"{name} takes {len(first)} positional parameters, {wants}")
+    left = {n: p for n, p in parameters.items() if n not in first}
+    found = matched(name, left, SPELLINGS)
+    if set(found) - set(wanted):
+        raise Unsuitable(f"{name} takes {', '.join(found)}, want {', '.join(wanted)} or less")
+    return found

@@ -49,6 +49,7 @@ class Problem(Posed):
     B = Length("x", 0)
     N = Length("x", 1)
     E = Length("x", 2)
+    width = E  # all columns are paired
 
     @property
     def positions(self) -> Array:
