@@ -14,7 +14,7 @@ Words
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from spec.attention.options import Capability
 from spec.notation import Array, Call, Length, Posed
@@ -47,8 +47,7 @@ class Problem(Posed):
     F = Length("W1", 1)
 
 
-@dataclass(frozen=True)
-class Gradients:
+class Gradients(NamedTuple):
     """The derivatives of <dy, y>, each shaped like what it is taken by."""
 
     x: Array

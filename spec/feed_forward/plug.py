@@ -3,9 +3,8 @@
     feed_forward(x, W1, b1, W2, b2) -> y          a function; W1 (E, F), W2 (F, E)
     Network(E, F)(x) -> y                         a class of torch modules
 
-Of a class, the two linear layers are found by their shapes, and are given the weights of
-the problem. torch differentiates by itself; a NumPy function has its gradients as an
-attribute `backward(dy, x, W1, b1, W2, b2) -> (dx, dW1, db1, dW2, db2)`, or none.
+The two linear layers of a class are given the weights of the problem. torch differentiates by
+itself; a NumPy function has its gradients as an attribute `backward`, or none.
 """
 
 import inspect
@@ -16,28 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from spec import backends
-from spec.backends.calling import library_of, probing
-from spec.backends.library import Library, Unsuitable, name_of
+from spec.backends.calling import plugged, probing
+from spec.backends.library import Library, Unsuitable
 from spec.backends.results import read, refusing, watched, words
 from spec.comparison import Violation
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
 from spec.notation import Array, Call
 from spec.subject import not_offered
 
-INPUTS = ("x", "W1", "b1", "W2", "b2")
+INPUTS = Gradients._fields
 PROBE = {"x": (2, 3, 4), "W1": (4, 5), "b1": (5,), "W2": (5, 4), "b2": (4,), "dy": (2, 3, 4)}
 
 
-def feed_forward(
-    target: Callable[..., Any],
-    *,
-    name: str | None = None,
-    backend: str | None = None,
-    device: str = "cpu",
-    dtypes: tuple[str, ...] | None = None,
-    origin: str = "",
-) -> FeedForward:
+def feed_forward(target: Callable[..., Any], **how: Any) -> FeedForward:
     """The record of a function of x, W1, b1, W2, b2, or of a class made from widths E and F.
 
     target: x (B, N, E), W1 (E, F), b1 (F), W2 (F, E), b2 (E) give y (B, N, E), in the dtype of
@@ -45,24 +35,18 @@ def feed_forward(
         like them. A class is asked for modules of widths E and F that take x, and hold two
         torch.nn.Linear with biases, E to F and then F to E. What is random is switched off
         by eval(); a function has no such switch.
-    backend: "numpy" or "torch", or told from what the target's module imports. device,
-        dtypes: where, and in what formats, all that the backend has unless told otherwise.
+    how: as `spec.backends.calling.plugged` has it.
     Raises Unsuitable, in one line: what cannot be called like this; layers of other shapes
         (got, want); an output of the wrong shape (got, want) or dtype on a probe.
     """
-    arrays = library_of(target, backend, device)
-    function = _of_class(target) if isinstance(target, type) else target
-    title = name or name_of(target)
-    if not isinstance(target, type):
-        _demand_five(function, title)
-    wrapped = Wrapped(function, arrays)
+    arrays, facts = plugged(target, **how)
+    title, is_class = facts["name"], isinstance(target, type)
+    wrapped = Wrapped(_of_class(target) if is_class else _of_five(target, title), arrays)
     record = FeedForward(
-        name=title,
+        **facts,
         forward=wrapped.forward,
         backward=wrapped.gradients if wrapped.differentiable else not_offered,
         call=wrapped.watched,
-        dtypes=backends.known(dtypes or arrays.dtypes, arrays),
-        origin=origin,
     )
     ones: dict[str, Any] = {name: np.ones(shape) for name, shape in PROBE.items()}
     with probing(f"{title} is no feed-forward network"):
@@ -70,12 +54,13 @@ def feed_forward(
     return record
 
 
-def _demand_five(function: Callable[..., Any], title: str) -> None:
-    """Raise Unsuitable unless the function can be called with five arrays."""
+def _of_five(function: Callable[..., Any], title: str) -> Callable[..., Any]:
+    """The function, if it can be called with five arrays. Raises Unsuitable."""
     try:
         inspect.signature(function).bind(*INPUTS)
     except TypeError as error:
         raise Unsuitable(f"{title} cannot be called with x, W1, b1, W2, b2: {error}") from None
+    return function
 
 
 def _of_class(make: Callable[[int, int], Any]) -> Callable[..., Any]:
@@ -124,46 +109,39 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, N, E). Raises Violation or Refused."""
-        with self.library.quiet(problem.dtype):
-            return self._read(self._call(self._arrays(problem)), problem, "x", "the output")
+        with self.library.quiet(problem.dtype), refusing():
+            return self._read(self.function(*self._arrays(problem)), problem, "x", "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
-        with self.library.quiet(problem.dtype):
+        with self.library.quiet(problem.dtype), refusing():
             placed = {name: self._put(problem, name) for name in INPUTS}
             views = [view for _, view in placed.values()]
-            buffers = {name: buffer for name, (buffer, _) in placed.items()}
             return watched(
                 self.library,
-                buffers,
-                lambda: self._call(views),
+                {name: buffer for name, (buffer, _) in placed.items()},
+                lambda: self.function(*views),
                 lambda result: self._read(result, problem, "x", "the output"),
             )
 
     def gradients(self, problem: Problem) -> Gradients:
         """All five. Raises Violation or Refused."""
-        with self.library.quiet(problem.dtype):
+        with self.library.quiet(problem.dtype), refusing():
             arrays, dy = self._arrays(problem), self._put(problem, "dy")[1]
-            with refusing():
-                if callable(self._given):
-                    found = self._given(dy, *arrays)
-                else:
-                    found = self.library.gradients(self._call, arrays, dy)
+            if callable(self._given):
+                found = self._given(dy, *arrays)
+            else:
+                found = self.library.gradients(self.function, arrays, dy)
             if not isinstance(found, tuple | list) or len(found) != len(INPUTS):
                 raise Violation(f"backward returned {words(found)}, want dx, dW1, db1, dW2, db2")
             pairs = zip(INPUTS, found, strict=True)
-            return Gradients(**{n: self._read(dx, problem, n, f"d{n}") for n, dx in pairs})
+            return Gradients(*(self._read(dx, problem, n, f"d{n}") for n, dx in pairs))
 
     def _arrays(self, problem: Problem) -> list[Any]:
         return [self._put(problem, name)[1] for name in INPUTS]
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         return self.library.placed(getattr(problem, name), problem.dtype)
-
-    def _call(self, *arrays: Any) -> Any:
-        given = arrays[0] if len(arrays) == 1 else arrays
-        with refusing():
-            return self.function(*given)
 
     def _read(self, result: Any, problem: Problem, like: str, what: str) -> Array:
         """The numbers of a result, once it is known to have the shape of the array `like`."""

@@ -147,9 +147,8 @@ class Bounds:
             W2=self.product(h.T, dy, exact.W2, B_left=B_h.T),
             b2=self.product(ones, dy, exact.b2[None])[0],
         )
-        names = ("x", "W1", "b1", "W2", "b2")
-        pairs = {name: (getattr(found, name), getattr(exact, name)) for name in names}
-        return Gradients(**{n: chained.stored(*pair, self.rules) for n, pair in pairs.items()})
+        pairs = zip(found, exact, strict=True)
+        return Gradients(*(chained.stored(*pair, self.rules) for pair in pairs))
 
 
 def granule(x: Array) -> Array:

@@ -22,6 +22,4 @@ def _forward(problem: Problem) -> Array:
 
 
 def _backward(problem: Problem) -> Gradients:
-    exact = definition.gradients(problem)
-    named = {name: getattr(exact, name) for name in exact.__dataclass_fields__}
-    return Gradients(**{n: rounded(x, problem.dtype) for n, x in named.items()})
+    return Gradients(*(rounded(x, problem.dtype) for x in definition.gradients(problem)))

@@ -5,10 +5,9 @@
 
 A function is told the rate by `dropout_p`, and by `training`, if it has such a parameter,
 whether it applies; else it is told 0 in evaluation, as users of torch's function have to
-(pytorch/pytorch#124464). A class is built from the rate. Both get their random numbers as
-`spec.dropout.plug.randomness` says. torch differentiates by itself; in NumPy, gradients are an
-attribute `backward(dout, query, key, value, ...)` with the same parameters, to which the
-generator is given once more from the start. Weights are an attribute `weights`, if any.
+(pytorch/pytorch#124464). A class is built from the rate. torch differentiates by itself; in
+NumPy, gradients are an attribute `backward(dout, query, key, value, ...)` with the same
+parameters, to which the generator is given once more from the start.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from spec import backends
 from spec.attention.notation import Gradients
 from spec.attention.options import Capability
 from spec.attention.plug.signature import Signature, signature_of
 from spec.attention.plug.wrapping import Wrapped
-from spec.backends.calling import library_of, parameters_of, probing, spelled
-from spec.backends.library import Library, Unsuitable, name_of
+from spec.backends.calling import parameters_of, plugged, probing, spelled
+from spec.backends.library import Library, Unsuitable
 from spec.dropout.notation import Dropout, Modes, Problem
 from spec.dropout.plug.randomness import GENERATORS, SEEDS, started
 from spec.notation import Array, Call
@@ -38,16 +36,7 @@ MODES = ("training", "is_training")
 QUERIES = ("dout", "q", "k", "v")
 
 
-def dropout(
-    target: Any,
-    *,
-    name: str | None = None,
-    backend: str | None = None,
-    device: str = "cpu",
-    dtypes: tuple[str, ...] | None = None,
-    refuses: frozenset[str] = frozenset(),
-    origin: str = "",
-) -> Dropout:
+def dropout(target: Any, *, refuses: frozenset[str] = frozenset(), **how: Any) -> Dropout:
     """The record of a function with a rate, or of a class that is built from one.
 
     target: query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E), in
@@ -55,18 +44,17 @@ def dropout(
         query, key, value; `weights` gives (B, H, N, M). Random numbers come from a parameter
         `rng` or `generator`, which is a generator of the backend; from a parameter `seed`;
         or, where there is neither, from the backend's global source.
-    backend: "numpy" or "torch", or told from what the target's module imports. device,
-        dtypes: where, and in what formats, all that the backend has unless told otherwise.
-    refuses: the kinds of problem that are not to be asked.
+    refuses: the kinds of problem that are not to be asked. how: as
+        `spec.backends.calling.plugged` has it.
     Raises Unsuitable, in one line: no rate; no mode; parameters that no problem has; an output
         of the wrong shape (got, want) or dtype on a probe.
     """
-    arrays = library_of(target, backend, device)
-    title = name or name_of(target)
+    arrays, facts = plugged(target, **how)
+    title = facts["name"]
     made = (_of_class if isinstance(target, type) else _of)(target, title, arrays)
     kinds = made.answers - refuses
     record = Dropout(
-        name=title,
+        **facts,
         forward=made.forward,
         sequence=made.sequence,
         backward=made.backward if made.differentiable else not_offered,
@@ -74,8 +62,6 @@ def dropout(
         call=made.watched,
         answers=kinds,
         differentiates=kinds,
-        dtypes=backends.known(dtypes or arrays.dtypes, arrays),
-        origin=origin,
     )
     x = np.ones((2, 2, 3, 3))
     with probing(f"{title} is no attention with dropout"):
