@@ -51,7 +51,8 @@ class Subject:
     dtypes: the formats it takes. conventions: where it departs from the default.
 
     Each kind of subject says what it is about, which of its functions offer a capability by being
-    there, and the choices that conventions leave it, the default first.
+    there, what tells each of its kinds of problem, and the choices that conventions leave it, the
+    default first.
     otherwise: what belongs to the core of nearly all, and what does instead for one that never
     answers it: of what is always causal, the causal problems.
     """
@@ -66,6 +67,7 @@ class Subject:
 
     about: ClassVar[str]
     offering: ClassVar[Mapping[str, str]] = {}
+    kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = {}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     otherwise: ClassVar[Mapping[str, str | None]] = {}
 
@@ -88,9 +90,9 @@ class Subject:
         """The same subject, each function that it has being what `seen` makes of it."""
         return self.but(**{name: seen(name, f) for name, f in self.offered.items()})
 
-    def kinds_of(self, problem: Any) -> frozenset[str]:  # noqa: ARG002
-        """The kinds of problem that `problem` is; empty for the core, and here for every one."""
-        return frozenset()
+    def kinds_of(self, problem: Any) -> frozenset[str]:
+        """The kinds of problem that `problem` is; empty for the core."""
+        return frozenset(kind for kind, asks in self.kinds.items() if asks(problem))
 
     def counted(self, kinds: frozenset[str]) -> frozenset[str]:
         """Kinds of problem as they count for this subject, whose core may be another one."""

@@ -11,7 +11,7 @@ clause chooses by itself (`chance`) is drawn from another stream of the same num
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from typing import ClassVar
 
@@ -58,18 +58,8 @@ class Problem(Posed):
     @cached_property
     def attention(self) -> Attention:
         """The same problem without dropout."""
-        return Attention(
-            self.q,
-            self.k,
-            self.v,
-            self.dout,
-            mask=self.mask,
-            causal=self.causal,
-            scale=self.scale,
-            dtype=self.dtype,
-            rounding=self.rounding,
-            seed=self.seed,
-        )
+        shared = {field.name for field in fields(self)} - {"p", "training"}
+        return Attention(**{name: getattr(self, name) for name in shared})
 
     @property
     def rate(self) -> float:

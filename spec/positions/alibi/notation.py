@@ -13,15 +13,14 @@ first = M - N tokens are in a cache. A softmax forgets a constant in a row of sc
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.record import Capability
-from spec.subject import Subject, holding, not_offered
+from spec.subject import Subject, not_offered
 
-KINDS = frozenset({Capability.OFFSET, Capability.SLOPES})
 SIDES = ("past", "both")  # the default first
 
 
@@ -59,6 +58,12 @@ class Problem(Posed):
         return self.distance >= 0
 
 
+KINDS: Mapping[str, Callable[[Problem], object]] = {
+    Capability.OFFSET: lambda p: p.first != 0,
+    Capability.SLOPES: lambda p: p.asked is not None,
+}
+
+
 @dataclass(frozen=True)
 class LinearBias(Subject):
     """One way to compute linear biases: plain functions of a problem.
@@ -72,20 +77,13 @@ class LinearBias(Subject):
     bias: Callable[[Problem], Array]
     slopes: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[str] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=frozenset(KINDS), kw_only=True)
+    differentiates: frozenset[str] = field(default=frozenset(KINDS), kw_only=True)
 
     about: ClassVar[str] = "alibi"
     offering: ClassVar[Mapping[str, str]] = {Capability.SHOWN: "slopes", Capability.CALL: "call"}
+    kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = KINDS
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
-
-    def kinds_of(self, problem: Problem) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
-        tests = {
-            Capability.OFFSET: problem.first != 0,
-            Capability.SLOPES: problem.asked is not None,
-        }
-        return holding(tests)
 
     @property
     def offers(self) -> frozenset[str]:

@@ -46,7 +46,7 @@ def linear_bias(target: Callable[..., Any], **how: Any) -> LinearBias:
     if not how.get("dtypes") and "dtype" not in ready.options:
         facts["dtypes"] = (_returned(ready),)
     seen = Seen(ready)
-    kinds = KINDS if "slopes" in ready.options else KINDS - {Capability.SLOPES}
+    kinds = frozenset(KINDS) - (set() if "slopes" in ready.options else {Capability.SLOPES})
     return LinearBias(
         **facts,
         bias=seen.bias,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,18 +21,8 @@ from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
-from spec.subject import Subject, holding, not_offered
+from spec.subject import Subject, not_offered
 
-KINDS = frozenset(
-    {
-        Capability.OFFSET,
-        Capability.POSITIONS,
-        Capability.ROWS_OF_POSITIONS,
-        Capability.LONG,
-        Capability.PARTIAL_ROTATION,
-        Capability.BASE,
-    }
-)
 LONG = 256  # a table of a fixed length is at least so long
 
 
@@ -66,12 +56,11 @@ class Problem(Posed):
 
     def tokens(self, kept: slice) -> Problem:
         """The same problem of some tokens alone, which stay where they stand."""
-        return self.of(lambda x: x[:, :, kept]).but(positions=self.positions[:, kept])
+        return self.part("N", kept)
 
     def one(self, b: int, h: int) -> Problem:
         """The same problem of one batch element and one head alone."""
-        part = self.of(lambda x: x[b : b + 1, h : h + 1])
-        return part.but(positions=self.positions[b : b + 1])
+        return self.part("B", slice(b, b + 1)).part("H", slice(h, h + 1))
 
     def moved(self, by: int) -> Problem:
         """The same problem of tokens that stand so many positions further on."""
@@ -88,20 +77,16 @@ class Problem(Posed):
         return self.D if self.turned is None else self.turned
 
 
-def kinds_of(problem: Problem) -> frozenset[str]:
-    """The kinds of problem that `problem` is; empty for the core."""
-    p = problem.positions
-    first = p[:, :1]
-    tests = {
-        Capability.OFFSET: bool((first != 0).any()),
-        Capability.POSITIONS: bool((p - first != np.arange(problem.N)).any()),
-        Capability.ROWS_OF_POSITIONS: bool((p != p[:1]).any()),
-        Capability.LONG: bool((p >= LONG).any()),
-        Capability.ODD_WIDTHS: problem.width % 2 == 1,
-        Capability.PARTIAL_ROTATION: problem.width != problem.D,
-        Capability.BASE: problem.base != BASE,
-    }
-    return holding(tests)
+KINDS: Mapping[str, Callable[[Problem], object]] = {
+    Capability.OFFSET: lambda p: p.positions[:, :1].any(),
+    Capability.POSITIONS: lambda p: (p.positions - p.positions[:, :1] != np.arange(p.N)).any(),
+    Capability.ROWS_OF_POSITIONS: lambda p: (p.positions != p.positions[:1]).any(),
+    Capability.LONG: lambda p: (p.positions >= LONG).any(),
+    Capability.ODD_WIDTHS: lambda p: p.width % 2,
+    Capability.PARTIAL_ROTATION: lambda p: p.width != p.D,
+    Capability.BASE: lambda p: p.base != BASE,
+}
+USUAL = frozenset(KINDS) - {Capability.ODD_WIDTHS}  # which have no pairs
 
 
 @dataclass(frozen=True)
@@ -119,8 +104,8 @@ class Rotation(Subject):
     backward: Callable[[Problem], Array] = not_offered
     place: Callable[[Problem], tuple[Array, Array, Array]] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[str] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=USUAL, kw_only=True)
+    differentiates: frozenset[str] = field(default=USUAL, kw_only=True)
 
     about: ClassVar[str] = "rotary"
     offering: ClassVar[Mapping[str, str]] = {
@@ -128,8 +113,5 @@ class Rotation(Subject):
         Capability.PLACES: "place",
         Capability.CALL: "call",
     }
+    kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = KINDS
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
-
-    def kinds_of(self, problem: Problem) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)

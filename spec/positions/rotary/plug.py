@@ -15,11 +15,12 @@ import numpy as np
 from spec.attention.plug import LAYOUTS
 from spec.backends import Unsuitable
 from spec.backends.library import Library
+from spec.positions.angles import BASE
 from spec.positions.calling import made
 from spec.positions.conventions import Turning
 from spec.positions.pairing import known
 from spec.positions.record import Capability
-from spec.positions.rotary.notation import KINDS, Problem, Rotation, kinds_of
+from spec.positions.rotary.notation import Problem, Rotation
 from spec.subject import Refused, not_offered
 
 ANSWERS = {
@@ -50,15 +51,15 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
     ready, facts = made(target, 1, ANSWERS, **how)
     pairing = known(facts["conventions"])
     seen = Turning(ready, pairing, asked, "q", "the rotated array", layout=layout)
-    kinds = {Capability.LONG}.union(*(ANSWERS[option] for option in ready.options)) & KINDS
+    kinds = frozenset({Capability.LONG}).union(*(ANSWERS[option] for option in ready.options))
     return Rotation(
         **facts,
         rotate=seen.forward,
         backward=seen.backward if ready.differentiates else not_offered,
         place=seen.place if ready.attribute("place") else not_offered,
         call=seen.watched,
-        answers=frozenset(kinds),
-        differentiates=frozenset(kinds),
+        answers=kinds,
+        differentiates=kinds,
     )
 
 
@@ -67,13 +68,13 @@ def asked(library: Library, problem: Problem) -> dict[str, Any]:
 
     Raises Refused: a position between two, which is no integer.
     """
-    p, kinds = problem.positions, kinds_of(problem)
-    rows = p if Capability.ROWS_OF_POSITIONS in kinds else p[0]
+    p = problem.positions
+    rows = p if (p != p[:1]).any() else p[0]
     whole = rows.astype(np.int64)
     if (whole != rows).any():
         raise Refused("positions between whole numbers cannot be put as integers")
     options = {"first": int(p[0, 0]), "positions": library.integers(whole)}
-    if Capability.BASE in kinds:
+    if problem.base != BASE:
         options["base"] = problem.base
     if problem.turned is not None:
         options["width"] = problem.turned

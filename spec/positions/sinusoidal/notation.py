@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
-from spec.subject import Subject, holding, not_offered
+from spec.subject import Subject, not_offered
 
-KINDS = frozenset({Capability.OFFSET, Capability.LONG, Capability.ODD_WIDTHS})
 LONG = 256  # a table of a fixed length is at least so long
 
 
@@ -43,8 +42,7 @@ class Problem(Posed):
 
     def tokens(self, kept: slice) -> Problem:
         """The same problem of consecutive tokens alone, which stay where they stand."""
-        start = kept.indices(self.N)[0]
-        return self.but(x=self.x[:, kept], dout=self.dout[:, kept], first=self.first + start)
+        return self.part("N", kept).but(first=self.first + kept.indices(self.N)[0])
 
     B = Length("x", 0)
     N = Length("x", 1)
@@ -55,6 +53,13 @@ class Problem(Posed):
     def positions(self) -> Array:
         """first, first + 1, ...   (N)"""
         return self.first + np.arange(self.N)
+
+
+KINDS: Mapping[str, Callable[[Problem], object]] = {
+    Capability.OFFSET: lambda p: p.first != 0,
+    Capability.LONG: lambda p: p.first + p.N > LONG,
+    Capability.ODD_WIDTHS: lambda p: p.E % 2,
+}
 
 
 @dataclass(frozen=True)
@@ -71,21 +76,13 @@ class Encoding(Subject):
     add: Callable[[Problem], Array]
     backward: Callable[[Problem], Array] = not_offered
     call: Callable[[Problem], Call] = not_offered
-    answers: frozenset[str] = field(default=KINDS, kw_only=True)
-    differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
+    answers: frozenset[str] = field(default=frozenset(KINDS), kw_only=True)
+    differentiates: frozenset[str] = field(default=frozenset(KINDS), kw_only=True)
 
     about: ClassVar[str] = "sinusoidal"
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
+    kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = KINDS
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
-
-    def kinds_of(self, problem: Problem) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
-        tests = {
-            Capability.OFFSET: problem.first != 0,
-            Capability.LONG: problem.first + problem.N > LONG,
-            Capability.ODD_WIDTHS: problem.E % 2 == 1,
-        }
-        return holding(tests)

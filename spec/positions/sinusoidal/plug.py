@@ -35,7 +35,7 @@ def encoding(target: Callable[..., Any], **how: Any) -> Encoding:
     ready, facts = made(target, 1, ("first",), **how)
     pairing = known(facts["conventions"])
     seen = Turning(ready, pairing, lambda _, p: {"first": p.first}, "x", "y", ("dout", "x"))
-    kinds = KINDS if "first" in ready.options else KINDS - {Capability.OFFSET}
+    kinds = frozenset(KINDS) - (set() if "first" in ready.options else {Capability.OFFSET})
     return Encoding(
         **facts,
         table=seen.table,
