@@ -1,8 +1,7 @@
 """Attention with dropout, as the engine asks for it."""
 
-from spec.dropout.mistakes import MISTAKES
+from spec.dropout import mistakes, plug
 from spec.dropout.notation import Problem
-from spec.dropout.plug import dropout
 from spec.dropout.truth import truth
 from spec.entries import eighths
 from spec.kind import Kind
@@ -21,6 +20,6 @@ KIND = Kind(
     definition="D1",
     core=core,
     truth=truth,
-    mistakes=MISTAKES,
-    load=dropout,
+    mistakes=mistakes.MISTAKES,
+    load=plug.dropout,
 )

@@ -30,15 +30,15 @@ def kept(network: Dropout, problem: Problem) -> Array:
     return used_weights(network, problem) != 0
 
 
-def repeated(problem: Problem, cells: int = CELLS) -> Iterator[Problem]:
-    """The problem with one seed after another, for at least so many weights."""
-    for call in range(calls(problem, cells)):
+def repeated(problem: Problem) -> Iterator[Problem]:
+    """The problem with one seed after another, for at least CELLS weights."""
+    for call in range(calls(problem)):
         yield problem.but(seed=problem.seed + call)
 
 
-def calls(problem: Problem, cells: int = CELLS) -> int:
+def calls(problem: Problem) -> int:
     """How many calls that takes."""
-    return -(-cells // int(problem.allowed.sum()))
+    return -(-CELLS // int(problem.allowed.sum()))
 
 
 def masks(network: Dropout, problem: Problem) -> Array:

@@ -1,9 +1,8 @@
 """Feed-forward networks, as the engine asks for them."""
 
 from spec.entries import eighths
-from spec.feed_forward.mistakes import MISTAKES
+from spec.feed_forward import mistakes, plug
 from spec.feed_forward.notation import Problem
-from spec.feed_forward.plug import feed_forward
 from spec.feed_forward.truth import truth
 from spec.kind import Kind
 
@@ -22,6 +21,6 @@ KIND = Kind(
     definition="F1",
     core=core,
     truth=truth,
-    mistakes=MISTAKES,
-    load=feed_forward,
+    mistakes=mistakes.MISTAKES,
+    load=plug.feed_forward,
 )

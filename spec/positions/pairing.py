@@ -38,6 +38,11 @@ def order(width: int, pairing: str, turned: int | None = None) -> Array:
     return np.concatenate([paired[0::2], paired[1::2], columns[len(paired) :]])
 
 
+def woven(first: Array, second: Array) -> Array:
+    """The first and the second of every pair, side by side.   (..., 2 pairs)"""
+    return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
+
+
 def inverse(width: int, pairing: str, turned: int | None = None) -> Array:
     """Where each of our columns is in that order."""
     return np.argsort(order(width, pairing, turned))

@@ -1,19 +1,10 @@
 """Linear biases, as the engine asks for them."""
 
-from collections.abc import Mapping
-
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions.alibi.mistakes import MISTAKES
-from spec.positions.alibi.notation import LinearBias, Problem
-from spec.positions.alibi.plug import linear_bias
-from spec.positions.truth import linear_bias as truth
-
-
-def charged(record: LinearBias, declared: Mapping[str, str]) -> LinearBias:
-    """The record, held to what is declared of keys that lie ahead."""
-    return record.but(conventions={**record.conventions, **declared})
-
+from spec.positions import truth
+from spec.positions.alibi import mistakes, plug
+from spec.positions.alibi.notation import Problem
 
 KIND = Kind(
     about="alibi",
@@ -22,8 +13,8 @@ KIND = Kind(
     definition="R34",
     first="bias",
     core=lambda dtype: Problem(eighths(4, 3, 3), dtype=dtype),
-    truth=truth,
-    mistakes=MISTAKES,
-    load=linear_bias,
-    under=charged,
+    truth=truth.linear_bias,
+    mistakes=mistakes.MISTAKES,
+    load=plug.linear_bias,
+    under=lambda record, declared: record.but(conventions={**record.conventions, **declared}),
 )

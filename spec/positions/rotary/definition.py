@@ -17,6 +17,7 @@ import numpy as np
 
 from spec.notation import Array
 from spec.positions.angles import angles
+from spec.positions.pairing import woven
 from spec.positions.rotary.notation import Problem
 
 
@@ -26,18 +27,12 @@ def angle(problem: Problem) -> Array:
     return angles(problem.positions, problem.width, problem.base, number)[:, None]
 
 
-def paired(even: Array, odd: Array) -> Array:
-    """The first and the second of every pair, side by side.   (..., 2 pairs)"""
-    both = np.stack([even, odd], axis=-1)
-    return both.reshape(*even.shape[:-1], -1)
-
-
 def turned(x: Array, by: Array) -> Array:
     """R(by) x, pair by pair; columns beyond the last angle stay as they are.   (..., D)"""
     r = 2 * by.shape[-1]
     even, odd = x[..., 0:r:2], x[..., 1:r:2]
     c, s = np.cos(by), np.sin(by)
-    return np.concatenate([paired(even * c - odd * s, even * s + odd * c), x[..., r:]], axis=-1)
+    return np.concatenate([woven(even * c - odd * s, even * s + odd * c), x[..., r:]], axis=-1)
 
 
 def rotate(problem: Problem) -> Array:

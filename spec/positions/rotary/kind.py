@@ -4,11 +4,10 @@ import numpy as np
 
 from spec.entries import eighths
 from spec.kind import Kind
+from spec.positions import truth
 from spec.positions.conventions import paired
-from spec.positions.rotary.mistakes import MISTAKES
+from spec.positions.rotary import mistakes, plug
 from spec.positions.rotary.notation import Problem
-from spec.positions.rotary.plug import rotation
-from spec.positions.truth import rotation as truth
 
 
 def core(dtype: str) -> Problem:
@@ -24,9 +23,9 @@ KIND = Kind(
     definition="R14",
     first="rotate",
     core=core,
-    truth=truth,
-    mistakes=MISTAKES,
-    load=rotation,
+    truth=truth.rotation,
+    mistakes=mistakes.MISTAKES,
+    load=plug.rotation,
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
 )

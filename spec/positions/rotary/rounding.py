@@ -24,7 +24,7 @@ from spec.attention.rounding.sums import growth, of_any_order
 from spec.formats import FORMATS
 from spec.notation import Array
 from spec.positions.angles import C_TRIG, angles, of_angles, of_cosines, slack
-from spec.positions.rotary.definition import paired
+from spec.positions.pairing import woven
 from spec.positions.rotary.notation import Problem
 
 
@@ -65,7 +65,7 @@ def of_turn(
     even, odd = ((x[..., i::2].astype(float), wrong[..., i::2]) for i in (0, 1))
     first = _of_sum(rules, (*even, c, off_c), (*odd, -s, off_s))
     second = _of_sum(rules, (*even, s, off_s), (*odd, c, off_c))
-    return slack(dtype, rules.u) * paired(first, second)
+    return slack(dtype, rules.u) * woven(first, second)
 
 
 Product = tuple[Array, Array, Array, Array]  # a number, its budget, a factor, its budget

@@ -12,13 +12,13 @@ import numpy as np
 
 from spec.notation import Array
 from spec.positions.angles import BASE, angles
+from spec.positions.pairing import woven
 from spec.positions.sinusoidal.notation import Problem
 
 
 def waves(angle: Array, width: int) -> Array:
     """sin and cos of each angle, side by side, as far as the width goes.   (..., width)"""
-    both = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
-    return both.reshape(*angle.shape[:-1], -1)[..., :width]
+    return woven(np.sin(angle), np.cos(angle))[..., :width]
 
 
 def table(problem: Problem) -> Array:
@@ -40,8 +40,7 @@ def turned(rows: Array, angle: Array) -> Array:
     """R(angle) on every pair (sin a, cos a) of a row: (sin(a + angle), cos(a + angle))."""
     sine, cosine = rows[..., 0::2], rows[..., 1::2]
     c, s = np.cos(angle), np.sin(angle)
-    both = np.stack([c * sine + s * cosine, c * cosine - s * sine], axis=-1)
-    return both.reshape(rows.shape)
+    return woven(c * sine + s * cosine, c * cosine - s * sine)
 
 
 def likeness(distance: Array, width: int) -> Array:

@@ -2,11 +2,10 @@
 
 from spec.entries import eighths
 from spec.kind import Kind
+from spec.positions import truth
 from spec.positions.conventions import paired
-from spec.positions.sinusoidal.mistakes import MISTAKES
+from spec.positions.sinusoidal import mistakes, plug
 from spec.positions.sinusoidal.notation import Problem
-from spec.positions.sinusoidal.plug import encoding
-from spec.positions.truth import encoding as truth
 
 
 def core(dtype: str) -> Problem:
@@ -21,9 +20,9 @@ KIND = Kind(
     definition="R1",
     first="add",
     core=core,
-    truth=truth,
-    mistakes=MISTAKES,
-    load=encoding,
+    truth=truth.encoding,
+    mistakes=mistakes.MISTAKES,
+    load=plug.encoding,
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
 )

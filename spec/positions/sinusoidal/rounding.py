@@ -17,6 +17,7 @@ import numpy as np
 from spec.attention.rounding.arithmetic import allowed
 from spec.notation import Array
 from spec.positions.angles import BASE, C_TRIG, angles, of_angles, of_cosines, slack
+from spec.positions.pairing import woven
 from spec.positions.sinusoidal import definition
 from spec.positions.sinusoidal.notation import Problem
 
@@ -32,8 +33,7 @@ def _waves(problem: Problem) -> tuple[Array, Array]:
     angle = angles(problem.positions, problem.E, BASE)
     off = of_angles(problem.positions, problem.E, BASE, u)
     of_cosine, of_sine = of_cosines(angle, off, u)
-    both = np.stack([of_sine, of_cosine], axis=-1).reshape(problem.N, -1)[:, : problem.E]
-    return np.abs(definition.waves(angle, problem.E)), both
+    return np.abs(definition.waves(angle, problem.E)), woven(of_sine, of_cosine)[:, : problem.E]
 
 
 def of_table(problem: Problem) -> Array:

@@ -118,20 +118,22 @@ def lifts_biases_above_zero(b: Array) -> Array:
     return b + 2.0**20
 
 
+def _ahead(b: Array) -> Array:
+    """True where a key lies ahead of a query.   (N, M)"""
+    queries, keys = b.shape[1:]
+    return np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
+
+
 @wrong("finish", incident=POSITIONAL)
 def leaves_the_future_infinite(b: Array) -> Array:
     """Marks what lies ahead with an infinity of the wrong sign."""
-    queries, keys = b.shape[1:]
-    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
-    return np.where(ahead, np.inf, b)
+    return np.where(_ahead(b), np.inf, b)
 
 
 @wrong("finish", incident=POSITIONAL)
 def leaves_the_future_undefined(b: Array) -> Array:
     """Takes zero times minus infinity for the mask of what lies ahead."""
-    queries, keys = b.shape[1:]
-    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
-    return np.where(ahead, np.nan, b)
+    return np.where(_ahead(b), np.nan, b)
 
 
 @wrong("distance", incident=POSITIONAL, how={"conventions": {"sides": "both"}})
@@ -196,6 +198,4 @@ def multiplies_slope_by_slope(heads: int) -> Array:
 @wrong("finish", incident="I40", harmless=True)
 def forbids_the_future_at_once(b: Array) -> Array:
     """Adds the causal mask to the bias before it is handed out."""
-    queries, keys = b.shape[1:]
-    ahead = np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
-    return np.where(ahead, -np.inf, b)
+    return np.where(_ahead(b), -np.inf, b)
