@@ -1,11 +1,4 @@
-"""The record of an ordinary feed-forward network, written in NumPy or torch.
-
-    feed_forward(x, W1, b1, W2, b2) -> y          a function; W1 (E, F), W2 (F, E)
-    Network(E, F)(x) -> y                         a class of torch modules
-
-The two linear layers of a class are given the weights of the problem. torch differentiates by
-itself; a NumPy function has its gradients as an attribute `backward`, or none.
-"""
+"""The record of an ordinary feed-forward network: a function, or a class of torch modules."""
 
 import inspect
 from collections.abc import Callable
@@ -33,8 +26,8 @@ def feed_forward(target: Callable[..., Any], **how: Any) -> FeedForward:
     target: x (B, N, E), W1 (E, F), b1 (F), W2 (F, E), b2 (E) give y (B, N, E), in the dtype of
         x; `backward`, if any, takes dy (B, N, E) before them and gives five arrays shaped
         like them. A class is asked for modules of widths E and F that take x, and hold two
-        torch.nn.Linear with biases, E to F and then F to E. What is random is switched off
-        by eval(); a function has no such switch.
+        torch.nn.Linear with biases, E to F and then F to E, to be given the weights. What is
+        random is switched off by eval(); a function has no such switch.
     how: as `spec.backends.calling.plugged` has it.
     Raises Unsuitable, in one line: what cannot be called like this; layers of other shapes
         (got, want); an output of the wrong shape (got, want) or dtype on a probe.

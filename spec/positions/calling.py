@@ -83,8 +83,9 @@ def made(
 
     And what its record says of it; how: as `spec.backends.calling.plugged` has it. conventions:
     those that are declared, else those that the target carries as an attribute.
-    Raises Unsuitable: what is no function; too few parameters, one that is required and
-    unknown, or one that is an option of another kind of program.
+    Raises Unsuitable, in one line: what is no function; too few parameters, one that is required
+    and unknown, or one that is an option of another kind of program; an unknown library. A result
+    of the wrong shape or dtype is a Violation when it comes, and an exception a Refused.
     """
     if not callable(target):
         raise Unsuitable(f"{type(target).__name__} is no function and no class of functions")

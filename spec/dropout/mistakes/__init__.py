@@ -1,6 +1,5 @@
 """Plausible wrong dropout: classes of NumPy arrays, built from a rate.
 
-steps       the right ones; making: a program of them, one wrong
 factors     what becomes of a weight that was kept
 masks       who shares a mask, and where it comes from
 backward    gradients of another mask; and what is harmless

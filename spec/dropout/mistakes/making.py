@@ -1,13 +1,8 @@
 """Attention with dropout put together from steps, one of them wrong.
 
-    @wrong("use", incident="I23")
-    def forgets_to_scale(seen: Pass) -> Array:
-        '''Drops weights, and does not make up for it.'''
-        return seen.a * seen.kept
-
-Decorated, the name stands for a class as a user would write it: built from a rate,
-switched by `train` and `eval`, called with arrays, options and a source of randomness, and
-with `backward` and `weights` called likewise.
+It is a class as a user would write it: built from a rate, switched by `train` and `eval`,
+called with arrays, options and a source of randomness, and with `backward` and `weights`
+called likewise.
 """
 
 from dataclasses import replace

@@ -5,15 +5,12 @@
 
 A function is told the rate by `dropout_p`, and by `training`, if it has such a parameter,
 whether it applies; else it is told 0 in evaluation, as users of torch's function have to
-(pytorch/pytorch#124464). A class is built from the rate. torch differentiates by itself; in
-NumPy, gradients are an attribute `backward(dout, query, key, value, ...)` with the same
-parameters, to which the generator is given once more from the start.
+(pytorch/pytorch#124464). A class is built from the rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -41,9 +38,9 @@ def dropout(target: Any, *, refuses: frozenset[str] = frozenset(), **how: Any) -
 
     target: query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E), in
         their dtype; `backward` takes dout (B, H, N, E) first and gives dq, dk, dv, shaped like
-        query, key, value; `weights` gives (B, H, N, M). Random numbers come from a parameter
-        `rng` or `generator`, which is a generator of the backend; from a parameter `seed`;
-        or, where there is neither, from the backend's global source.
+        query, key, value, its generator starting once more; `weights` gives (B, H, N, M). Random
+        numbers come from a parameter `rng` or `generator`, which is a generator of the backend;
+        from a parameter `seed`; or, where there is neither, from the backend's global source.
     refuses: the kinds of problem that are not to be asked. how: as
         `spec.backends.calling.plugged` has it.
     Raises Unsuitable, in one line: no rate; no mode; parameters that no problem has; an output
@@ -130,18 +127,18 @@ class Made:
     def sequence(self, problem: Problem, modes: Modes) -> tuple[Array, ...]:
         """The outputs of calls in a row, on one instance."""
         instance = self.make(problem.p)
-        with self._started(problem) as extra:
+        with started(self.library, self.source, problem.seed) as extra:
             turns = [problem.but(training=training) for training in modes]
             return tuple(self._at(instance, t, extra).forward(t.attention) for t in turns)
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
-        with self._started(problem) as extra:
+        with started(self.library, self.source, problem.seed) as extra:
             return self._at(self.make(problem.p), problem, extra).watched(problem.attention)
 
     def weights(self, problem: Problem) -> Array:
         """The weights that are shown."""
-        with self._started(problem) as extra:
+        with started(self.library, self.source, problem.seed) as extra:
             wrapped = self._at(self.make(problem.p), problem, extra, "weights")
             return wrapped.weights(problem.attention)
 
@@ -149,16 +146,10 @@ class Made:
         """dq, dk, dv, from the problem's seed."""
         instance = self.make(problem.p)
         given = "backward" if callable(getattr(instance, "backward", None)) else ""
-        with self._started(problem) as extra:
+        with started(self.library, self.source, problem.seed) as extra:
             wrapped = self._at(instance, problem, extra, given)
             found = wrapped.given_gradients if given else wrapped.gradients
             return found(problem.attention)
-
-    @contextmanager
-    def _started(self, problem: Problem) -> Iterator[Any]:
-        library = self.library
-        with started(library.name, library.device, self.source, problem.seed) as extra:
-            yield extra
 
     def _at(self, instance: Any, problem: Problem, extra: Any, method: str = "") -> Wrapped:
         """An instance or its method, in the mode and at the rate of the problem."""

@@ -1,6 +1,5 @@
 """Plausible wrong feed-forward networks: functions of x, W1, b1, W2, b2 of NumPy arrays.
 
-steps       the right ones; making: a program of them, one wrong
 forward     the output is wrong
 backward    the gradients are, or the call is no function
 harmless    right after all

@@ -1,13 +1,8 @@
 """A network put together from steps, one of them wrong.
 
-    @wrong("gate", incident="plausible")
-    def leaves_out_the_gate(z: Array) -> Array:
-        '''Leaves the activation out, so that two layers are one.'''
-        return z
-
-Decorated, the name stands for a function of x, W1, b1, W2, b2 with an attribute
-`backward`, as a user would write it. What is decorated for the step "call" is given the right
-forward pass and its arguments; the gradients are right.
+It is a function of x, W1, b1, W2, b2 with an attribute `backward`, as a user would write it.
+What is decorated for the step "call" is given the right forward pass and its arguments; the
+gradients are right.
 """
 
 from collections.abc import Callable

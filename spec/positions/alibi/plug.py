@@ -1,9 +1,4 @@
-"""The record of an ordinary program that makes linear biases.
-
-    linear_bias(bias)    bias(heads, queries, keys) gives (heads, queries, keys)
-
-A program without a parameter `dtype` is judged in the one that it returns.
-"""
+"""The record of an ordinary program that makes linear biases."""
 
 import inspect
 from collections.abc import Callable
@@ -28,14 +23,13 @@ def linear_bias(target: Callable[..., Any], **how: Any) -> LinearBias:
 
     target: bias(heads, queries, keys) gives (heads, queries, keys), the queries being the last
         of the keys. Where they are parameters, it is given first (offset, start, ...), the
-        number of keys before the queries, slopes (alibi_slopes), (heads), and dtype, as
-        the library writes it. `bias.slopes(heads[, dtype])` shows the slopes, (heads).
+        number of keys before the queries, slopes (alibi_slopes), (heads), and dtype, as the
+        library writes it; without, it is judged in the one that it returns.
+        `bias.slopes(heads[, dtype])` shows the slopes, (heads).
     how: as `spec.positions.calling.made` has it; conventions {"sides": "both"} for -m |i - j|. By
         default nothing is asked of keys that lie ahead, but that a mask can hide them.
-    Raises Unsuitable, in one line: what is no function, or a class; parameters that are required
-    and that no problem has, or too few of them; unknown sides or library; a program without
-    `dtype` that fails for one head, or returns no array. A bias of the wrong shape or dtype is a
-    Violation when it comes, and an exception a Refused.
+    Raises Unsuitable as `made` does, and for a class, for unknown sides, and for a program without
+    `dtype` that fails for one head, or returns no array.
     """
     if inspect.isclass(target):
         raise Unsuitable(f"{name_of(target)} is a class, want a function of heads, queries, keys")

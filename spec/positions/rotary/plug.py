@@ -1,11 +1,4 @@
-"""The record of an ordinary program that rotates by positions.
-
-    rotation(rotate)           rotate(x, positions) or rotate(x, first): (B, H, N, D) to the same
-    rotation(RotaryEmbedding)  a class: RotaryEmbedding(D) is such a function
-
-`base` and `width` (how many columns are rotated) are used where they are there, and so are
-`rotate.backward` and `rotate.place`; torch differentiates by itself.
-"""
+"""The record of an ordinary program that rotates by positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,13 +31,12 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
         of x; or a class, whose objects, made from D, are such functions. positions are 64-bit
         integers (N) or (B, N). Other names: position_ids, input_pos, pos; offset, start,
         start_pos, position_offset; theta, rope_theta for `base`; rotary_dim, rotary_width
-        for `width`. What is not taken is not asked for. `rotate.backward(dout, ...)` gives
-        dq (B, H, N, D), and `rotate.place(q, k, v, ...)` the three arrays for attention.
+        for `width`, how many columns are rotated. What is not taken is not asked for.
+        `rotate.backward(dout, ...)` gives dq (B, H, N, D), and `rotate.place(q, k, v, ...)` the
+        three arrays for attention.
     layout: "bhld", or "blhd" for (B, N, H, D). how: as `spec.positions.calling.made` has it;
         conventions {"pairing": "halves"} where column i is paired with i + width / 2.
-    Raises Unsuitable, in one line: what is no function; parameters that are required and that
-    no problem has, or too few of them; an unknown layout, pairing or library. A result of the
-    wrong shape or dtype is a Violation when it comes, and an exception a Refused.
+    Raises Unsuitable as `made` does, and for an unknown layout or pairing.
     """
     if layout not in LAYOUTS:
         raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")

@@ -1,11 +1,4 @@
-"""The record of an ordinary program that adds sinusoidal positions.
-
-    encoding(encode)             encode(x) or encode(x, first): (B, N, E) to (B, N, E)
-    encoding(PositionalEncoding) a class: PositionalEncoding(E) is such a function
-
-A table is seen through zeros, to which it is added, if it is not shown; torch differentiates by
-itself. For the pairing "halves" the columns are put in the order of this specification.
-"""
+"""The record of an ordinary program that adds sinusoidal positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,9 +21,7 @@ def encoding(target: Callable[..., Any], **how: Any) -> Encoding:
         dtype)` gives (length, width), and `encode.backward(dout, x[, first])` dx (B, N, E).
     how: as `spec.positions.calling.made` has it; conventions {"pairing": "halves"} where all
         sines come before all cosines.
-    Raises Unsuitable, in one line: what is no function; parameters that are required and that
-    no problem has, or too few of them; an unknown pairing or library. A result of the wrong
-    shape or dtype is a Violation when it comes, and an exception a Refused.
+    Raises Unsuitable as `made` does, and for an unknown pairing.
     """
     ready, facts = made(target, 1, ("first",), **how)
     pairing = known(facts["conventions"])
