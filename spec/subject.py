@@ -51,10 +51,10 @@ class Subject:
     dtypes: the formats it takes. conventions: where it departs from the default.
 
     Each kind of subject says what it is about, which of its functions offer a capability by being
-    there, what tells each of its kinds of problem, and the choices that conventions leave it, the
-    default first.
+    there, and the choices that conventions leave it, the default first.
     otherwise: what belongs to the core of nearly all, and what does instead for one that never
     answers it: of what is always causal, the causal problems.
+    kinds: those of its problems that may be refused, and what tells each.
     """
 
     name: str

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends import Unsuitable, known
-from spec.backends.calling import library_of, probing, required, told
+from spec.backends import Unsuitable
+from spec.backends.calling import plugged, probing, required, told
 from spec.backends.library import Library, name_of
 from spec.backends.results import check, numbers, refusing
 from spec.cache.notation import Chunk, Problem
@@ -40,30 +40,22 @@ LIBRARIES = ("numpy", "torch")
 KNOWN = ("batch", "heads", "key_heads", "capacity", "width", "value_width", "dtype", "device")
 
 
-def cache(
-    target: Callable[..., Any],
-    *,
-    name: str | None = None,
-    backend: str | None = None,
-    device: str = "cpu",
-    dtypes: tuple[str, ...] | None = None,
-    origin: str = "",
-) -> Cache:
+def cache(target: Callable[..., Any], **how: Any) -> Cache:
     """The record of a class of caches, or of whatever makes one when it is called.
 
+    how: as `spec.backends.calling.plugged` has it.
     Raises Unsuitable: what cannot be constructed, or has no `extend` that answers two chunks
     with outputs of the right shape and dtype.
     """
     if not callable(target):
         raise Unsuitable(f"a cache is a class, or a function that makes one; got {target!r:.60}")
-    arrays = library_of(target, backend, device)
+    arrays, facts = plugged(target, **how)
     if arrays.name not in LIBRARIES:
         raise Unsuitable(f"caches are judged in NumPy and torch, not in {arrays.name}")
-    made = Made(target, arrays, constructor(target, name or name_of(target)))
-    dtypes = known(dtypes or arrays.dtypes, arrays)
-    first = made.probed(dtypes[0])
+    made = Made(target, arrays, constructor(target, facts["name"]))
+    first = made.probed(facts["dtypes"][0])
     return Cache(
-        name=name or name_of(target),
+        **facts,
         begin=made.begin,
         extend=made.extend,
         watched=made.watched,
@@ -71,8 +63,6 @@ def cache(
         fork=made.fork if hasattr(first, "fork") else not_offered,
         persistent=bool(getattr(first, "persistent", False)),
         answers=KINDS if "counts" in (told(first.extend) or ()) else KINDS - {Capability.RAGGED},
-        dtypes=dtypes,
-        origin=origin,
     )
 
 
