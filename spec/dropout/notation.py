@@ -93,7 +93,6 @@ class Dropout(Subject):
     backward: Gradients, with the mask that the forward pass has from the same seed.
     weights: those that it shows, (B, H, N, M).
     call: the forward pass as its caller sees it.
-    The rest is as `spec.subject.Subject` has it.
     """
 
     forward: Callable[[Problem], Array]

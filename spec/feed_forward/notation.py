@@ -62,7 +62,6 @@ class FeedForward(Subject):
     """One way to compute the network: plain functions of a problem, and what they leave out.
 
     forward: y (B, N, E). backward: Gradients. call: the forward pass as its caller sees it.
-    The rest is as `spec.subject.Subject` has it.
     """
 
     forward: Callable[[Problem], Array]

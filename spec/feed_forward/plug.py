@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from spec.backends.calling import plugged, probing
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import read, refusing, watched, words
 from spec.comparison import Violation
+from spec.entries import eighths
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
 from spec.notation import Array, Call
 from spec.subject import not_offered
 
 INPUTS = Gradients._fields
-PROBE = {"x": (2, 3, 4), "W1": (4, 5), "b1": (5,), "W2": (5, 4), "b2": (4,), "dy": (2, 3, 4)}
 
 
 def feed_forward(target: Callable[..., Any], **how: Any) -> FeedForward:
@@ -41,10 +39,15 @@ def feed_forward(target: Callable[..., Any], **how: Any) -> FeedForward:
         backward=wrapped.gradients if wrapped.differentiable else not_offered,
         call=wrapped.watched,
     )
-    ones: dict[str, Any] = {name: np.ones(shape) for name, shape in PROBE.items()}
     with probing(f"{title} is no feed-forward network"):
-        record.forward(Problem(**ones, dtype=record.dtypes[0]))
+        record.forward(core(record.dtypes[0]))
     return record
+
+
+def core(dtype: str) -> Problem:
+    """Three positions of width four, and five units."""
+    shapes = [(2, 3, 4), (4, 5), (5,), (5, 4), (4,), (2, 3, 4)]
+    return Problem(*(eighths(*shape, seed=i) for i, shape in enumerate(shapes)), dtype=dtype)
 
 
 def _of_five(function: Callable[..., Any], title: str) -> Callable[..., Any]:

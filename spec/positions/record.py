@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from spec.attention import options
 
+LONG = 256  # a table of a fixed length is at least so long
+
 
 class Capability(StrEnum):
     """What a clause may ask of an encoding, of a rotation, or of a bias."""

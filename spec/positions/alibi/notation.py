@@ -29,7 +29,6 @@ class Problem(Posed):
     """Scores that a bias is added to: (H, N, M), and N is at most M. Only their shape matters.
 
     asked: the slopes (H) that are asked for; None for the published ones.
-    The rest is as `spec.notation.Posed` has it.
     """
 
     scores: Array
@@ -71,7 +70,6 @@ class LinearBias(Subject):
     bias: b (H, N, M)    slopes: m (H)    call: the bias as its caller sees it
     conventions: "sides" is "past" where a causal mask hides what lies ahead, so that
         nothing is claimed about it, or "both" for a bias -m |i - j|.
-    The rest is as `spec.subject.Subject` has it.
     """
 
     bias: Callable[[Problem], Array]

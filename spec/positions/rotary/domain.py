@@ -17,20 +17,16 @@ from spec import entries
 from spec.domain import SEEDS, Scope, strategy
 from spec.notation import Array
 from spec.positions.angles import BASE
-from spec.positions.record import Capability
-from spec.positions.rotary.notation import LONG, Problem
-from spec.sizes import EDGES, SMALL, pick
+from spec.positions.record import LONG, Capability
+from spec.positions.rotary.notation import Problem
+from spec.positions.sinusoidal.domain import FAMILIES, FAR, LENGTHS, MOST, NEAR
+from spec.sizes import pick
 from spec.subject import holding
 
-FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")
 WIDTHS = (2, 4, 4, 6, 8, 10, 16)
 WIDE = (64, 80, 128)
-LENGTHS = (*SMALL, *SMALL, *SMALL, *EDGES[:9])
 LONG_LENGTHS = (257, 513)
 BASES = (100.0, 500000.0)
-NEAR = (1, 2, 3, 7, 30)
-FAR = (255, 511, 2047, 2049, 4095, 32767, 65536, 99999)
-MOST = 2**17  # numbers in an array
 REACHES = {"near": 50, "any": 5000, "far": 100_000}  # of positions in any order
 
 
@@ -75,14 +71,12 @@ class Turns:
         H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
         shape = (B, H, N, D)
         seeded = partial(entries.entries, dtype=scope.dtype)
-        q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
+        arrays = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
         base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
+        positions = _positions(draw, self, scope, (B, N))
         return Problem(
-            q,
-            k,
-            v,
-            dout,
-            positions=_positions(draw, self, scope, (B, N)),
+            *arrays,
+            positions,
             base=base,
             turned=_turned(draw, self, scope, D),
             dtype=scope.dtype,

@@ -20,10 +20,8 @@ import numpy as np
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.angles import BASE
 from spec.positions.pairing import PAIRINGS
-from spec.positions.record import Capability
+from spec.positions.record import LONG, Capability
 from spec.subject import Subject, not_offered
-
-LONG = 256  # a table of a fixed length is at least so long
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,6 @@ class Problem(Posed):
 
     q, k, v, dout: (B, H, N, D). positions: (B, N), whole numbers. base: of the frequencies.
     turned: how many of the first columns are rotated, None for all of them.
-    The rest is as `spec.notation.Posed` has it.
     """
 
     q: Array
@@ -97,7 +94,6 @@ class Rotation(Subject):
     place: the rotated q and k, and v, as attention is to receive them
     call: the rotation as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.subject.Subject` has it.
     """
 
     rotate: Callable[[Problem], Array]

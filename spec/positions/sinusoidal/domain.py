@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spec import entries
 from spec.domain import SEEDS, Scope, strategy
-from spec.positions.record import Capability
-from spec.positions.sinusoidal.notation import LONG, Problem
+from spec.positions.record import LONG, Capability
+from spec.positions.sinusoidal.notation import Problem
 from spec.sizes import EDGES, SMALL, pick
 
 FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")

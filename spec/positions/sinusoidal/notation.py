@@ -19,10 +19,8 @@ import numpy as np
 
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
-from spec.positions.record import Capability
+from spec.positions.record import LONG, Capability
 from spec.subject import Subject, not_offered
-
-LONG = 256  # a table of a fixed length is at least so long
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Problem(Posed):
     """Tokens to be told their positions, and the loss <dout, y> to differentiate.
 
     x, dout: (B, N, E). first: the position of the first token, more than zero where a
-    cache holds those before. The rest is as `spec.notation.Posed` has it.
+    cache holds those before.
     """
 
     x: Array
@@ -69,7 +67,6 @@ class Encoding(Subject):
     table: (N, E), the rows of the problem's positions    add: y (B, N, E)
     backward: dx (B, N, E)    call: the sum as its caller sees it
     conventions: "pairing", for which its functions have been put in our order already.
-    The rest is as `spec.subject.Subject` has it.
     """
 
     table: Callable[[Problem], Array]
