@@ -71,18 +71,11 @@ class Turns:
         H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
         shape = (B, H, N, D)
         seeded = partial(entries.entries, dtype=scope.dtype)
-        arrays = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
+        q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
         base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
-        positions = _positions(draw, self, scope, (B, N))
-        return Problem(
-            *arrays,
-            positions,
-            base=base,
-            turned=_turned(draw, self, scope, D),
-            dtype=scope.dtype,
-            rounding=scope.rounding,
-            seed=draw(SEEDS),
-        )
+        places, turned = _positions(draw, self, scope, (B, N)), _turned(draw, self, scope, D)
+        problem = Problem(q, k, v, dout, places, base=base, turned=turned, seed=draw(SEEDS))
+        return problem.but(dtype=scope.dtype, rounding=scope.rounding)
 
 
 def _length(draw: st.DrawFn, domain: Turns, scope: Scope) -> int:
