@@ -10,6 +10,7 @@ from spec.backends.calling import by_place, matched, plugged, told
 from spec.backends.library import Library, name_of
 from spec.backends.results import read, refusing
 from spec.notation import Array
+from spec.subject import Subject
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "first": ("first", "offset", "start", "start_pos", "position_offset"),
@@ -72,26 +73,35 @@ class Made:
 
 
 def made(
+    record: type[Subject],
     target: Callable[..., Any],
     leading: int,
-    wanted: Collection[str],
+    answers: Mapping[str, tuple[str, ...]],
     *,
     conventions: Mapping[str, str] | None = None,
     **how: Any,
 ) -> tuple[Made, dict[str, Any]]:
-    """A target with `leading` arguments and some of the wanted options, ready to be called.
+    """A target with `leading` arguments and some options, ready to be called.
 
-    And what its record says of it; how: as `spec.backends.calling.plugged` has it. conventions:
-    those that are declared, else those that the target carries as an attribute.
+    And what its record says of it. answers: for each option, the kinds of problem that cannot be
+    put without. how: as `spec.backends.calling.plugged` has it. conventions: those that are
+    declared, else those that the target carries as an attribute.
     Raises Unsuitable, in one line: what is no function; too few parameters, one that is required
-    and unknown, or one that is an option of another kind of program; an unknown library. A result
-    of the wrong shape or dtype is a Violation when it comes, and an exception a Refused.
+    and unknown, or one that is an option of another kind of program; an unknown choice, or an
+    unknown library. A result of the wrong shape or dtype is a Violation when it comes, and an
+    exception a Refused.
     """
     if not callable(target):
         raise Unsuitable(f"{type(target).__name__} is no function and no class of functions")
     library, facts = plugged(target, **how)
-    options = _options(target, leading, wanted)
-    facts["conventions"] = conventions or getattr(target, "conventions", {})
+    chosen = conventions or getattr(target, "conventions", {})
+    for name, choices in record.choices.items():
+        if chosen.get(name, choices[0]) not in choices:
+            raise Unsuitable(f"unknown {name} {chosen[name]!r}: choose from {', '.join(choices)}")
+    options = _options(target, leading, answers)
+    put = frozenset().union(*(answers[option] for option in options))
+    kinds = record.answers - frozenset().union(*answers.values()) | put
+    facts |= {"conventions": chosen, "answers": kinds, "differentiates": kinds}
     return Made(target, library, options), facts
 
 

@@ -8,22 +8,11 @@ columns, P and P^-1, so one definition serves both. In an odd width, the last co
 first of a pair whose second is missing.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from spec.backends import Unsuitable
 from spec.notation import Array
 
 PAIRINGS = ("interleaved", "halves")
-
-
-def known(conventions: Mapping[str, str]) -> str:
-    """The pairing that is declared. Raises Unsuitable: one that is not known."""
-    pairing = conventions.get("pairing", PAIRINGS[0])
-    if pairing not in PAIRINGS:
-        raise Unsuitable(f"unknown pairing {pairing!r}: choose from {', '.join(PAIRINGS)}")
-    return pairing
 
 
 def order(width: int, pairing: str, turned: int | None = None) -> Array:

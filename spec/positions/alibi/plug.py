@@ -10,12 +10,12 @@ from spec.backends import Unsuitable
 from spec.backends.library import name_of
 from spec.backends.results import watched
 from spec.notation import Array, Call
-from spec.positions.alibi.notation import KINDS, SIDES, LinearBias, Problem
+from spec.positions.alibi.notation import LinearBias, Problem
 from spec.positions.calling import Made, made
 from spec.positions.record import Capability
 from spec.subject import Refused, not_offered
 
-OPTIONS = ("first", "slopes", "dtype")
+ANSWERS = {"first": (), "slopes": (Capability.SLOPES,), "dtype": ()}
 
 
 def linear_bias(target: Callable[..., Any], **how: Any) -> LinearBias:
@@ -28,26 +28,20 @@ def linear_bias(target: Callable[..., Any], **how: Any) -> LinearBias:
         `bias.slopes(heads[, dtype])` shows the slopes, (heads).
     how: as `spec.positions.calling.made` has it; conventions {"sides": "both"} for -m |i - j|. By
         default nothing is asked of keys that lie ahead, but that a mask can hide them.
-    Raises Unsuitable as `made` does, and for a class, for unknown sides, and for a program without
+    Raises Unsuitable as `made` does, and for a class, and for a program without
     `dtype` that fails for one head, or returns no array.
     """
     if inspect.isclass(target):
         raise Unsuitable(f"{name_of(target)} is a class, want a function of heads, queries, keys")
-    ready, facts = made(target, 3, OPTIONS, **how)
-    sides = facts["conventions"].get("sides", SIDES[0])
-    if sides not in SIDES:
-        raise Unsuitable(f"unknown sides {sides!r}: choose from {', '.join(SIDES)}")
+    ready, facts = made(LinearBias, target, 3, ANSWERS, **how)
     if not how.get("dtypes") and "dtype" not in ready.options:
         facts["dtypes"] = (_returned(ready),)
     seen = Seen(ready)
-    kinds = frozenset(KINDS) - (set() if "slopes" in ready.options else {Capability.SLOPES})
     return LinearBias(
         **facts,
         bias=seen.bias,
         slopes=seen.slopes if ready.attribute("slopes") else not_offered,
         call=seen.watched,
-        answers=kinds,
-        differentiates=kinds,
     )
 
 

@@ -11,16 +11,16 @@ from spec.backends.library import Library
 from spec.positions.angles import BASE
 from spec.positions.calling import made
 from spec.positions.conventions import Turning
-from spec.positions.pairing import known
+from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
 from spec.positions.rotary.notation import Problem, Rotation
 from spec.subject import Refused, not_offered
 
 ANSWERS = {
-    "first": {Capability.OFFSET},
-    "positions": {Capability.OFFSET, Capability.POSITIONS, Capability.ROWS_OF_POSITIONS},
-    "base": {Capability.BASE},
-    "width": {Capability.PARTIAL_ROTATION},
+    "first": (Capability.OFFSET,),
+    "positions": (Capability.OFFSET, Capability.POSITIONS, Capability.ROWS_OF_POSITIONS),
+    "base": (Capability.BASE,),
+    "width": (Capability.PARTIAL_ROTATION,),
 }
 
 
@@ -36,22 +36,19 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
         three arrays for attention.
     layout: "bhld", or "blhd" for (B, N, H, D). how: as `spec.positions.calling.made` has it;
         conventions {"pairing": "halves"} where column i is paired with i + width / 2.
-    Raises Unsuitable as `made` does, and for an unknown layout or pairing.
+    Raises Unsuitable as `made` does, and for an unknown layout.
     """
     if layout not in LAYOUTS:
         raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
-    ready, facts = made(target, 1, ANSWERS, **how)
-    pairing = known(facts["conventions"])
+    ready, facts = made(Rotation, target, 1, ANSWERS, **how)
+    pairing = facts["conventions"].get("pairing", PAIRINGS[0])
     seen = Turning(ready, pairing, asked, "q", "the rotated array", layout=layout)
-    kinds = frozenset({Capability.LONG}).union(*(ANSWERS[option] for option in ready.options))
     return Rotation(
         **facts,
         rotate=seen.forward,
         backward=seen.backward if ready.differentiates else not_offered,
         place=seen.place if ready.attribute("place") else not_offered,
         call=seen.watched,
-        answers=kinds,
-        differentiates=kinds,
     )
 
 

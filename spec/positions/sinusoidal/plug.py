@@ -5,10 +5,12 @@ from typing import Any
 
 from spec.positions.calling import made
 from spec.positions.conventions import Turning
-from spec.positions.pairing import known
+from spec.positions.pairing import PAIRINGS
 from spec.positions.record import Capability
-from spec.positions.sinusoidal.notation import KINDS, Encoding
+from spec.positions.sinusoidal.notation import Encoding
 from spec.subject import not_offered
+
+ANSWERS = {"first": (Capability.OFFSET,)}
 
 
 def encoding(target: Callable[..., Any], **how: Any) -> Encoding:
@@ -21,18 +23,15 @@ def encoding(target: Callable[..., Any], **how: Any) -> Encoding:
         dtype)` gives (length, width), and `encode.backward(dout, x[, first])` dx (B, N, E).
     how: as `spec.positions.calling.made` has it; conventions {"pairing": "halves"} where all
         sines come before all cosines.
-    Raises Unsuitable as `made` does, and for an unknown pairing.
+    Raises Unsuitable as `made` does.
     """
-    ready, facts = made(target, 1, ("first",), **how)
-    pairing = known(facts["conventions"])
+    ready, facts = made(Encoding, target, 1, ANSWERS, **how)
+    pairing = facts["conventions"].get("pairing", PAIRINGS[0])
     seen = Turning(ready, pairing, lambda _, p: {"first": p.first}, "x", "y", ("dout", "x"))
-    kinds = frozenset(KINDS) - (set() if "first" in ready.options else {Capability.OFFSET})
     return Encoding(
         **facts,
         table=seen.table,
         add=seen.forward,
         call=seen.watched,
         backward=seen.backward if ready.differentiates else not_offered,
-        answers=kinds,
-        differentiates=kinds,
     )
