@@ -61,11 +61,11 @@ class Mistake:
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
 
-def steps(module: ModuleType, *others: Callable[..., Any]) -> Steps:
-    """The right steps: the functions that a module defines, and others, by name."""
-    functions: list[Any] = [f for f in vars(module).values() if isfunction(f)]
-    own = [f for f in functions if f.__module__ == module.__name__]
-    fields = [(f.__name__, Any, f) for f in (*own, *others)]
+def steps(module: ModuleType, **others: Callable[..., Any]) -> Steps:
+    """The right steps by name: the functions that a module defines, and others."""
+    functions = {name: f for name, f in vars(module).items() if isfunction(f)}
+    own = {name: f for name, f in functions.items() if f.__module__ == module.__name__}
+    fields = [(name, Any, f) for name, f in (own | others).items()]
     return make_dataclass("Steps", fields, frozen=True)()
 
 

@@ -65,20 +65,10 @@ class Problems:
         q, k, v, dout = (rounded(x, scope.dtype) for x in (q / SMALLER, *others))
         seed = draw(SEEDS)
         mask, causal = (None, False) if self.crowd else _hidden(draw, scope.answers, seed, N, M)
-        problem = Problem(
-            q,
-            k,
-            v,
-            dout,
-            p=pick(draw, self.rates),
-            mask=mask,
-            causal=causal,
-            scale=pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None,
-            dtype=scope.dtype,
-            rounding=scope.rounding,
-            seed=seed,
-        )
-        return tamed(problem)
+        p = pick(draw, self.rates)
+        scale = pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None
+        problem = Problem(q, k, v, dout, p, mask=mask, causal=causal, scale=scale, seed=seed)
+        return tamed(problem.but(dtype=scope.dtype, rounding=scope.rounding))
 
 
 CROWDS = Problems(crowd=True, rates=FAIR_RATES)

@@ -59,4 +59,4 @@ def program(steps: Steps) -> Any:
     return network
 
 
-wrong = partial(mistake.wrong, mistake.steps(steps, mistake.call), program)
+wrong = partial(mistake.wrong, mistake.steps(steps, call=mistake.call), program)
