@@ -179,8 +179,8 @@ def test_moves_carry_the_mask_along() -> None:
 
 
 def test_a_permutation_moves_something() -> None:
-    for seed in range(50):
+    for number in range(50):
         (problem,) = drawn(Problems(), Scope("float32", KINDS), 1)
-        order = moves.permutation(problem.but(seed=seed), 3)
+        order = moves.permutation(problem.but(seed=number), 3)
         assert sorted(order) == [0, 1, 2]
         assert list(order) != [0, 1, 2]
