@@ -23,8 +23,7 @@ attention. To read in this order:
     together      sequences and heads are decoded together, and each is alone   C31 to C35
     memory        a cache remembers one text, and nothing else            C36 to C39
     proofs        what holds without rounding
-    adapter       every attention function is a cache that keeps all and computes anew
-    loading       the record of a class that somebody wrote; parameters, what it is made with
+    plug          the record of a class that somebody wrote
     mistakes      plausible wrong caches
 
 Nothing is said of caches that forget on purpose (windows, attention sinks, eviction), that

@@ -9,13 +9,13 @@ import pytest
 
 from implementations import TARGETS
 from implementations.cached import Growing, fixed
+from implementations.computing_anew import WAYS, Way, cache_of, first_way
 from implementations.paged import Paged
 from spec import CLAUSES
 from spec.attention.mistakes import MISTAKES as ATTENTION_MISTAKES
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
-from spec.cache.adapter import WAYS, Way, cache_of, first_way
 from spec.cache.definition import DEFINITION
 from spec.cache.plug import cache
 from spec.cache.record import Cache
