@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes.steps import softmax
+from spec.attention.mistakes.steps import softmax, weigh
 from spec.cache.mistakes.making import wrong
-from spec.cache.mistakes.steps import Kept, visible, weigh
+from spec.cache.mistakes.steps import Kept, visible
 from spec.notation import Array
 
 

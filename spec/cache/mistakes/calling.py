@@ -1,29 +1,28 @@
 """The call as its caller sees it; and what looks like a mistake and is none."""
 
+from typing import Any
+
 import numpy as np
 
 from spec.cache.mistakes import steps
 from spec.cache.mistakes.making import Buffered, Extend, wrong
-from spec.cache.mistakes.steps import Kept, put
+from spec.cache.mistakes.steps import Kept
+from spec.cache.reading import put
 from spec.notation import Array
 
 
 @wrong("call", incident="plausible")
-def scales_queries_in_place(
-    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
-) -> Array:
+def scales_queries_in_place(extend: Extend, cache: Buffered, query: Array, *rest: Any) -> Array:
     """Writes `query *= scale` once the answer is there, and the queries are the caller's."""
-    out = extend(cache, query, key, value, counts)
+    out = extend(cache, query, *rest)
     query *= query.dtype.type(0.5)
     return out
 
 
 @wrong("call", incident="I29")
-def answers_into_the_same_array(
-    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
-) -> Array:
+def answers_into_the_same_array(extend: Extend, cache: Buffered, *chunk: Any) -> Array:
     """Has one array for its answers, so that the next answer overwrites the last."""
-    out = extend(cache, query, key, value, counts)
+    out = extend(cache, *chunk)
     held: Array | None = vars(cache).get("held")
     if held is None or held.shape != out.shape:
         held = vars(cache)["held"] = np.empty_like(out)
@@ -63,9 +62,7 @@ def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Ar
     """Writes whole chunks, and lets the next one overwrite what was no text."""
     del counts
     n = key.shape[2]
-    missing = int(kept.lengths.max()) + n - kept.room
-    if missing > 0:
-        kept.k, kept.v = (steps.grow(x, kept.room + missing) for x in (kept.k, kept.v))
-    every = np.full(len(key), n)
+    most, every = int(kept.lengths.max()) + n, np.full(len(key), n)
+    kept.k, kept.v = (steps.grow(x, most) for x in (kept.k, kept.v))
     put(kept.k, key, kept.lengths, every)
     put(kept.v, value, kept.lengths, every)

@@ -9,7 +9,8 @@ import numpy as np
 
 from spec.cache.mistakes import steps
 from spec.cache.mistakes.making import Buffered, Extend, wrong
-from spec.cache.mistakes.steps import Kept, put, write
+from spec.cache.mistakes.steps import Kept, write
+from spec.cache.reading import put
 from spec.notation import Array
 
 WINDOW = 16  # places of a ring that was to be long enough
@@ -41,11 +42,8 @@ def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array
 ) -> None:
     """Has a place for keys and another for values, and takes back only the first."""
-    missing = int((kept.high + counts).max()) - kept.room
-    if missing > 0:
-        kept.k, kept.v = (
-            np.pad(x, ((0, 0), (0, 0), (0, missing), (0, 0))) for x in (kept.k, kept.v)
-        )
+    most = int((kept.high + counts).max())
+    kept.k, kept.v = (steps.grow(x, most) for x in (kept.k, kept.v))
     put(kept.k, key, kept.lengths, counts)
     put(kept.v, value, kept.high, counts)
 

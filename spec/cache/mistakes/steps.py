@@ -3,7 +3,8 @@
     start                   what a cache holds in which nothing was read
     count, take, grow       the tokens of a chunk that are text, and room for them
     write, fetch            where they are put, and found again
-    share, scale, visible, weigh, combine, finish       the attention to what is there
+    scale, visible          the attention to what is there; share, weigh, combine and finish are
+                            those of `spec.attention.mistakes.steps`
     forget, branch          taking back, and going on twice
 
 All room is read, and what does not count is hidden: so it is done where shapes must not
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes.steps import divided, top
+from spec.attention.mistakes.steps import combine, finish, share, weigh
+from spec.cache.reading import put
 from spec.mistake import call
 from spec.notation import Array
 
@@ -77,20 +79,9 @@ def write(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     put(kept.v, value, kept.lengths, counts)
 
 
-def put(x: Array, tokens: Array, first: Array, counts: Array) -> None:
-    """The first tokens of each sequence, so many, to its places from `first` on."""
-    sequence, token = np.nonzero(np.arange(tokens.shape[2]) < counts[:, None])
-    x[sequence, :, first[sequence] + token] = tokens[sequence, :, token]
-
-
 def fetch(kept: Kept) -> tuple[Array, Array]:
     """Keys and values by place, all the room there is."""
     return kept.k, kept.v
-
-
-def share(x: Array, heads: int) -> Array:
-    """Each key head for the query heads that read it, which are neighbours."""
-    return np.repeat(x, heads // x.shape[1], axis=1)
 
 
 def scale(width: int, _: Array) -> Any:
@@ -105,27 +96,6 @@ def visible(kept: Kept, before: Array, n: int) -> Array:
     """
     own = before[:, None] + np.arange(n)
     return np.asarray(np.arange(kept.room) <= own[..., None])
-
-
-def weigh(s: Array, seen: Array) -> Array:
-    """The softmax over what is seen."""
-    hidden = np.where(seen, s, -np.inf)
-    e = np.exp(hidden - top(hidden))
-    return divided(e, e.sum(axis=-1, keepdims=True))
-
-
-def combine(a: Array, v: Array, seen: Array) -> Array:
-    """The weighted sum of the values that are seen, though another be no number."""
-    live = np.isfinite(v)
-    if live.all():
-        return a @ v
-    reached = np.broadcast_to(seen, a.shape).astype(v.dtype) @ ~live > 0
-    return np.where(reached, np.nan, a @ np.where(live, v, 0))
-
-
-def finish(o: Array, dtype: Any) -> Array:
-    """The output in the dtype of the query."""
-    return o.astype(dtype)
 
 
 def forget(kept: Kept, lengths: Array) -> None:
