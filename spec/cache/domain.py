@@ -66,19 +66,9 @@ class Texts:
         ragged = self.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
         lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)
         arrivals = _arrivals(pick(draw, ARRIVALS), seed, lengths, ragged)
-        own = {name: x[:, :, : size.N] for name, x in zip("qkv", (q, k, v), strict=True)}
-        other = {
-            f"{name}_other": x[:, :, size.N :] for name, x in zip("qkv", (q, k, v), strict=True)
-        }
-        drawn: dict[str, Any] = {**own, **other}
-        return Problem(
-            **drawn,
-            arrivals=arrivals,
-            lengths=lengths,
-            dtype=scope.dtype,
-            rounding=scope.rounding,
-            seed=seed,
-        )
+        parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
+        drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
+        return Problem(**drawn, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:

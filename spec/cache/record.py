@@ -41,18 +41,6 @@ class State:
     given: Any = None
 
 
-def kinds_of(problem: Problem | State) -> frozenset[str]:
-    """The kinds of problem that `problem`, or that of a state, is; empty for the core."""
-    if isinstance(problem, State):
-        return kinds_of(problem.problem)
-    tests = {
-        Capability.GROUPS: problem.G != problem.H,
-        Capability.WIDTHS: problem.E != problem.D,
-        Capability.RAGGED: not problem.even,
-    }
-    return holding(tests)
-
-
 KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.RAGGED})
 
 
@@ -88,8 +76,15 @@ class Cache(Subject):
     }
 
     def kinds_of(self, problem: Problem | State) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
-        return kinds_of(problem)
+        """The kinds of problem that `problem`, or that of a state, is; empty for the core."""
+        if isinstance(problem, State):
+            problem = problem.problem
+        tests = {
+            Capability.GROUPS: problem.G != problem.H,
+            Capability.WIDTHS: problem.E != problem.D,
+            Capability.RAGGED: not problem.even,
+        }
+        return holding(tests)
 
     @property
     def offers(self) -> frozenset[str]:

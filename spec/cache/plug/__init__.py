@@ -31,6 +31,7 @@ from spec.backends.library import Library, name_of
 from spec.backends.results import check, numbers, refusing
 from spec.cache.notation import Chunk, Problem
 from spec.cache.record import KINDS, Cache, Capability, State
+from spec.entries import eighths
 from spec.notation import Array, Call
 from spec.subject import Refused, not_offered
 
@@ -88,16 +89,9 @@ class Made:
 
     def begin(self, problem: Problem) -> State:
         """A cache that was just made."""
-        given = {
-            "batch": problem.B,
-            "heads": problem.H,
-            "key_heads": problem.G,
-            "capacity": problem.capacity,
-            "width": problem.D,
-            "value_width": problem.E,
-            "dtype": self.library.format(problem.dtype),
-            "device": self.library.device,
-        }
+        p, library = problem, self.library
+        values = (p.B, p.H, p.G, p.capacity, p.D, p.E, library.format(p.dtype), library.device)
+        given = dict(zip(KNOWN, values, strict=True))
         with self.library.quiet(problem.dtype), refusing():
             return State(problem, self.make(**{name: given[name] for name in self.wanted}))
 
@@ -141,7 +135,7 @@ class Made:
 
     def probed(self, dtype: str) -> Any:
         """A cache that answered two chunks. Raises Unsuitable where it does not."""
-        problem = _example(dtype)
+        problem = text(dtype)
         q, k, v = problem.text
         with probing(f"{name_of(self.make)} is no cache"):
             state = first = self.begin(problem)
@@ -173,13 +167,8 @@ class Made:
         return [self.library.placed(x, dtype) for x in chunk[:3]]
 
 
-def _example(dtype: str) -> Problem:
-    """A text of four tokens; no two axes are of the same size."""
-    chance = np.random.default_rng(0)
-    texts = {"": 4, "_other": 1}
-    drawn: dict[str, Any] = {
-        f"{name}{text}": chance.integers(-16, 17, (2, 3, length, 5)) / 8
-        for text, length in texts.items()
-        for name in "qkv"
-    }
-    return Problem(**drawn, arrivals=np.zeros((0, 2), int), lengths=np.full(2, 4), dtype=dtype)
+def text(dtype: str) -> Problem:
+    """A text of five tokens in two sequences, in chunks of two, and another of two tokens."""
+    parts = [eighths(2, 3, length, 4, seed=i) for i, length in enumerate((5, 5, 5, 2, 2, 2))]
+    drawn = zip(Problem.axes, (*parts, np.full((2, 2), 2), np.full(2, 5)), strict=True)
+    return Problem(**dict(drawn), dtype=dtype)  # type: ignore[arg-type]
