@@ -13,8 +13,7 @@ before its last.
 
 import numpy as np
 
-from spec.attention import definition, rounding
-from spec.attention.notation import Problem as Attention
+from spec.attention import definition, moves, rounding
 from spec.cache import proofs
 from spec.cache import rounding as budgets
 from spec.cache.domain import Texts
@@ -71,15 +70,8 @@ def the_last_token_of_a_chunk_sees_everything(cache: Cache, problem: Problem) ->
     """
     ends = np.cumsum(arriving(problem)[:, 0])
     u = int(ends[int(problem.chance().integers(len(ends)))])
-    one = alone(problem, 0)
-    row = Attention(
-        one.q[:, :, u - 1 : u],
-        one.k[:, :, :u],
-        one.v[:, :, :u],
-        np.zeros((1, problem.H, 1, problem.E)),
-        dtype=problem.dtype,
-        rounding=problem.rounding,
-    )
+    whole = budgets.one_pass(alone(problem, 0)).but(causal=False)
+    row = moves.of_keys(moves.of_queries(whole, slice(u - 1, u)), slice(u))
 
     o = reading(cache, problem)[:1, :, u - 1 : u]
 

@@ -98,24 +98,25 @@ class Made:
     def extend(self, state: State, chunk: Chunk) -> tuple[Array, State]:
         """The output (B, H, n, E), and the state after. Raises Violation or Refused."""
         with self.library.quiet(state.problem.dtype):
-            placed = self._placed(state, chunk)
-            out, kept = self._extended(state, chunk, [view for _, view in placed])
+            views = [self.library.placed(x, state.problem.dtype)[1] for x in chunk[:3]]
+            out, kept = self._extended(state, chunk, views)
             return numbers(self.library, out), State(state.problem, kept)
 
     def watched(self, state: State, chunk: Chunk) -> tuple[Call, State]:
         """The same as its caller sees it, who then writes into the arrays that it gave."""
         with self.library.quiet(state.problem.dtype):
-            placed = self._placed(state, chunk)
+            placed = [self.library.placed(x, state.problem.dtype) for x in chunk[:3]]
             before = [self.library.copied(buffer) for buffer, _ in placed]
             out, kept = self._extended(state, chunk, [view for _, view in placed])
-            seen, earlier = numbers(self.library, out), state.given
+            seen = numbers(self.library, out)
+            earlier, then = state.given or (out, seen)
             named = list(zip(INPUTS, placed, before, strict=True))
             call = Call(
                 out=seen,
                 dtype=self.library.dtype_of(out) or "",
                 changed=tuple(n for n, (x, _), y in named if not self.library.same(x, y)),
                 aliased=tuple(n for n, (x, _), _ in named if self.library.overlap(out, x)),
-                reused=earlier is not None and not self._kept(*earlier),
+                reused=not np.array_equal(numbers(self.library, earlier), then, equal_nan=True),
             )
             for buffer, _ in placed:
                 buffer[...] = SPOILED
@@ -156,15 +157,6 @@ class Made:
         shape = (*chunk.q.shape[:3], chunk.v.shape[-1])
         check(self.library, out, shape, state.problem.dtype, "the output")
         return out, after
-
-    def _kept(self, given: Any, seen: Array) -> bool:
-        """Whether an output that was given still holds the numbers that were seen in it."""
-        return bool(np.array_equal(numbers(self.library, given), seen, equal_nan=True))
-
-    def _placed(self, state: State, chunk: Chunk) -> list[tuple[Any, Any]]:
-        """The buffers and the views that hand over queries, keys and values."""
-        dtype = state.problem.dtype
-        return [self.library.placed(x, dtype) for x in chunk[:3]]
 
 
 def text(dtype: str) -> Problem:
