@@ -124,9 +124,7 @@ def gradients(problem: LayerProblem) -> LayerGradients:
     by_input: dict[str, Array] = {}
     for name, dx in zip(problem.given, (dQ @ p.W_q, dK @ p.W_k, dV @ p.W_v), strict=True):
         by_input[name] = by_input[name] + dx if name in by_input else dx
-    return LayerGradients(
-        by_input["query"], by_input.get("key"), by_input.get("value"), by_parameters
-    )
+    return LayerGradients(by_input, by_parameters)
 
 
 def outer(dy: Array, x: Array) -> Array:

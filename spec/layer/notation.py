@@ -160,11 +160,14 @@ class LayerProblem(Posed):
 class LayerGradients:
     """The derivatives of <dout, y>: by the inputs, and by the parameters.
 
-    An array that stands for several inputs has the sum of their derivatives, under the name
-    of the first; the others are None.
+    inputs: by the names of the arrays that are there; one that stands for several inputs has
+    the sum of their derivatives, under the name of the first.
     """
 
-    query: Array
-    key: Array | None
-    value: Array | None
+    inputs: Mapping[str, Array]
     parameters: Parameters
+
+    def mapped(self, function: Callable[[Array], Array]) -> LayerGradients:
+        """`function` of every derivative."""
+        inputs = {name: function(x) for name, x in self.inputs.items()}
+        return LayerGradients(inputs, self.parameters.mapped(function))

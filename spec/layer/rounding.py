@@ -23,7 +23,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from spec.attention.notation import Problem
 from spec.attention.rounding import Bounds
 from spec.attention.rounding.arithmetic import allowed
 from spec.attention.rounding.chained import added_up
@@ -45,7 +44,9 @@ class Budgets:
         self.exact = problem.wide() if problem.dtype == "float64" else problem
         self.inside = definition.inside(self.exact)
         self.rules = allowed(self.inside)
-        self.bounds = Bounds(_narrow(self.inside), self._inputs, self.inside)
+        # A bound is evaluated in float64, which is plenty.
+        narrow = {x: in_float64(getattr(self.inside, x)) for x in ("q", "k", "v", "dout")}
+        self.bounds = Bounds(self.inside.but(**narrow), self._inputs, self.inside)
 
     @cached_property
     def _inputs(self) -> Inexact:
@@ -59,14 +60,9 @@ class Budgets:
         )
         q, k, v, dout = map(definition.split, through, (H, G, G, H))
         if x.turn != "none":
-            still = (
-                (definition.linear(x.query, p.W_q, p.b_q), H, q),
-                (definition.linear(x.key, p.W_k, p.b_k), G, k),
-            )
-            q, k = (
-                turning.budget(x, self.rules, definition.split(y, heads), off)
-                for y, heads, off in still
-            )
+            Q, K = definition.linear(x.query, p.W_q, p.b_q), definition.linear(x.key, p.W_k, p.b_k)
+            q = turning.budget(x, self.rules, definition.split(Q, H), q)
+            k = turning.budget(x, self.rules, definition.split(K, G), k)
             return Inexact(q, k, v, dout)  # turned keys have nothing in common
         b = np.zeros(len(p.W_k)) if p.b_k is None else p.b_k
         return Inexact(q, k, v, dout, common=definition.split(b[None, None], G))
@@ -134,14 +130,12 @@ class Budgets:
             name: self._along([(d, W) for given, d, W in ways if given == name])
             for name in x.distinct
         }
-        return LayerGradients(
-            by_input["query"], by_input.get("key"), by_input.get("value"), by_parameters
-        )
+        return LayerGradients(by_input, by_parameters)
 
     def _along(self, ways: list[tuple[tuple[Array, Array], Array]]) -> Array:
         """The budget of an input's gradient, the sum of dX W over the ways it is read along."""
-        rows = self._side_by_side(*(d for d, _ in ways))
-        return self.linear(*rows, np.concatenate([W for _, W in ways]).T, None, len(ways))
+        dX, B_dX = (np.concatenate(x, axis=-1) for x in zip(*(d for d, _ in ways), strict=True))
+        return self.linear(dX, B_dX, np.concatenate([W for _, W in ways]).T, None, len(ways))
 
     def of_step(self, rate: float) -> Parameters:
         """The budgets of p - rate dp, a product and a difference, each of them stored."""
@@ -167,10 +161,6 @@ class Budgets:
                 x = turning.turn(self.problem, x, sign=-1)
             found.append((definition.merge(x), definition.merge(off)))
         return found
-
-    def _side_by_side(self, *parts: tuple[Array, Array]) -> tuple[Array, Array]:
-        numbers, budgets = zip(*parts, strict=True)
-        return np.concatenate(numbers, axis=-1), np.concatenate(budgets, axis=-1)
 
     # Linear maps
 
@@ -214,14 +204,6 @@ class Budgets:
 def budgets(problem: LayerProblem) -> Budgets:
     """The reference and the budgets of `problem`; kept for the last few problems."""
     return Budgets(problem)
-
-
-def _narrow(problem: Problem) -> Problem:
-    """The same numbers in float64, which is plenty to evaluate a bound."""
-    return problem.but(**{name: in_float64(getattr(problem, name)) for name in _ARRAYS})
-
-
-_ARRAYS = ("q", "k", "v", "dout")
 
 
 def _flat(x: Array) -> Array:

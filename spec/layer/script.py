@@ -86,7 +86,7 @@ def _said(
     elif name == "backward":
         want, within = known.gradients, known.of_gradients
         for x in problem.distinct:
-            yield x, (getattr(answer, x), getattr(want, x), getattr(within, x))
+            yield x, (answer.inputs[x], want.inputs[x], within.inputs[x])
         three = (state_of(found.parameters) for found in (answer, want, within))
         got, right, budgets = three
         for x, dx in got.items():

@@ -33,12 +33,7 @@ def _weights(problem: LayerProblem) -> Array:
 
 
 def _backward(problem: LayerProblem) -> LayerGradients:
-    exact = definition.gradients(problem)
-    of_key, of_value = (
-        None if x is None else rounded(x, problem.dtype) for x in (exact.key, exact.value)
-    )
-    of_parameters = exact.parameters.mapped(lambda x: rounded(x, problem.dtype))
-    return LayerGradients(rounded(exact.query, problem.dtype), of_key, of_value, of_parameters)
+    return definition.gradients(problem).mapped(lambda x: rounded(x, problem.dtype))
 
 
 def _step(problem: LayerProblem, rate: float) -> Parameters:

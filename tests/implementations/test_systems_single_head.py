@@ -39,7 +39,7 @@ def test_the_input_gradient_is_the_sum_of_three_paths_and_gradients_add_up() -> 
     # A layer of one head, and a last projection that does nothing.
     p = Parameters(*(w.T.copy() for w in (head.query, head.key, head.value)), np.eye(E))
     budget = posed(p, 1, *[x[None]] * 3, dout=dout[None], arrays=1).of_gradients
-    equal(got, wanted[0], within=2 * budget.query[0])
+    equal(got, wanted[0], within=2 * budget.inputs["query"][0])
     once = [g.copy() for g in (head.query_gradient, head.key_gradient, head.value_gradient)]
     of_matrices = budget.parameters.W_q, budget.parameters.W_k, budget.parameters.W_v
     for dw, want, within in zip(once, wanted[1:], of_matrices, strict=True):

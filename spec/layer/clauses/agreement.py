@@ -83,7 +83,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
     known = budgets(problem)
     want, within = known.gradients, known.of_gradients
     for name in problem.distinct:
-        equal(getattr(got, name), getattr(want, name), within=getattr(within, name))
+        equal(got.inputs[name], want.inputs[name], within=within.inputs[name])
 
 
 @clause(

@@ -140,15 +140,11 @@ def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None
     """
     apart = moves.apart(problem)
 
-    whole, parts = layer.backward(problem).query, layer.backward(apart)
+    whole, parts = layer.backward(problem).inputs["query"], layer.backward(apart).inputs
 
-    assert parts.key is not None
-    assert parts.value is not None
-    known, three = budgets(problem).of_gradients.query, budgets(apart).of_gradients
-    assert three.key is not None
-    assert three.value is not None
-    within = known + three.query + three.key + three.value
-    equal(whole, parts.query + parts.key + parts.value, within=within)
+    known, three = budgets(problem).of_gradients.inputs, budgets(apart).of_gradients.inputs
+    within = known["query"] + three["query"] + three["key"] + three["value"]
+    equal(whole, parts["query"] + parts["key"] + parts["value"], within=within)
 
 
 @clause(

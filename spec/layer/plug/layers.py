@@ -100,16 +100,9 @@ class WrappedLayer:
             inputs, dout = arrays.distinct(), arrays.field("dout")
             with refusing():
                 of_inputs, named = self.of_layers.gradients(layer, run, inputs, dout)
-            by_input = {
-                name: arrays.read(x, name, f"d{name}")
-                for x, name in zip(of_inputs, problem.distinct, strict=True)
-            }
-            return LayerGradients(
-                by_input["query"],
-                by_input.get("key"),
-                by_input.get("value"),
-                arrays.read_parameters(named, "the gradient of "),
-            )
+            pairs = zip(problem.distinct, of_inputs, strict=True)
+            by_input = {name: arrays.read(x, name, f"d{name}") for name, x in pairs}
+            return LayerGradients(by_input, arrays.read_parameters(named, "the gradient of "))
 
     def step(self, problem: LayerProblem, rate: float) -> Parameters:
         """The parameters after one step of gradient descent."""

@@ -121,12 +121,10 @@ def the_future_is_a_mask(problem: LayerProblem, diagonal: int = 1) -> Array:
 @exactly(("padding", "mask and padding", "bias and padding"), everywhere=True)
 def padding_gets_no_gradient(problem: LayerProblem, everywhere: bool = False) -> Array:
     """dkey_j = 0 and dvalue_j = 0 where j is padding. The control looks at all keys."""
-    found = definition.gradients(problem)
+    found = definition.gradients(problem).inputs
     assert problem.padding is not None
     hidden = problem.padding | everywhere
-    assert found.key is not None
-    assert found.value is not None
-    return flat([found.key[hidden], found.value[hidden]])
+    return flat([found["key"][hidden], found["value"][hidden]])
 
 
 @exactly((*IDLE, "idle by bias"), everyone=True)

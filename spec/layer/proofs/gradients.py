@@ -18,7 +18,6 @@ from spec.notation import Array
 from spec.proving.formulas import residual, untrue_gradients
 from spec.proving.theorem import flat, proved_at
 
-INPUTS = ("query", "key", "value")
 KEYS = "2 keys and values of width 1, no mask"
 OF_ONE_HEAD = "1 head of width 2 or 2 of width 1, 1 query, all biases, " + KEYS
 WIDTHS = "heads, keys and values of width 1, 2 keys, no mask"
@@ -39,10 +38,8 @@ def the_gradients_of_the_inputs_are_the_derivatives(keys: int = 1) -> Array:
     """dquery, dkey and dvalue are derivatives of <dout, y>. The control has no way to the keys."""
     found = []
     for problem in (unbiased(symbolic(H=2)), symbolic(N=2)):
-        closed = definition.gradients(problem)
-        assert closed.key is not None
-        assert closed.value is not None
-        got, of = [closed.query, keys * closed.key, closed.value], problem
+        closed, of = definition.gradients(problem).inputs, problem
+        got = [closed["query"], keys * closed["key"], closed["value"]]
         found.append(untrue_gradients(got, loss(problem), [of.query, of.key, of.value]))
     return flat(found)
 
@@ -111,6 +108,5 @@ def the_output_weights_account_for_the_loss(biased: bool = False) -> Array:
 def a_token_learns_along_three_ways(ways: int = 3) -> Array:
     """d<dout, y(x, x, x)> / dx = dquery + dkey + dvalue. The control forgets the values."""
     problem = of_itself()
-    three = definition.gradients(moves.apart(problem))
-    found = [getattr(three, name) for name in INPUTS[:ways]]
-    return untrue_gradients([sum(found, np.zeros(1))], loss(problem), [problem.query])
+    three = [*definition.gradients(moves.apart(problem)).inputs.values()]
+    return untrue_gradients([sum(three[:ways], np.zeros(1))], loss(problem), [problem.query])
