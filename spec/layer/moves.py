@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spec.layer import definition
 from spec.layer.notation import LayerProblem, Parameters
 from spec.notation import Array
 
@@ -67,17 +68,6 @@ def one_mask(problem: LayerProblem) -> LayerProblem:
     return problem.but(mask=full.copy(), padding=None)
 
 
-def visible(problem: LayerProblem) -> Array:
-    """True where query i may attend to key j.   (B, H, N, M)"""
-    whole = one_mask(problem).mask
-    assert whole is not None
-    allowed = np.logical_not(whole) if whole.dtype == bool else ~np.isneginf(whole)
-    allowed = allowed.reshape(problem.B, problem.H, problem.N, problem.M)
-    return (
-        allowed & ~np.triu(np.ones(allowed.shape[2:], dtype=bool), 1) if problem.causal else allowed
-    )
-
-
 def idle(problem: LayerProblem) -> Array:
     """True for a query that may attend to no key, in any head.   (B, N)"""
-    return np.logical_not(visible(problem).any(axis=(1, 3)))
+    return np.asarray(definition.inside(problem).idle.all(axis=1))

@@ -58,6 +58,11 @@ class Parameters:
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: x for name, x in found.items() if x is not None}
 
+    def with_bias(self, place: str) -> Array:
+        """A projection, with its bias as one more column if it has one.   (A, width + 1)"""
+        W, b = getattr(self, f"W_{place}"), getattr(self, f"b_{place}")
+        return W if b is None else np.concatenate([W, b[:, None]], axis=1)
+
     def but(self, **changes: Any) -> Parameters:
         """The same parameters, except for `changes`."""
         return replace(self, **changes)

@@ -39,7 +39,6 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
     It moves all scores of a query by <q_i, b_k> / sqrt(D). Stacked in a wrong order, it is another
     bias.
     """
-    assert problem.parameters.b_k is not None
     without = problem.of(b_k=np.zeros_like(problem.parameters.b_k))
 
     y, p = layer.forward(problem), layer.forward(without)
@@ -64,11 +63,9 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
 
     This is L13 differentiated, and K2 inside the layer. Rounding is all that is left of it.
     """
-    db = layer.backward(problem).parameters.b_k
+    db = layer.backward(problem).parameters.named()["b_k"]
 
-    assert db is not None
-    within = budgets(problem).of_gradients.parameters.b_k
-    assert within is not None
+    within = budgets(problem).of_gradients.parameters.named()["b_k"]
     equal(db, np.zeros(db.shape), within=within)
 
 
@@ -86,8 +83,7 @@ def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     Weights sum to one, so a constant added to all values is added to their mean. An idle query
     has no mean, and is not drawn.
     """
-    b = problem.parameters.b_v
-    assert b is not None
+    b = problem.parameters.named()["b_v"]
     without = problem.of(b_v=np.zeros_like(b))
 
     y, p = layer.forward(problem), layer.forward(without)
@@ -110,11 +106,9 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
 
     The bias is added to every row of every batch element, so every row teaches it.
     """
-    db = layer.backward(problem).parameters.b_o
+    db = layer.backward(problem).parameters.named()["b_o"]
 
-    within = budgets(problem).of_gradients.parameters.b_o
-    assert db is not None
-    assert within is not None
+    within = budgets(problem).of_gradients.parameters.named()["b_o"]
     equal(db, problem.dout.astype(db.dtype).sum(axis=(0, 1)), within=within)
 
 
@@ -132,14 +126,8 @@ def the_value_bias_learns_through_the_output_weights(layer: Layer, problem: Laye
 
     This is L15 differentiated: b_v and W_o b_v as a part of b_o are the same thing.
     """
-    found = layer.backward(problem).parameters
+    got = layer.backward(problem).parameters.named()
 
-    within = budgets(problem).of_gradients.parameters
-    assert found.b_v is not None
-    assert found.b_o is not None
-    assert within.b_v is not None
-    assert within.b_o is not None
-    W = problem.parameters.W_o.T
-    equal(
-        found.b_v, W.astype(found.b_v.dtype) @ found.b_o, within=within.b_v + through(W, within.b_o)
-    )
+    W, known = problem.parameters.W_o.T, budgets(problem).of_gradients.parameters.named()
+    seen, within = W.astype(got["b_v"].dtype) @ got["b_o"], through(W, known["b_o"])
+    equal(got["b_v"], seen, within=known["b_v"] + within)

@@ -18,19 +18,12 @@ from spec.clause import clause
 from spec.comparison import equal
 from spec.layer import moves
 from spec.layer.domain import LayerProblems
-from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.notation import LayerProblem
 from spec.layer.proofs import gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
-from spec.notation import Array
 
 GRADIENTS = {Capability.GRADIENTS}
-
-
-def with_bias(p: Parameters, place: str) -> Array:
-    """A projection and its bias as one more column.   (A, width + 1)"""
-    W, b = getattr(p, f"W_{place}"), getattr(p, f"b_{place}")
-    return W if b is None else np.concatenate([W, b[:, None]], axis=1)
 
 
 @clause(
@@ -59,11 +52,11 @@ def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> No
 
     for head in range(problem.H):
         own = moves.rows(problem, head)
-        W, V = with_bias(p, "q")[own], with_bias(p, "k")[own]
-        left = W @ with_bias(got, "q")[own].T
-        right = with_bias(got, "k")[own] @ V.T
-        of_left = through(W, with_bias(known, "q")[own].T)
-        of_right = through(V, with_bias(known, "k")[own].T).T
+        W, V = p.with_bias("q")[own], p.with_bias("k")[own]
+        left = W @ got.with_bias("q")[own].T
+        right = got.with_bias("k")[own] @ V.T
+        of_left = through(W, known.with_bias("q")[own].T)
+        of_right = through(V, known.with_bias("k")[own].T).T
         equal(left, right, within=of_left + of_right)
 
 
@@ -91,10 +84,10 @@ def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) ->
 
     for head in range(problem.H):
         own = moves.rows(problem, head)
-        W, V = with_bias(p, "v")[own], p.W_o[:, own].T
-        left = W @ with_bias(got, "v")[own].T
+        W, V = p.with_bias("v")[own], p.W_o[:, own].T
+        left = W @ got.with_bias("v")[own].T
         right = got.W_o[:, own].T @ V.T
-        of_left = through(W, with_bias(known, "v")[own].T)
+        of_left = through(W, known.with_bias("v")[own].T)
         of_right = through(V, known.W_o[:, own]).T
         equal(left, right, within=of_left + of_right)
 

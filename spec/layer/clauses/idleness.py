@@ -14,6 +14,14 @@ from spec.layer.domain import IDLE, LayerProblems
 from spec.layer.notation import LayerProblem
 from spec.layer.proofs import exactly
 from spec.layer.record import Capability, Layer
+from spec.notation import Array
+
+
+def idle_rows_are_the_output_bias(y: Array, problem: LayerProblem) -> None:
+    """Raise Violation unless every idle row of an output is b_o, or zero where there is none."""
+    idle, b = moves.idle(problem)[..., None], problem.parameters.b_o
+    want = np.broadcast_to(0.0 if b is None else b, y.shape)
+    equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)
 
 
 @clause(
@@ -32,10 +40,7 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
     """
     y = layer.forward(problem)
 
-    idle = moves.idle(problem)[..., None]
-    b = problem.parameters.b_o
-    want = np.broadcast_to(0.0 if b is None else b, y.shape)
-    equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)
+    idle_rows_are_the_output_bias(y, problem)
 
 
 @clause(
@@ -55,10 +60,8 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
     """
     y, a = layer.forward(problem), layer.weights(problem)
 
+    idle_rows_are_the_output_bias(y, problem)
     idle = moves.idle(problem)
-    b = problem.parameters.b_o
-    want = np.broadcast_to(0.0 if b is None else b, y.shape)
-    equal(np.where(idle[..., None], y, 0), np.where(idle[..., None], want, 0), within=0)
     mine = idle[:, None, :, None] if problem.asks == "heads" else idle[..., None]
     equal(np.where(mine, a, 0), np.zeros(a.shape), within=0)
 
@@ -83,10 +86,7 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     """
     y = layer.forward(problem)
 
-    idle = moves.idle(problem)[..., None]
-    b = problem.parameters.b_o
-    assert b is not None
-    equal(np.where(idle, y, 0), np.where(idle, np.broadcast_to(b, y.shape), 0), within=0)
+    idle_rows_are_the_output_bias(y, problem)
 
 
 @clause(
@@ -106,7 +106,4 @@ def minus_infinity_leaves_a_query_idle(layer: Layer, problem: LayerProblem) -> N
     """
     y = layer.forward(problem)
 
-    idle = moves.idle(problem)[..., None]
-    b = problem.parameters.b_o
-    want = np.broadcast_to(0.0 if b is None else b, y.shape)
-    equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)
+    idle_rows_are_the_output_bias(y, problem)

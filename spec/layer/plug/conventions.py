@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from spec.attention.plug.always import always, answering, asked
-from spec.attention.plug.idle_rows import Pair, by_default, choices, said
+from spec.attention.plug.idle_rows import Pair, by_default, choices, hiding, said
 from spec.backends.calling import anew, behind
-from spec.layer import moves
+from spec.layer import definition, moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
 from spec.layer.record import Capability, Layer
@@ -104,20 +104,10 @@ def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
 
 def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
     """What is declared of each query, as `idle_rows.said` has it.   (B, N)"""
-    shape = (problem.B, problem.H, problem.N, problem.M)
-    minus, truth = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    bare = moves.one_mask(problem.but(padding=None)).mask
-    assert bare is not None
-    whole = bare.reshape(shape)
-    if whole.dtype == bool:
-        truth |= whole
-    else:
-        minus |= np.isneginf(whole)
+    bare = definition.inside(problem.but(padding=None))
+    by_bias, by_truth = (np.asarray(x.any(axis=1)) for x in hiding(bare))
     if problem.padding is not None:
-        truth |= problem.padding[:, None, None, :]
-    if problem.causal:
-        truth |= np.triu(np.ones(shape[2:], dtype=bool), 1)
-    by_bias, by_truth = (np.asarray(x.any(axis=(1, 3))) for x in (minus, truth))
+        by_truth |= np.any(problem.padding, axis=1, keepdims=True)
     return said(moves.idle(problem), by_bias, by_truth, chosen)
 
 

@@ -12,7 +12,7 @@ and that is the identity of D x D matrices that is proved here.
 import numpy as np
 
 from spec.layer import definition, moves
-from spec.layer.notation import LayerProblem, Parameters
+from spec.layer.notation import LayerProblem
 from spec.layer.proofs.formulas import loss, of_itself, symbolic, unbiased
 from spec.notation import Array
 from spec.proving.formulas import residual, untrue_gradients
@@ -26,11 +26,6 @@ WIDTHS = "heads, keys and values of width 1, 2 keys, no mask"
 def one_head_or_two() -> tuple[LayerProblem, LayerProblem]:
     """The problems of OF_ONE_HEAD."""
     return symbolic(D=2), symbolic(H=2)
-
-
-def with_bias(p: Parameters, place: str) -> Array:
-    """A projection and its bias as one more column.   (A, width + 1)"""
-    return np.concatenate([getattr(p, f"W_{place}"), getattr(p, f"b_{place}")[:, None]], axis=1)
 
 
 @proved_at("2 heads on 1 query without biases, or 1 head on 2 with biases; " + WIDTHS, keys=0)
@@ -75,7 +70,7 @@ def query_and_key_weights_learn_alike(biased: bool = True) -> Array:
     found, width = [], None if biased else -1
     for problem in one_head_or_two():
         p, d = problem.parameters, definition.gradients(problem).parameters
-        W, V, dW, dV = (with_bias(x, y)[:, :width] for x in (p, d) for y in "qk")
+        W, V, dW, dV = (x.with_bias(y)[:, :width] for x in (p, d) for y in "qk")
         for h in range(problem.H):
             own = moves.rows(problem, h)
             found.append(residual(W[own] @ dW[own].T, dV[own] @ V[own].T))
@@ -88,7 +83,7 @@ def value_and_output_weights_learn_alike(biased: bool = True) -> Array:
     found, width = [], None if biased else -1
     for problem in one_head_or_two():
         p, d = problem.parameters, definition.gradients(problem).parameters
-        W, dW = (with_bias(x, "v")[:, :width] for x in (p, d))
+        W, dW = (x.with_bias("v")[:, :width] for x in (p, d))
         for h in range(problem.H):
             own = moves.rows(problem, h)
             found.append(residual(W[own] @ dW[own].T, d.W_o[:, own].T @ p.W_o[:, own]))
