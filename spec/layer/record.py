@@ -42,23 +42,15 @@ class Capability(StrEnum):
     EVALUATION = "knows training from evaluation"
 
 
-KINDS = frozenset(
-    {
-        Capability.MASK,
-        Capability.BIAS,
-        Capability.CAUSAL,
-        Capability.PADDING,
-        Capability.HEAD_MASK,
-        Capability.WIDTHS,
-        Capability.UNBIASED,
-        Capability.UNBATCHED,
-        Capability.APART,
-        Capability.BIASED,
-        Capability.FUTURE,
-        Capability.GROUPS,
-        Capability.STILL,
-    }
-)
+OFFERING: Mapping[str, str] = {  # what is offered by a function that is there
+    Capability.WEIGHTS: "weights",
+    Capability.GRADIENTS: "backward",
+    Capability.STEP: "step",
+    Capability.STATE: "state",
+    Capability.EVALUATION: "sequence",
+    Capability.CALL: "call",
+}
+KINDS = frozenset(Capability).difference(OFFERING)  # of problems
 
 
 def kinds_of(problem: LayerProblem) -> frozenset[str]:
@@ -105,14 +97,7 @@ class Layer(Subject):
     differentiates: frozenset[str] = field(default=KINDS, kw_only=True)
 
     about: ClassVar[str] = "layer"
-    offering: ClassVar[Mapping[str, str]] = {
-        Capability.GRADIENTS: "backward",
-        Capability.WEIGHTS: "weights",
-        Capability.STEP: "step",
-        Capability.STATE: "state",
-        Capability.EVALUATION: "sequence",
-        Capability.CALL: "call",
-    }
+    offering: ClassVar[Mapping[str, str]] = OFFERING
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "idle": CONVENTIONS["idle"],
         "idle bias": CONVENTIONS["idle bias"],

@@ -16,7 +16,7 @@ from spec.comparison import close
 from spec.layer.notation import INPUTS, LayerProblem
 from spec.layer.plug.described import Description
 from spec.layer.plug.layers import WrappedLayer
-from spec.layer.plug.options import flags, masks
+from spec.layer.plug.options import constructed, flags, masks
 from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
@@ -24,7 +24,7 @@ from spec.notation import Array
 from spec.trial import broken
 from spec.written import literal
 
-Said = Mapping[str, tuple[Array, Array, Array]]  # by name: got, want, within
+Said = tuple[str, Array, Array, Array]  # of an array of an answer: its name, got, want, within
 
 
 def calls(
@@ -40,10 +40,11 @@ def calls(
     if declared["idle"] != "zero" or declared["causality"] != "asked":
         return []
     for name, put, answer in _recorded(clause, raw, problem):
-        for what, (got, want, within) in departures(name, put, answer).items():
-            written = Script(raw, wrapped, put).showing(what, want, within)
-            if written and got.shape == want.shape:
-                return written
+        for what, got, want, within in _said(name, put, answer):
+            if got.shape == want.shape and not close(got, want, within):
+                written = Script(raw, wrapped, put).showing(what, want, within)
+                if written:
+                    return written
     return []
 
 
@@ -68,29 +69,19 @@ def _recorded(
     return made
 
 
-def departures(name: str, problem: LayerProblem, answer: Any) -> Said:
-    """The arrays of an answer that are not the definition's, within their budgets."""
-    return {what: said for what, said in _said(name, problem, answer) if not close(*said)}
-
-
-def _said(
-    name: str, problem: LayerProblem, answer: Any
-) -> Iterator[tuple[str, tuple[Array, Array, Array]]]:
+def _said(name: str, problem: LayerProblem, answer: Any) -> Iterator[Said]:
     known = Budgets(problem)
     if name == "forward":
-        yield "y", (answer, known.y, known.of_output)
+        yield "y", answer, known.y, known.of_output
     elif name == "weights" and problem.asks == "mean":
-        yield "weights", (answer, known.weights.mean(axis=1), known.of_mean_weights)
+        yield "weights", answer, known.weights.mean(axis=1), known.of_mean_weights
     elif name == "weights":
-        yield "weights", (answer, known.weights, known.of_weights)
+        yield "weights", answer, known.weights, known.of_weights
     elif name == "backward":
-        want, within = known.gradients, known.of_gradients
-        for x in problem.distinct:
-            yield x, (answer.inputs[x], want.inputs[x], within.inputs[x])
-        three = (state_of(found.parameters) for found in (answer, want, within))
-        got, right, budgets = three
+        three = (answer, known.gradients, known.of_gradients)
+        got, want, within = ({**x.inputs, **state_of(x.parameters)} for x in three)
         for x, dx in got.items():
-            yield x, (dx, right[x], budgets[x])
+            yield x, dx, want[x], within[x]
 
 
 class Script:
@@ -131,10 +122,7 @@ class Script:
     def _made(self) -> list[str]:
         """The layer with its parameters."""
         p = self.problem
-        options = {"batch_first": True} if "batch_first" in self.wrapped.options else {}
-        options |= {} if p.biased else {"bias": False}
-        if p.own_widths:
-            options |= {"kdim": p.key.shape[2], "vdim": p.value.shape[2]}
+        options = constructed(p, self.wrapped.options)
         words = "".join(f", {name}={x}" for name, x in options.items())
         placed = f".to(torch.{p.dtype})" if self.library == "torch" else ""
         state = ", ".join(f"{n!r}: {self._array(x)}" for n, x in state_of(p.parameters).items())

@@ -28,7 +28,7 @@ from spec.comparison import Violation
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
-from spec.layer.plug.options import flags, forms, kinds, masks
+from spec.layer.plug.options import constructed, flags, forms, kinds, masks
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -81,8 +81,6 @@ class WrappedLayer:
         with self.library.quiet(problems[0].dtype):
             layer, found = self._loaded(problems[0]), []
             for problem in problems:
-                if hasattr(layer, "train"):
-                    layer.train(problem.training)
                 out, _ = self._called(layer, problem, self._arrays(problem).inputs())
                 found.append(self._arrays(problem).read(out, "dout", "the output"))
             return tuple(found)
@@ -156,8 +154,6 @@ class WrappedLayer:
                 raise WrongArray(wrong)
             put = self._arrays(problem).put
             self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
-            if hasattr(layer, "train"):
-                layer.train(problem.training)
         return layer
 
     def _made(self, problem: LayerProblem) -> Any:
@@ -165,15 +161,10 @@ class WrappedLayer:
         if self.told.make:
             layer = self.told.made(problem)
         else:
-            options: dict[str, Any] = {"batch_first": True} if "batch_first" in self.options else {}
-            if not problem.biased and "bias" in self.options:
-                options["bias"] = False
-            if problem.own_widths:
-                options |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}
-            layer = self.build(problem.A, problem.H, **options)
+            layer = self.build(problem.A, problem.H, **constructed(problem, self.options))
         if self.told.complete:
             return layer
-        return self.of_layers.completed(layer, problem.A, problem.biased)
+        return self.of_layers.Completed(layer, problem.A, problem.biased)
 
     def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any]]:
         """A layer, and its output as a function of the inputs that are not one array."""
@@ -199,6 +190,8 @@ class WrappedLayer:
         if problem.arrays > self.told.inputs:
             raise Refused("it takes one input")
         with refusing(), self.of_layers.mode(differentiated or problem.training):
+            if hasattr(layer, "train"):
+                layer.train(problem.training)
             result = layer(*arrays[: self.told.inputs], **options)
         if not isinstance(result, tuple):
             return result, None

@@ -42,6 +42,16 @@ def kinds(
     return frozenset(kind for kind, there in wanted.items() if there)
 
 
+def constructed(problem: LayerProblem, options: Container[str]) -> dict[str, Any]:
+    """What a constructor is told beside the width and the heads, of what it has parameters for."""
+    found: dict[str, Any] = {"batch_first": True} if "batch_first" in options else {}
+    if not problem.biased and "bias" in options:
+        found["bias"] = False
+    if problem.own_widths:
+        found |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}
+    return found
+
+
 def flags(problem: LayerProblem, takes: Container[str]) -> dict[str, Any]:
     """The options that are no arrays, of those that the call takes."""
     found: dict[str, Any] = {}

@@ -30,11 +30,6 @@ class Completed(torch.nn.Module):
         return self.output(found[0] if isinstance(found, tuple) else found)
 
 
-def completed(layer: Any, width: int, bias: bool) -> Any:
-    """The layer with an output projection."""
-    return Completed(layer, width, bias)
-
-
 def load(layer: Any, state: Mapping[str, Any]) -> None:
     """Give the layer these parameters; what else it has of its own stays as it was made."""
     layer.load_state_dict({**_buffers(layer), **state})
