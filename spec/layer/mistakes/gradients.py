@@ -4,9 +4,8 @@ import numpy as np
 
 from spec.layer.mistakes import steps
 from spec.layer.mistakes.making import wrong
+from spec.layer.mistakes.steps import Named
 from spec.notation import Array
-
-Named = dict[str, Array]
 
 
 @wrong("score_gradients", incident="S0")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spec.layer.mistakes import steps
+from spec.attention.mistakes.steps import softmax
 from spec.layer.mistakes.making import wrong
 from spec.layer.mistakes.steps import Sizes
 from spec.notation import Array
@@ -31,4 +31,4 @@ def computes_the_scale_by_a_power(sizes: Sizes) -> float:
 @wrong("weigh", incident="I40", harmless=True)
 def subtracts_a_little_more_than_the_maximum(s: Array) -> Array:
     """Shifts by the maximum plus one: any shift cancels."""
-    return steps.weigh(s - 1)
+    return softmax(s - 1)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import mistake
-from spec.layer.mistakes import steps as right
+from spec.layer.definition import merge, split
 from spec.layer.mistakes.steps import RIGHT, Pass, Sizes, Steps
 from spec.layer.notation import Parameters
 from spec.layer.state import parameters_of, state_of
@@ -129,14 +129,14 @@ def differentiated(
 ) -> tuple[list[Array], dict[str, Array]]:
     """The gradients by the inputs and by the parameters, of what a forward pass saw."""
     q, k, v = seen.heads
-    do = right.split(steps.into_context(dout, p["W_o"]), seen.sizes.H)
+    do = split(steps.into_context(dout, p["W_o"]), seen.sizes.H)
     ds = steps.score_gradients(seen.a, do @ v.swapaxes(-1, -2))
     of_heads = {
         "q": seen.sigma * (ds @ k),
         "k": seen.sigma * steps.into_keys(ds, q, v),
         "v": seen.a.swapaxes(-1, -2) @ do,
     }
-    wide = {n: right.merge(d) for n, d in of_heads.items()}
+    wide = {n: merge(d) for n, d in of_heads.items()}
     named = {f"W_{n}": steps.of_weight(wide[n], x) for n, x in zip("qkv", seen.inputs, strict=True)}
     named["W_o"] = steps.of_weight(dout, seen.context)
     if "b_o" in p:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from spec.attention.mistakes.steps import divided, softmax
 from spec.layer.mistakes import steps
 from spec.layer.mistakes.making import wrong
-from spec.layer.mistakes.steps import Sizes
+from spec.layer.mistakes.steps import Inputs, Sizes
 from spec.notation import Array
 
 
@@ -93,9 +94,7 @@ def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
 
 
 @wrong("receive", incident="I25", citation="Kyubyong/transformer#69")
-def forgets_tokens_of_zeros(
-    query: Array, key: Array, value: Array, _: Sizes
-) -> tuple[Array, Array, Array]:
+def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
     """Takes a token whose entries sum to zero for padding, and blots out its value."""
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
@@ -122,21 +121,20 @@ def adds_a_mask_in_half_precision(s: Array, mask: Array | None, padding: Array |
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
     e = np.exp(s)
-    total = e.sum(axis=-1, keepdims=True)
-    return np.asarray(e / np.where(total == 0, 1, total))
+    return divided(e, e.sum(axis=-1, keepdims=True))
 
 
 @wrong("weigh", incident="I01", citation="pytorch/pytorch#103749", convention=("idle", "nan"))
 def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
     """Takes the softmax of a row of -inf, which is 0 / 0."""
     idle = np.isneginf(s).all(axis=-1, keepdims=True)
-    return np.where(idle, np.nan, steps.weigh(s)).astype(s.dtype)
+    return np.where(idle, np.nan, softmax(s)).astype(s.dtype)
 
 
 @wrong("weigh", incident="I01", convention=("idle", "uniform"))
 def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
     """Fills with the lowest number, so that an idle row is a row of ties."""
-    return steps.weigh(np.maximum(s, np.finfo(s.dtype).min))
+    return softmax(np.maximum(s, np.finfo(s.dtype).min))
 
 
 @wrong("show", incident="I37", citation="facebookresearch/fairseq#3365")

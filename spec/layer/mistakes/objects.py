@@ -37,28 +37,26 @@ def answers_in_the_memory_of_the_query(
 
 
 @wrong("call", incident="I23", citation="NVIDIA/Megatron-LM#411")
-def evaluates_for_ever(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
+def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Switches something off for evaluation that training never switches on again."""
-    y, a = call(layer, query, *rest, **o)
+    y, a = call(layer, *inputs, **o)
     if not layer.training:
         vars(layer)["off"] = True
     return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
 
 
 @wrong("call", incident="I28")
-def answers_otherwise_every_third_time(
-    call: Any, layer: Any, query: Array, *rest: Any, **o: Any
-) -> Any:
+def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Adds up in another order now and then, and loses a row in doing so."""
-    y, a = call(layer, query, *rest, **o)
+    y, a = call(layer, *inputs, **o)
     layer.calls = vars(layer).get("calls", 0) + 1
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
 
 
 @wrong("call", incident="I01", citation="pytorch/pytorch#190486")
-def divides_by_zero_in_evaluation(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
+def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
-    y, a = call(layer, query, *rest, **o)
+    y, a = call(layer, *inputs, **o)
     mask, padding = o.get("attn_mask"), o.get("key_padding_mask")
     if layer.training or mask is None or mask.ndim != 2 or mask.dtype != bool:
         return y, a

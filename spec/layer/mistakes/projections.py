@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from spec.layer.mistakes import steps
+from spec.layer.definition import linear, merge
 from spec.layer.mistakes.making import wrong
-from spec.layer.mistakes.steps import Sizes
+from spec.layer.mistakes.steps import Inputs, Named, Sizes
 from spec.notation import Array
-
-Inputs = tuple[Array, Array, Array]
-Named = dict[str, Array]
 
 
 @wrong("split", incident="I24", citation="reczoo/FuxiCTR#30")
@@ -35,14 +32,14 @@ def gives_heads_every_hth_column(x: Array, H: int) -> Array:
 @wrong("merge", incident="I24")
 def joins_heads_in_reverse(x: Array) -> Array:
     """Puts the last head first."""
-    return steps.merge(x[:, ::-1])
+    return merge(x[:, ::-1])
 
 
 @wrong("project", incident="I25", citation="rasbt/LLMs-from-scratch#857")
 def projects_with_the_transpose(x: Array, W: Array, b: Array | None) -> Array:
     """Multiplies by W, not by its transpose, wherever W is square."""
     square = W.shape[0] == W.shape[1]
-    return steps.project(x, W.T if square else W, b)
+    return linear(x, W.T if square else W, b)
 
 
 @wrong("pick", incident="I25")
@@ -102,14 +99,14 @@ def leaves_the_scores_of_a_layer_unscaled(sizes: Sizes) -> float:
 @wrong("finish", incident="I25")
 def adds_the_output_bias_for_every_head(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Projects head by head, with the bias, and adds up."""
-    return steps.project(context, W, None if b is None else b * context.dtype.type(H))
+    return linear(context, W, None if b is None else b * context.dtype.type(H))
 
 
 @wrong("finish", incident="I25")
 def forgets_the_output_bias(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Projects the output without its bias, which is zero in every new layer."""
     del b, H
-    return steps.project(context, W, None)
+    return linear(context, W, None)
 
 
 @wrong("pick", incident="I25")

@@ -1,7 +1,8 @@
 """The right steps of a layer, of which every mistake replaces one.
 
 They say what spec.layer.definition says, in the words of an ordinary program: arrays come in
-the dtype under test, and True in a mask forbids.
+the dtype under test, and True in a mask forbids. To project, to split and to merge is the same
+there; the softmax is that of `spec.attention.mistakes.steps`.
 """
 
 from collections.abc import Callable
@@ -10,8 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec.attention.mistakes.steps import softmax
+from spec.layer.definition import linear, merge, split
 from spec.mistake import call
 from spec.notation import Array
+
+Inputs = tuple[Array, Array, Array]  # query, key and value, or what is made of each
+Named = dict[str, Array]  # parameters, or their gradients, by name
 
 
 class Sizes(NamedTuple):
@@ -33,39 +39,21 @@ class Pass:
     """Everything that a forward pass computed: what it was given, q k v, weights, context."""
 
     sizes: Sizes
-    inputs: tuple[Array, Array, Array]
-    heads: tuple[Array, Array, Array]
+    inputs: Inputs
+    heads: Inputs
     sigma: float
     a: Array
     context: Array
 
 
-def receive(query: Array, key: Array, value: Array, _: Sizes) -> tuple[Array, Array, Array]:
+def receive(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
     """What is projected to queries, keys and values."""
     return query, key, value
 
 
-def project(x: Array, W: Array, b: Array | None) -> Array:
-    """y = x W^T + b."""
-    y = x @ W.T
-    return y if b is None else y + b
-
-
-def pick(p: dict[str, Array]) -> dict[str, Array]:
+def pick(p: Named) -> Named:
     """The parameters that are used, by the name of their place."""
     return p
-
-
-def split(x: Array, H: int) -> Array:
-    """Head h takes columns hD to (h + 1)D.   (B, L, A) to (B, H, L, D)"""
-    B, L, A = x.shape
-    return x.reshape(B, L, H, A // H).swapaxes(1, 2)
-
-
-def merge(x: Array) -> Array:
-    """The heads side by side.   (B, H, L, D) to (B, L, A)"""
-    B, H, L, D = x.shape
-    return x.swapaxes(1, 2).reshape(B, L, H * D)
 
 
 def scale(sizes: Sizes) -> float:
@@ -94,18 +82,10 @@ def combine(s: Array, mask: Array | None, padding: Array | None) -> Array:
     return s
 
 
-def weigh(s: Array) -> Array:
-    """The softmax, and zero where every score is -inf."""
-    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
-    e = np.exp(s - np.where(np.isneginf(top), 0, top))
-    total = e.sum(axis=-1, keepdims=True)
-    return np.asarray(e / np.where(total == 0, 1, total))
-
-
 def finish(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """y = C W_o^T + b_o."""
     del H
-    return project(context, W, b)
+    return linear(context, W, b)
 
 
 def show(a: Array, average: bool) -> Array:
@@ -160,7 +140,7 @@ def arrive(found: list[Array], inputs: tuple[Array, ...]) -> list[Array]:
     return found
 
 
-def gather(named: dict[str, Array]) -> dict[str, Array]:
+def gather(named: Named) -> Named:
     """Every gradient at the place of its parameter."""
     return named
 
@@ -179,16 +159,16 @@ def restore(state: dict[str, Any]) -> dict[str, Any]:
 class Steps:
     """The steps of a layer, by name; the right ones unless replaced."""
 
-    receive: Callable[..., tuple[Array, Array, Array]] = receive
-    project: Callable[..., Array] = project
-    pick: Callable[..., dict[str, Array]] = pick
+    receive: Callable[..., Inputs] = receive
+    project: Callable[..., Array] = linear
+    pick: Callable[..., Named] = pick
     split: Callable[..., Array] = split
     merge: Callable[..., Array] = merge
     scale: Callable[..., float] = scale
     hidden_by_padding: Callable[..., Array] = hidden_by_padding
     spread: Callable[..., Array] = spread
     combine: Callable[..., Array] = combine
-    weigh: Callable[..., Array] = weigh
+    weigh: Callable[..., Array] = softmax
     finish: Callable[..., Array] = finish
     show: Callable[..., Array] = show
     answer: Callable[..., Array] = answer
@@ -199,7 +179,7 @@ class Steps:
     of_bias: Callable[..., Array] = of_bias
     of_input: Callable[..., Array] = of_input
     arrive: Callable[..., list[Array]] = arrive
-    gather: Callable[..., dict[str, Array]] = gather
+    gather: Callable[..., Named] = gather
     descend: Callable[..., Array] = descend
     restore: Callable[..., dict[str, Any]] = restore
     call: Callable[..., Any] = call
