@@ -52,11 +52,6 @@ def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
     return problem.part("M", index).but(arrays=3)
 
 
-def apart(problem: LayerProblem) -> LayerProblem:
-    """The same numbers in three arrays."""
-    return problem.but(arrays=3)
-
-
 def one_mask(problem: LayerProblem) -> LayerProblem:
     """Padding and mask as one mask for every head of every batch element; True forbids."""
     shape = (problem.B, problem.H, problem.N, problem.M)

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spec.layer import moves
+from spec.layer import definition, moves
 from spec.layer.notation import INPUTS, LayerProblem, Parameters
 from spec.notation import Array
 from spec.simplify import FAR, Simplification, kept, simpler
-
-BIASES = ("b_q", "b_k", "b_v", "b_o")
 
 
 def batches(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -67,21 +65,11 @@ def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
 def options(problem: LayerProblem) -> Iterator[LayerProblem]:
     """An option less, or a plainer one."""
     if problem.biased:
-        yield problem.of(**dict.fromkeys(BIASES))
-    plain = {
-        "padding": None,
-        "mask": None,
-        "causal": False,
-        "arrays": 3,
-        "batched": True,
-        "training": True,
-        "asks": "nothing",
-        "seed": 0,
-    }
-    for name, value in plain.items():
-        x = getattr(problem, name)
-        if x is not value and not (isinstance(x, int | str) and x == value):
-            yield problem.but(**{name: value})
+        yield problem.of(**dict.fromkeys(definition.BIASES))
+    for name in ("padding", "mask", "causal", "arrays", "batched", "training", "asks", "seed"):
+        x, plain = getattr(problem, name), getattr(LayerProblem, name)
+        if isinstance(x, np.ndarray) or x != plain:
+            yield problem.but(**{name: plain})
 
 
 def masks(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -127,16 +115,15 @@ def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) ->
 
     keys: the columns of the key heads.
     """
-    p, own = problem.parameters, problem.own_widths
+    p = problem.parameters
     of_keys = ("W_k", "W_v", "b_k", "b_v")
     found = {name: x[keys if name in of_keys else index] for name, x in p.named().items()}
     found |= {name: found[name][:, index] for name in ("W_q", "W_o")}
     changes = {name: getattr(problem, name)[..., index] for name in ("query", "dout")}
-    if not own:
+    if not problem.own_widths:
         found |= {name: found[name][:, index] for name in ("W_k", "W_v")}
         changes |= {name: getattr(problem, name)[..., index] for name in ("key", "value")}
-    smaller = problem.but(**changes, parameters=Parameters(**found), heads=count)
-    return _one_array(smaller)
+    return _one_array(problem.but(**changes, parameters=Parameters(**found), heads=count))
 
 
 WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

@@ -131,7 +131,7 @@ def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None
 
     A token asks, is asked, and answers.
     """
-    apart = moves.apart(problem)
+    apart = problem.but(arrays=3)
 
     whole, parts = layer.backward(problem).inputs["query"], layer.backward(apart).inputs
 

@@ -66,7 +66,7 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
     """
     assert problem.padding is not None
     hidden = problem.padding[..., None]
-    cross = moves.apart(problem)
+    cross = problem.but(arrays=3)
     loud = cross.but(
         key=np.where(hidden, 64.0, cross.key), value=np.where(hidden, -64.0, cross.value)
     )
@@ -215,7 +215,7 @@ def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:
     j = int(problem.chance().integers(problem.M))
     key = problem.key.copy()
     key[:, j] = 0
-    silent = moves.apart(problem).but(key=key)
+    silent = problem.but(key=key, arrays=3)
 
     y = layer.forward(silent)
 

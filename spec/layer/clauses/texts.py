@@ -111,7 +111,7 @@ def one_array_is_as_good_as_copies(layer: Layer, problem: LayerProblem) -> None:
     self-attention, another where a decoder reads an encoder. Values of their own are looked at
     too, which the shorter paths must not.
     """
-    copies = moves.apart(problem)
+    copies = problem.but(arrays=3)
     other = copies.but(value=-problem.value, key=problem.key[:, ::-1])
 
     y, p, z = layer.forward(problem), layer.forward(copies), layer.forward(other)

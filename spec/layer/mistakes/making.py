@@ -16,7 +16,7 @@ import numpy as np
 
 from spec import mistake
 from spec.layer.definition import merge, split
-from spec.layer.mistakes.steps import RIGHT, Pass, Sizes, Steps
+from spec.layer.mistakes.steps import RIGHT, Mask, Named, Pass, Sizes, Steps
 from spec.layer.notation import Parameters
 from spec.layer.state import parameters_of, state_of
 from spec.notation import Array
@@ -57,9 +57,9 @@ class MultiHead:
         query: Array,
         key: Array,
         value: Array,
-        key_padding_mask: Array | None = None,
+        key_padding_mask: Mask = None,
         need_weights: bool = True,
-        attn_mask: Array | None = None,
+        attn_mask: Mask = None,
         average_attn_weights: bool = True,
     ) -> tuple[Array, Array | None]:
         batched = query.ndim == 3
@@ -73,13 +73,7 @@ class MultiHead:
         return y[0], None if shown is None else shown[0]
 
     def _attend(
-        self,
-        query: Array,
-        key: Array,
-        value: Array,
-        padding: Array | None,
-        mask: Array | None,
-        asked: bool,
+        self, query: Array, key: Array, value: Array, padding: Mask, mask: Mask, asked: bool
     ) -> tuple[Array, Array]:
         p = self.steps.pick(self.parameters.named())
         sizes = Sizes(len(query), self.heads, query.shape[1], key.shape[1], query.shape[2])
@@ -124,9 +118,7 @@ def program(steps: Steps) -> Any:
     return type("MultiHead", (MultiHead,), {"steps": steps, "__call__": call})
 
 
-def differentiated(
-    steps: Steps, seen: Pass, p: dict[str, Array], dout: Array
-) -> tuple[list[Array], dict[str, Array]]:
+def differentiated(steps: Steps, seen: Pass, p: Named, dout: Array) -> tuple[list[Array], Named]:
     """The gradients by the inputs and by the parameters, of what a forward pass saw."""
     q, k, v = seen.heads
     do = split(steps.into_context(dout, p["W_o"]), seen.sizes.H)

@@ -5,7 +5,7 @@ import numpy as np
 from spec.attention.mistakes.steps import divided, softmax
 from spec.layer.mistakes import steps
 from spec.layer.mistakes.making import wrong
-from spec.layer.mistakes.steps import Inputs, Sizes
+from spec.layer.mistakes.steps import Inputs, Mask, Sizes
 from spec.notation import Array
 
 
@@ -32,21 +32,19 @@ def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
 
 
 @wrong("combine", incident="I30", citation="deepspeedai/DeepSpeed#1912")
-def drops_the_mask_beside_padding(s: Array, mask: Array | None, padding: Array | None) -> Array:
+def drops_the_mask_beside_padding(s: Array, mask: Mask, padding: Mask) -> Array:
     """Has one slot for masks, and lets the padding have it."""
     return steps.combine(s, None if padding is not None else mask, padding)
 
 
 @wrong("combine", incident="I30")
-def drops_the_padding_beside_a_mask(s: Array, mask: Array | None, padding: Array | None) -> Array:
+def drops_the_padding_beside_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Has one slot for masks, and lets the mask have it."""
     return steps.combine(s, mask, None if mask is not None else padding)
 
 
 @wrong("combine", incident="I09")
-def forbids_only_what_both_masks_forbid(
-    s: Array, mask: Array | None, padding: Array | None
-) -> Array:
+def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> Array:
     """Joins mask and padding with `and`, as if True were for attending."""
     if mask is None or padding is None or mask.dtype != bool or padding.dtype != bool:
         return steps.combine(s, mask, padding)
@@ -54,16 +52,14 @@ def forbids_only_what_both_masks_forbid(
 
 
 @wrong("combine", incident="I09")
-def adds_a_mask_of_truth_values(s: Array, mask: Array | None, padding: Array | None) -> Array:
+def adds_a_mask_of_truth_values(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds one to the scores of what a boolean mask forbids."""
     cast = mask.astype(s.dtype) if mask is not None and mask.dtype == bool else mask
     return steps.combine(s, cast, padding)
 
 
 @wrong("combine", incident="I11")
-def hides_padding_with_minus_a_thousand(
-    s: Array, mask: Array | None, padding: Array | None
-) -> Array:
+def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds -1e3 to the scores of padding, which large scores see through."""
     s = steps.combine(s, mask, None)
     if padding is None:
@@ -100,9 +96,7 @@ def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) ->
 
 
 @wrong("combine", incident="I09")
-def takes_low_biases_of_a_layer_for_a_mask(
-    s: Array, mask: Array | None, padding: Array | None
-) -> Array:
+def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Forbids what has a bias of less than -1e4, as somebody's -inf is likely to be."""
     if mask is not None and mask.dtype != bool:
         mask = np.where(mask < -1e4, -np.inf, mask)
@@ -110,7 +104,7 @@ def takes_low_biases_of_a_layer_for_a_mask(
 
 
 @wrong("combine", incident="I11", citation="google/flax#982")
-def adds_a_mask_in_half_precision(s: Array, mask: Array | None, padding: Array | None) -> Array:
+def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     """Keeps what is added in float16, where the low is -inf."""
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(np.float16).astype(s.dtype)
@@ -165,7 +159,7 @@ def shows_the_weights_transposed(a: Array, average: bool) -> Array:
 
 @wrong("answer", incident="I32", citation="pytorch/pytorch#86120")
 def zeroes_padded_queries_in_evaluation(
-    y: Array, evaluating: bool, padding: Array | None, asked: bool
+    y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
     """Packs the sequences without their padding, and unpacks them into zeros."""
     del asked
@@ -177,7 +171,7 @@ def zeroes_padded_queries_in_evaluation(
 
 @wrong("answer", incident="I32")
 def returns_float_noise_when_asked_for_weights(
-    y: Array, evaluating: bool, padding: Array | None, asked: bool
+    y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
     """Computes on a path of lower precision when weights are asked for."""
     del evaluating, padding
@@ -185,7 +179,7 @@ def returns_float_noise_when_asked_for_weights(
 
 
 @wrong("answer", incident="I22")
-def scales_in_evaluation(y: Array, evaluating: bool, padding: Array | None, asked: bool) -> Array:
+def scales_in_evaluation(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
     """Keeps an expectation over dropout that training does not have."""
     del padding, asked
     return y * y.dtype.type(0.9) if evaluating else y

@@ -17,6 +17,7 @@ from spec.mistake import call
 from spec.notation import Array
 
 Inputs = tuple[Array, Array, Array]  # query, key and value, or what is made of each
+Mask = Array | None  # none where nothing is hidden
 Named = dict[str, Array]  # parameters, or their gradients, by name
 
 
@@ -74,7 +75,7 @@ def spread(mask: Array, sizes: Sizes) -> Array:
     return mask.reshape(sizes.B, sizes.H, sizes.N, sizes.M)
 
 
-def combine(s: Array, mask: Array | None, padding: Array | None) -> Array:
+def combine(s: Array, mask: Mask, padding: Mask) -> Array:
     """The scores, with what is added to them, and -inf where either mask forbids."""
     for hidden in (mask, padding):
         if hidden is not None:
@@ -93,7 +94,7 @@ def show(a: Array, average: bool) -> Array:
     return a.mean(axis=1) if average else a
 
 
-def answer(y: Array, evaluating: bool, padding: Array | None, asked: bool) -> Array:
+def answer(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
     """The output is the same in either mode, with padding or without, asked for weights or not."""
     del evaluating, padding, asked
     return y

@@ -94,22 +94,19 @@ class WrappedLayer:
     def backward(self, problem: LayerProblem) -> LayerGradients:
         """The gradients of <dout, y> by inputs and parameters."""
         with self.library.quiet(problem.dtype):
-            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
-            inputs, dout = arrays.distinct(), arrays.field("dout")
             with refusing():
-                of_inputs, named = self.of_layers.gradients(layer, run, inputs, dout)
+                of_inputs, named = self.of_layers.gradients(*self._prepared(problem))
+            arrays = self._arrays(problem)
             pairs = zip(problem.distinct, of_inputs, strict=True)
             by_input = {name: arrays.read(x, name, f"d{name}") for name, x in pairs}
             return LayerGradients(by_input, arrays.read_parameters(named, "the gradient of "))
 
     def step(self, problem: LayerProblem, rate: float) -> Parameters:
         """The parameters after one step of gradient descent."""
-        with self.library.quiet(problem.dtype):
-            arrays, (layer, run) = self._arrays(problem), self._prepared(problem)
-            with refusing():
-                inputs, dout = arrays.distinct(), arrays.field("dout")
-                self.of_layers.step(layer, run, inputs, dout, rate)
-                return arrays.read_parameters(self.of_layers.state(layer))
+        with self.library.quiet(problem.dtype), refusing():
+            layer, *rest = self._prepared(problem)
+            self.of_layers.step(layer, *rest, rate)
+            return self._arrays(problem).read_parameters(self.of_layers.state(layer))
 
     def state(self, problem: LayerProblem) -> Parameters:
         """The parameters that come back once they have been loaded."""
@@ -166,15 +163,15 @@ class WrappedLayer:
             return layer
         return self.of_layers.Completed(layer, problem.A, problem.biased)
 
-    def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any]]:
-        """A layer, and its output as a function of the inputs that are not one array."""
-        layer = self._loaded(problem)
+    def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any], list[Any], Any]:
+        """A layer, its output as a function of the inputs, these, each array once, and dout."""
+        layer, arrays = self._loaded(problem), self._arrays(problem)
 
-        def run(*arrays: Any) -> Any:
-            inputs = self._arrays(problem).handed_over(arrays)
+        def run(*distinct: Any) -> Any:
+            inputs = arrays.handed_over(distinct)
             return self._called(layer, problem, inputs, differentiated=True)[0]
 
-        return layer, run
+        return layer, run, arrays.distinct(), arrays.field("dout")
 
     def _called(
         self,

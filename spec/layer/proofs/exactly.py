@@ -96,9 +96,8 @@ def masks_of_heads_come_batch_by_batch(problem: LayerProblem, batch_first: bool 
     y, found = definition.layer(problem), []
     assert problem.mask is not None
     for b in range(problem.B):
-        own = (
-            slice(b * problem.H, (b + 1) * problem.H) if batch_first else slice(b, None, problem.B)
-        )
+        H = problem.H
+        own = slice(b * H, (b + 1) * H) if batch_first else slice(b, None, problem.B)
         alone = moves.of_batch(problem, b).but(mask=problem.mask[own])
         found.append(definition.layer(alone) - y[b : b + 1])
     return flat(found)
@@ -131,16 +130,13 @@ def padding_gets_no_gradient(problem: LayerProblem, everywhere: bool = False) ->
 def idle_queries_return_the_output_bias(problem: LayerProblem, everyone: bool = False) -> Array:
     """y_i = b_o if every key is forbidden to i. The control looks at all queries."""
     idle = moves.idle(problem) | everyone
-    b = problem.parameters.b_o
-    assert b is not None
-    return (definition.layer(problem) - b)[idle]
+    return (definition.layer(problem) - problem.parameters.b_o)[idle]
 
 
 @exactly(IDLE, everyone=True)
 def idle_queries_have_no_weights(problem: LayerProblem, everyone: bool = False) -> Array:
     """a_h,ij = 0 for all j and h, and y_i = b_o, if i is idle. The control: for all queries."""
     idle = moves.idle(problem) | everyone
-    b = problem.parameters.b_o
-    assert b is not None
+    b = problem.parameters.named()["b_o"]
     a = definition.weights(problem.but(asks="heads")).swapaxes(1, 2)
     return flat([a[idle], (definition.layer(problem) - b)[idle]])

@@ -59,8 +59,7 @@ def the_gradients_of_the_parameters_are_the_derivatives(elements: int | None = N
 def the_output_bias_learns_the_sum_of_the_cotangents(elements: int = 2) -> Array:
     """d<dout, y> / db_o = sum_bi dout_bi. The control adds over the first batch element."""
     problem = symbolic(B=2, D=2, N=2)
-    b = problem.parameters.b_o
-    assert b is not None
+    b = problem.parameters.named()["b_o"]
     return untrue_gradients([problem.dout[:elements].sum(axis=(0, 1))], loss(problem), [b])
 
 
@@ -103,5 +102,5 @@ def the_output_weights_account_for_the_loss(biased: bool = False) -> Array:
 def a_token_learns_along_three_ways(ways: int = 3) -> Array:
     """d<dout, y(x, x, x)> / dx = dquery + dkey + dvalue. The control forgets the values."""
     problem = of_itself()
-    three = [*definition.gradients(moves.apart(problem)).inputs.values()]
+    three = [*definition.gradients(problem.but(arrays=3)).inputs.values()]
     return untrue_gradients([sum(three[:ways], np.zeros(1))], loss(problem), [problem.query])

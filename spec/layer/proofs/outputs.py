@@ -27,15 +27,10 @@ TURNED = HEADS + "; any 2 x 2 matrix for each head"
 
 def head(problem: LayerProblem, h: int) -> Array:
     """o_h: attention with the blocks of one head, and nothing of the others.   (B, 1, N, D)"""
-    p, own = problem.parameters, moves.rows(problem, h)
-    assert p.b_q is not None
-    assert p.b_k is not None
-    assert p.b_v is not None
-    q = problem.query @ p.W_q[own].T + p.b_q[own]
-    k = problem.key @ p.W_k[own].T + p.b_k[own]
-    v = problem.value @ p.W_v[own].T + p.b_v[own]
-    one = Problem(q[:, None], k[:, None], v[:, None], dout=0 * q[:, None])
-    return attention.attention(one)
+    p, own = problem.parameters.named(), moves.rows(problem, h)
+    inputs = zip("qkv", (problem.query, problem.key, problem.value), strict=True)
+    q, k, v = ((x @ p[f"W_{n}"][own].T + p[f"b_{n}"][own])[:, None] for n, x in inputs)
+    return attention.attention(Problem(q, k, v, dout=0 * q))
 
 
 def turned(S: Array, x: Array) -> Array:
@@ -55,10 +50,9 @@ def turned_in(problem: LayerProblem, place: str, S: Array) -> LayerProblem:
 def the_output_is_a_sum_over_heads(biases: int = 1) -> Array:
     """y = sum_h o_h W_o,h^T + b_o, a loop over heads. The control: a bias for every head."""
     problem = symbolic(H=3, D=2)
-    p = problem.parameters
-    assert p.b_o is not None
-    parts = [head(problem, h)[:, 0] @ p.W_o[:, moves.rows(problem, h)].T for h in range(problem.H)]
-    return residual(definition.layer(problem), sum(parts, np.zeros(1)) + biases * p.b_o)
+    W, b = problem.parameters.W_o, problem.parameters.named()["b_o"]
+    parts = [head(problem, h)[:, 0] @ W[:, moves.rows(problem, h)].T for h in range(problem.H)]
+    return residual(definition.layer(problem), sum(parts, np.zeros(1)) + biases * b)
 
 
 @proved_at(HEADS, reads=1)
