@@ -5,7 +5,7 @@ To read in this order:
     notation     parameters, problems, gradients
     definition   what a layer is
     record       what is judged, and what it may leave out
-    problems     where the clauses quantify
+    domain       where the clauses quantify
     rounding     how far a correct layer may stray
     state        torch's names for the parameters
     moves        ways from one problem to another

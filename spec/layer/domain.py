@@ -97,7 +97,8 @@ class LayerProblems:
         own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
         square = sizes["N"] == sizes["M"] and not own  # as domain-attention has to be
         count = pick(draw, [x for x in domain.arrays if x > 1 or square])
-        unbiased = _either(draw, _opposite(domain.biases), Capability.UNBIASED in answers)
+        without = None if domain.biases is None else not domain.biases
+        unbiased = _either(draw, without, Capability.UNBIASED in answers)
         biased = Capability.BIASED in answers and not unbiased
         family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
         grouped = domain.grouped is None and Capability.GROUPS in answers
@@ -131,10 +132,6 @@ def _either(draw: st.DrawFn, wanted: bool | None, possible: bool) -> bool:
     if wanted is None:
         return possible and pick(draw, (False, True, False))
     return wanted
-
-
-def _opposite(wanted: bool | None) -> bool | None:
-    return None if wanted is None else not wanted
 
 
 def _sizes(

@@ -32,12 +32,10 @@ def calls(
 ) -> list[str]:
     """The lines of a script; none where no single call departs, or it cannot be written so."""
     wrapped = behind(raw.forward, WrappedLayer)
-    declared = {**raw.chosen, **conventions}
+    declared, usual = {**raw.chosen, **conventions}, raw.defaults
     if wrapped is None or wrapped.told != Description():
         return []
-    if declared["mask means"] != "forbid":
-        return []
-    if declared["idle"] != "zero" or declared["causality"] != "asked":
+    if any(declared[name] != usual[name] for name in ("mask means", "idle", "causality")):
         return []
     for name, put, answer in _recorded(clause, raw, problem):
         for what, got, want, within in _said(name, put, answer):

@@ -7,7 +7,7 @@ from spec.backends import known, library
 from spec.backends.calling import behind
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Unsuitable, name_of
-from spec.layer.plug.described import Description
+from spec.layer.plug.described import Description, Form, placed
 from spec.layer.plug.layers import WrappedLayer
 from spec.layer.record import Layer
 from spec.subject import not_offered
@@ -42,7 +42,8 @@ def layer(
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
-    told = Description.of(names, make, inputs, masks, given)
+    forms = {name: Form.of(text) for name, text in (masks or {}).items()}
+    told = Description(placed(names), make, inputs, forms, given or {})
     own = {}
     for word, convention, value in (
         ("causal", "causality", causal),

@@ -6,14 +6,14 @@ numbers that are read always have one. Parameters go by the layer's names on bot
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from spec.backends.library import Library
 from spec.backends.results import check, numbers, read
 from spec.comparison import Violation
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.state import TORCH, Names, parameters_of, state_of
+from spec.layer.state import Names, parameters_of, state_of
 from spec.notation import Array
 
 
@@ -23,7 +23,7 @@ class LayerArrays:
 
     library: Library
     problem: LayerProblem
-    names: Names = field(default_factory=lambda: TORCH)
+    names: Names
 
     # There
 

@@ -70,10 +70,7 @@ def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
 
         return by_default(y, declared(problem, chosen)[..., None], default, mean)
 
-    def forward(problem: LayerProblem) -> Array:
-        return output(record.forward(problem), problem)
-
-    def weights(problem: LayerProblem) -> Array:
+    def weights(a: Array, problem: LayerProblem) -> Array:
         choice, of_heads = declared(problem, chosen), problem.asks == "heads"
 
         def mean() -> Pair:
@@ -83,23 +80,20 @@ def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
             return known.weights.mean(axis=1), known.of_mean_weights
 
         mine = choice[:, None, :, None] if of_heads else choice[..., None]
-        return by_default(record.weights(problem), mine, 0.0, mean)
+        return by_default(a, mine, 0.0, mean)
 
-    def sequence(problems: tuple[LayerProblem, ...]) -> tuple[Array, ...]:
-        answers = record.sequence(problems)
-        return tuple(output(y, p) for y, p in zip(answers, problems, strict=True))
+    def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def ask(put: Any) -> Any:
+            found = function(put)
+            if isinstance(found, Call):
+                return replace(found, out=output(found.out, put))
+            if isinstance(found, tuple):
+                return tuple(map(output, found, put))
+            return (weights if name == "weights" else output)(found, put)
 
-    def call(problem: LayerProblem) -> Call:
-        found = record.call(problem)
-        return replace(found, out=output(found.out, problem))
+        return ask if name in ("forward", "weights", "sequence", "call") else function
 
-    turned: dict[str, Callable[..., Any]] = {
-        "forward": forward,
-        "weights": weights,
-        "sequence": sequence,
-        "call": call,
-    }
-    return record.through(lambda name, function: turned.get(name, function))
+    return record.through(seen)
 
 
 def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:

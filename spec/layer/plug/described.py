@@ -82,6 +82,7 @@ class Description:
     names: of its parameters. make: of A, H, G, D and bias, whichever it takes, the layer.
     inputs: 3 for query, key and value, 1 for one text. masks: what the call is told so.
     given: what else, as functions of sizes and of the first input.
+    Raises Unsuitable: another number of inputs.
     """
 
     names: Names = field(default_factory=lambda: TORCH)
@@ -90,19 +91,10 @@ class Description:
     masks: Mapping[str, Form] = field(default_factory=dict)
     given: Mapping[str, Function] = field(default_factory=dict)
 
-    @staticmethod
-    def of(
-        names: Names | None,
-        make: Function | None,
-        inputs: int,
-        masks: Mapping[str, str] | None,
-        given: Mapping[str, Function] | None,
-    ) -> Description:
-        """Raises Unsuitable: names, inputs or masks that make no sense."""
-        if inputs not in (1, 3):
-            raise Unsuitable(f"inputs is {inputs}, want 3 (query, key and value) or 1 (one text)")
-        forms = {name: Form.of(text) for name, text in (masks or {}).items()}
-        return Description(_checked(names), make, inputs, forms, given or {})
+    def __post_init__(self) -> None:
+        if self.inputs not in (1, 3):
+            words = "3 (query, key and value) or 1 (one text)"
+            raise Unsuitable(f"inputs is {self.inputs}, want {words}")
 
     @property
     def of_torch(self) -> bool:
@@ -140,7 +132,7 @@ class Description:
         return self.make(**_taken(self.make, known))
 
 
-def _checked(names: Names | None) -> Names:
+def placed(names: Names | None) -> Names:
     """The names, if each weight has one place, and all biases one or none. Raises Unsuitable.
 
     There may be no output projection.
