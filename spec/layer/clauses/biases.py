@@ -39,7 +39,7 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
     It moves all scores of a query by <q_i, b_k> / sqrt(D). Stacked in a wrong order, it is another
     bias.
     """
-    without = problem.of(b_k=np.zeros_like(problem.parameters.b_k))
+    without = problem.of(b_k=np.zeros_like(problem.parameters.named()["b_k"]))
 
     y, p = layer.forward(problem), layer.forward(without)
 

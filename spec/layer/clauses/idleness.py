@@ -86,6 +86,7 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     """
     y = layer.forward(problem)
 
+    assert problem.parameters.b_o is not None
     idle_rows_are_the_output_bias(y, problem)
 
 
