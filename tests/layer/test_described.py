@@ -3,16 +3,20 @@
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spec import about, certify
 from spec.backends import Unsuitable
 from spec.certification.explaining.reduction import reduced
 from spec.certification.target.probing import probed
+from spec.comparison import same_bits
 from spec.kinds import KINDS
 from spec.layer.plug import layer
 from spec.layer.plug.described import Form, read
+from spec.layer.plug.trials import apart
 from spec.layer.record import Capability, Layer
+from spec.layer.state import APART, TORCH
 from spec.trial import broken
 from tests.judging import QUICK, found
 from tests.shell import run
@@ -191,6 +195,20 @@ def test_a_description_is_for_layers_alone() -> None:
     names = {"w": "W_q W_k W_v"}
     with pytest.raises(Unsuitable, match="only layers of torch are completed"):
         layer(object, names=names, backend="numpy")
+
+
+@pytest.mark.torch
+def test_a_described_mask_of_keys_takes_the_place_of_no_key() -> None:
+    """Where a call is watched, inputs and masks are put side by side, by their names."""
+    from torch.nn import MultiheadAttention
+
+    names = {name: parts for name, parts in TORCH.items() if name not in APART}
+    make = lambda A, H: MultiheadAttention(A, H, batch_first=True)  # noqa: E731
+    masks = {"key_padding_mask": "hidden (B, M)"}
+    record = layer(MultiheadAttention, names=names, make=make, masks=masks)
+    padded = apart("float32").but(padding=np.arange(5) >= np.array([[4], [3]]))
+
+    same_bits(record.call(padded).out, record.forward(padded))
 
 
 def test_a_mask_says_what_it_can_be_told() -> None:

@@ -98,7 +98,7 @@ def forms(problem: LayerProblem, told: Mapping[str, Form]) -> dict[str, tuple[st
         if said.causal:
             said = said.but(mask=_with_the_future(said))
         if said.mask is not None or said.padding is not None:
-            found[word] = ("key" if "B" in form.axes else "mask", _shaped(said, form))
+            found[word] = ("padding" if "B" in form.axes else "mask", _shaped(said, form))
     return found
 
 
