@@ -36,6 +36,12 @@ def scaled(parameters: Parameters, **factors: Array) -> Parameters:
     return parameters.but(**found)
 
 
+def asking_nothing(problem: LayerProblem) -> LayerProblem:
+    """The same problem with queries of zero, to which all keys are alike."""
+    named = problem.parameters.named()
+    return problem.of(**{x: np.zeros_like(named[x]) for x in ("W_q", "b_q") if x in named})
+
+
 def of_batch(problem: LayerProblem, *elements: int) -> LayerProblem:
     """These batch elements alone, with the masks of their heads."""
     own = np.arange(problem.B * problem.H).reshape(problem.B, -1)[list(elements)].reshape(-1)

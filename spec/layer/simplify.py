@@ -52,13 +52,12 @@ def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Narrower keys and values, where they have widths of their own."""
     if not problem.own_widths:
         return
-    weights = {"key": "W_k", "value": "W_v"}
+    weights, p = {"key": "W_k", "value": "W_v"}, problem.parameters
     for name in problem.distinct[1:]:
         read_as = [x for x, given in zip(INPUTS, problem.given, strict=True) if given == name]
         x = getattr(problem, name)
         for index in kept(x.shape[2]):
-            by = {weights[place]: getattr(problem.parameters, weights[place]) for place in read_as}
-            narrower = {weight: W[:, index] for weight, W in by.items()}
+            narrower = {weights[at]: getattr(p, weights[at])[:, index] for at in read_as}
             yield problem.but(**dict.fromkeys(read_as, x[..., index])).of(**narrower)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from spec.attention import masks
 from spec.clause import clause
 from spec.comparison import equal
+from spec.layer import moves
 from spec.layer.domain import LayerProblems
 from spec.layer.notation import LayerProblem
 from spec.layer.proofs import exactly
@@ -54,10 +55,7 @@ def a_low_bias_of_a_layer_hides_nothing_by_itself(layer: Layer, problem: LayerPr
     -inf, and a text that is padded on the left has rows of nothing else.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
-    zeros = {"W_q": np.zeros_like(problem.parameters.W_q)}
-    if problem.biased:
-        zeros["b_q"] = np.zeros(problem.A)
-    flat = problem.of(**zeros).but(mask=~least_low)
+    flat = moves.asking_nothing(problem).but(mask=~least_low)
 
     y = layer.forward(flat.but(mask=bias))
 

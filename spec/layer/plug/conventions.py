@@ -107,7 +107,4 @@ def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
 
 def _seeing_all_alike(problem: LayerProblem) -> LayerProblem:
     """The problem with queries of zero, and nothing hidden from them."""
-    none = {"W_q": np.zeros_like(problem.parameters.W_q)}
-    if problem.biased:
-        none["b_q"] = np.zeros_like(none["W_q"][0])
-    return problem.of(**none).but(mask=None, padding=None, causal=False)
+    return moves.asking_nothing(problem).but(mask=None, padding=None, causal=False)
