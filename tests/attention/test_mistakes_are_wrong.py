@@ -13,8 +13,7 @@ import pytest
 
 from spec.attention import rounding
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import Spoils, wrong
-from spec.attention.mistakes.steps import RIGHT
+from spec.attention.mistakes.making import RIGHT, Spoils, wrong
 from spec.attention.notation import CONVENTIONS, Problem
 from spec.attention.plug import implementation
 from spec.comparison import Violation, equal, holds

@@ -50,7 +50,7 @@ def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array
 @np.errstate(all="ignore")
 def divides_late(_: Attend, given: Given) -> Array:
     """Multiplies by the values first, and divides the sum by the denominator at the end."""
-    seen = making.forward(given, steps.RIGHT)
+    seen = making.forward(given, making.RIGHT)
     e = powers(seen.s, seen.allowed)
     o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
     return o.astype(given.query.dtype)
@@ -60,7 +60,7 @@ def divides_late(_: Attend, given: Given) -> Array:
 @np.errstate(all="ignore")
 def works_tile_by_tile(_: Attend, given: Given) -> Array:
     """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
-    seen = making.forward(given, steps.RIGHT)
+    seen = making.forward(given, making.RIGHT)
     hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
     largest = np.full_like(hidden, -np.inf, shape=(*hidden.shape[:-1], 1))
     total = np.zeros_like(largest)

@@ -17,11 +17,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes.steps import RIGHT, Pass, Steps
+from spec.attention.mistakes import steps as right
+from spec.attention.mistakes.steps import Pass
 from spec.attention.options import PARAMETERS
+from spec.mistake import Steps
 from spec.notation import Array
 from spec.sizes import Sizes
 
+RIGHT = mistake.steps(right, call=mistake.call)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 SPOILS: Mapping[str, Spoils] = {

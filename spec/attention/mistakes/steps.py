@@ -13,13 +13,11 @@ attend to nothing gets weights, output and gradients of zero and a log-sum-exp o
 float16 is computed in float32, as is usual.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spec.mistake import call
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -196,35 +194,3 @@ def measure(seen: Pass) -> Array:
 def log_sum(s: Array) -> Array:
     """log sum_j exp(s_j) along the last axis."""
     return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps of attention: the right ones, unless told otherwise."""
-
-    read: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = read
-    heed: Callable[[Array | None, bool, Sizes], Heeded] = heed
-    spread: Callable[[Array, Sizes], Array] = spread
-    understand: Callable[[Array], tuple[Array, Array]] = understand
-    past: Callable[[Sizes], Array] = past
-    scale: Callable[[Sizes, float | None], float] = scale
-    share: Callable[[Array, int], Array] = share
-    scores: Callable[[Array, Array, float], Array] = scores
-    add: Callable[[Array, Array, float], Array] = add
-    weigh: Callable[[Array, Array], Array] = weigh
-    combine: Callable[[Array, Array, Array], Array] = combine
-    finish: Callable[[Array, np.dtype[Any]], Array] = finish
-    receive: Callable[[Array], Array] = receive
-    row_term: Callable[[Pass, Array, Array], Array] = row_term
-    score_gradients: Callable[[Array, Array, Array], Array] = score_gradients
-    query_gradients: Callable[[Pass, Array], Array] = query_gradients
-    key_gradients: Callable[[Pass, Array], Array] = key_gradients
-    value_gradients: Callable[[Pass, Array], Array] = value_gradients
-    gather: Callable[[Array, int], Array] = gather
-    reduce: Callable[[Array, tuple[int, ...]], Array] = reduce
-    show: Callable[[Pass], Array] = show
-    measure: Callable[[Pass], Array] = measure
-    call: Callable[..., Array] = call
-
-
-RIGHT = Steps()

@@ -19,7 +19,10 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
-from spec.cache.mistakes.steps import RIGHT, Kept, Steps
+from spec.attention.mistakes.steps import combine, finish, share, weigh
+from spec.cache.mistakes import steps as right
+from spec.cache.mistakes.steps import Kept
+from spec.mistake import Steps
 from spec.notation import Array
 
 Extend = Callable[..., Array]
@@ -71,4 +74,7 @@ def program(steps: Steps, persistent: bool = False) -> Any:
     return make
 
 
+RIGHT = mistake.steps(
+    right, call=mistake.call, share=share, weigh=weigh, combine=combine, finish=finish
+)
 wrong = partial(mistake.wrong, RIGHT, program)

@@ -11,15 +11,12 @@ All room is read, and what does not count is hidden: so it is done where shapes 
 change. Behind the end of a sequence lies whatever was left there.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes.steps import combine, finish, share, weigh
 from spec.cache.reading import put
-from spec.mistake import call
 from spec.notation import Array
 
 ROOM = 8  # places to begin with
@@ -107,27 +104,3 @@ def branch(kept: Kept) -> Kept:
     """The same in memory of its own."""
     arrays = (kept.k.copy(), kept.v.copy(), kept.lengths.copy(), kept.high.copy())
     return Kept(*arrays, kept.chunks, {name: list(x) for name, x in kept.notes.items()})
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps of a cache: the right ones, unless told otherwise."""
-
-    start: Callable[..., Kept] = start
-    count: Callable[[Array | None, int, int], Array] = count
-    take: Callable[[Array], Array] = take
-    grow: Callable[[Array, int], Array] = grow
-    write: Callable[[Kept, Array, Array, Array], None] = write
-    fetch: Callable[[Kept], tuple[Array, Array]] = fetch
-    share: Callable[[Array, int], Array] = share
-    scale: Callable[[int, Array], Any] = scale
-    visible: Callable[[Kept, Array, int], Array] = visible
-    weigh: Callable[[Array, Array], Array] = weigh
-    combine: Callable[[Array, Array, Array], Array] = combine
-    finish: Callable[[Array, Any], Array] = finish
-    forget: Callable[[Kept, Array], None] = forget
-    branch: Callable[[Kept], Kept] = branch
-    call: Callable[..., Array] = call
-
-
-RIGHT = Steps()

@@ -15,10 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import mistake
-from spec.layer.definition import merge, split
-from spec.layer.mistakes.steps import RIGHT, Mask, Named, Pass, Sizes, Steps
+from spec.attention.mistakes.steps import softmax
+from spec.layer.definition import linear, merge, split
+from spec.layer.mistakes import steps as right
+from spec.layer.mistakes.steps import Mask, Named, Pass, Sizes
 from spec.layer.notation import Parameters
 from spec.layer.state import parameters_of, state_of
+from spec.mistake import Steps
 from spec.notation import Array
 
 
@@ -138,4 +141,7 @@ def differentiated(steps: Steps, seen: Pass, p: Named, dout: Array) -> tuple[lis
     return steps.arrive(found, seen.inputs), named
 
 
+RIGHT = mistake.steps(
+    right, call=mistake.call, project=linear, split=split, merge=merge, weigh=softmax
+)
 wrong = partial(mistake.wrong, RIGHT, program)

@@ -5,15 +5,12 @@ the dtype under test, and True in a mask forbids. To project, to split and to me
 there; the softmax is that of `spec.attention.mistakes.steps`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec.attention.mistakes.steps import softmax
-from spec.layer.definition import linear, merge, split
-from spec.mistake import call
+from spec.layer.definition import linear
 from spec.notation import Array
 
 Inputs = tuple[Array, Array, Array]  # query, key and value, or what is made of each
@@ -154,36 +151,3 @@ def descend(p: Array, dp: Array, rate: float) -> Array:
 def restore(state: dict[str, Any]) -> dict[str, Any]:
     """What is loaded is what was saved."""
     return state
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps of a layer, by name; the right ones unless replaced."""
-
-    receive: Callable[..., Inputs] = receive
-    project: Callable[..., Array] = linear
-    pick: Callable[..., Named] = pick
-    split: Callable[..., Array] = split
-    merge: Callable[..., Array] = merge
-    scale: Callable[..., float] = scale
-    hidden_by_padding: Callable[..., Array] = hidden_by_padding
-    spread: Callable[..., Array] = spread
-    combine: Callable[..., Array] = combine
-    weigh: Callable[..., Array] = softmax
-    finish: Callable[..., Array] = finish
-    show: Callable[..., Array] = show
-    answer: Callable[..., Array] = answer
-    into_context: Callable[..., Array] = into_context
-    score_gradients: Callable[..., Array] = score_gradients
-    into_keys: Callable[..., Array] = into_keys
-    of_weight: Callable[..., Array] = of_weight
-    of_bias: Callable[..., Array] = of_bias
-    of_input: Callable[..., Array] = of_input
-    arrive: Callable[..., list[Array]] = arrive
-    gather: Callable[..., Named] = gather
-    descend: Callable[..., Array] = descend
-    restore: Callable[..., dict[str, Any]] = restore
-    call: Callable[..., Any] = call
-
-
-RIGHT = Steps()
