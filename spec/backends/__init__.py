@@ -7,11 +7,13 @@ A library is imported only when a target needs it. `calling`: how programs take 
 """
 
 import importlib
+from contextlib import suppress
+from types import ModuleType
 
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Library, Unsuitable
 
-__all__ = ["NAMES", "Unsuitable", "inferred", "known", "library"]
+__all__ = ["NAMES", "Unsuitable", "inferred", "known", "library", "prepared"]
 
 
 def library(name: str, device: str = "cpu") -> Library:
@@ -21,12 +23,22 @@ def library(name: str, device: str = "cpu") -> Library:
     """
     if name not in NAMES:
         raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
+    found: Library = _imported(name).library(device)
+    return found
+
+
+def prepared(name: str) -> None:
+    """Import a library, and what it would import itself as soon as it differentiates."""
+    for later in getattr(_imported(name), "LATER", ()):
+        with suppress(ImportError):
+            importlib.import_module(later)
+
+
+def _imported(name: str) -> ModuleType:
     try:
-        module = importlib.import_module(f"spec.backends.{name}")
+        return importlib.import_module(f"spec.backends.{name}")
     except ImportError as error:
         raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
-    found: Library = module.library(device)
-    return found
 
 
 def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:

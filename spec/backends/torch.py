@@ -17,6 +17,7 @@ from spec.notation import DTYPES, Array
 from spec.subject import NoGradient
 
 FORMATS = {name: getattr(torch, name) for name in DTYPES}
+LATER = ("torch.fx.experimental.symbolic_shapes",)  # imported by autograd, not by torch
 NAMES = {dtype: name for name, dtype in FORMATS.items()}
 
 

@@ -11,7 +11,6 @@ assert_attention(out, q, k, v, mask=mask)
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,9 +18,10 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.isolation.supervisor import Report, Supervisor
 from spec.certification.judging.examiner import Examiner, with_counterexample
-from spec.certification.judging.grading import granted, unsettled
+from spec.certification.judging.grading import granted
+from spec.certification.judging.plan import Plan
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
@@ -93,27 +93,17 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
-    """Every item of the survey, one after the other, as long as there is reason and time.
-
-    What was violated in another grade than is granted in the end is run again in that one.
-    """
-    request, stopped, notes = examiner.request, "", list[str]()
-    verdicts: dict[tuple[str, str], Verdict] = {}
-    waiting = deque(survey.items)
-    while waiting:
-        number, dtype = item = waiting.popleft()
+    """Every item of the survey, one after the other, as long as there is reason and time."""
+    request, notes = examiner.request, list[str]()
+    plan = Plan(survey.items, request.fail_fast)
+    while plan.go_on():
         if request.budget is not None and time.perf_counter() - start > request.budget:
-            stopped = stopped or f"the budget of {request.budget:g} s was spent"
-        if stopped:
-            verdicts[item] = unrun(examiner.clauses[number], dtype, "blocked", stopped)
-        else:
-            grade = granted(verdicts.values()).get(dtype, "strict")
-            verdicts[item] = verdict = _examined(examiner, number, dtype, grade)
-            notes += examiner.witness.changed(f"while {number} was run", dtype)
-            if request.fail_fast and verdict.outcome == "violated" and verdict.force == "must":
-                stopped = f"{number} was violated and the run was to fail fast"
-        waiting.extend(() if waiting else unsettled(verdicts.values()))
-    return replace(survey, notes=(*survey.notes, *notes)), list(verdicts.values())
+            plan.stop(f"the budget of {request.budget:g} s was spent")
+            break
+        number, dtype = item = plan.waiting[0]
+        plan.note(_examined(examiner, number, dtype, plan.begin(item)))
+        notes += examiner.witness.changed(f"while {number} was run", dtype)
+    return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
 
 
 def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verdict:

@@ -108,3 +108,11 @@ def test_a_budget_that_is_spent_is_exit_code_3():
     done = certify("hangs_when_long", "--clause", "A,V", "--budget", "2")
     assert done.returncode == 3
     assert "the budget of 2 s was spent" in done.stdout
+
+
+def test_who_ends_the_process_that_others_are_copies_of_ends_no_certificate(tmp_path, monkeypatch):
+    monkeypatch.setenv("ENDED", str(tmp_path / "ended"))
+    done = certify("ends_its_parent_and_crashes", "--clause", "A1,V2,V3", "--isolate")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert (tmp_path / "ended").exists()
+    assert "crashed: A1" in done.stdout

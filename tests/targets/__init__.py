@@ -2,7 +2,9 @@
 
 import ctypes
 import os
+import signal
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -116,6 +118,17 @@ def aborts(query, key, value):  # noqa: ARG001
 def crashes_when_long(query, key, value):
     if key.shape[2] > LONG:
         ctypes.string_at(0)
+    return right(query, key, value)
+
+
+def ends_its_parent_and_crashes(query, key, value):
+    """Once: that parent is a process of ours."""
+    if key.shape[2] > LONG:
+        mark = Path(os.environ["ENDED"])
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getppid(), signal.SIGKILL)
+        os.abort()
     return right(query, key, value)
 
 

@@ -2,70 +2,59 @@
 
 import contextlib
 import json
-import os
 import queue
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spec.certification.isolation.copying import Process
 from spec.certification.isolation.guard import Crash, Probe
-from spec.certification.settings import Request
+from spec.certification.judging.plan import Item
+from spec.notation import Grade
 
-Item = tuple[str, str]
 Messages = queue.Queue[tuple["Child", Mapping[str, Any] | None]]
-
-
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+Sort = tuple[bool, bool]  # whether gradients are asked for, and whether the dtype has 16 bits
 
 
 class Child:
-    """A worker process, and what it was given to do.
+    """A worker process, and what it was given to do, first of all to load the target.
 
-    probed: what probing found, of a child that is to judge. gradients: whether clauses that ask
-    for gradients are put to it, or those that ask for none.
+    sort: of what it is to judge, if that is its task.
     item: the clause and dtype that it runs. probe: what it puts to the target before that.
     since: when it was last heard of, or told something.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        crashes: Sequence[Crash],
-        messages: Messages,
-        probed: Mapping[str, Any] | None = None,
-        gradients: bool = False,
-    ) -> None:
-        environment = {
-            **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "spec.certification.isolation.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            text=True,
-            encoding="utf-8",
-        )
+    def __init__(self, process: Process, messages: Messages) -> None:
+        self.process = process
         self.item: Item | None = None
         self.probe: Probe | None = None
         self.since = time.monotonic()
-        self.judges, self.gradients = probed is not None, gradients
+        self.sort: Sort | None = None
         self.hung = False
         threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
-        known = [crash.to_json() for crash in crashes]
-        first = {"request": request.to_json(), "crashes": known}
-        self.tell({**first, "probed": probed, "gradients": gradients})
 
     @property
     def idle(self) -> bool:
         """Whether nothing is expected of it."""
-        return self.judges and self.item is None
+        return self.sort is not None and self.item is None
+
+    def begin(
+        self,
+        crashes: Sequence[Crash],
+        probed: Mapping[str, Any] | None = None,
+        sort: Sort | None = None,
+    ) -> None:
+        """Have it probe the target, or, told what probing found, stand by for a sort of clauses."""
+        self.sort = sort
+        known = [crash.to_json() for crash in crashes]
+        self.tell({"crashes": known, "probed": probed, "gradients": sort is not None and sort[0]})
+
+    def run(self, item: Item, grade: Grade) -> None:
+        """Have it run a clause."""
+        self.item = item
+        self.tell([*item, grade])
 
     def tell(self, message: Any) -> None:
         """Write one line to the child; one that is gone is noticed by its silence."""
@@ -78,14 +67,6 @@ class Child:
     def probing(self, probe: Probe) -> None:
         """Note what it is about to do; each probe has the whole patience."""
         self.probe, self.since = probe, time.monotonic()
-
-    def end(self) -> None:
-        """Stop the process, whatever it is doing, and let go of its pipes."""
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.close()
 
     def fate(self) -> str:
         """How the process ended, in words."""

@@ -1,8 +1,10 @@
 """The process in which a target lives: it answers requests of its parent, one line each.
 
-    in    the request, the crashes known so far, what probing found, if it is to judge, and
-          whether it will be asked for gradients; then [number, dtype, grade] for each clause
-    out   {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
+    in    the request; once the target is loaded, the crashes known so far, what probing found, if
+          it is to judge, and whether it will be asked for gradients; then [number, dtype, grade]
+          for each clause
+    out   {"loaded": whether it takes orders to copy itself, rather than more lines};
+          {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
           {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
           for each clause {"verdict": ...}, again with its counterexample where it is violated,
           {"note": ...} for what else was seen, and {"done": true};
@@ -11,19 +13,23 @@
 Whatever the target prints goes to standard error.
 """
 
+import gc
 import json
 import os
+import socket
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from spec.backends import Unsuitable
+from spec.backends import Unsuitable, inferred, prepared
+from spec.certification.isolation.copying import as_copies, can_be_copied
 from spec.certification.isolation.guard import Crash, Guard
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
+from spec.certification.target.loading import resolved
 
 SECOND = 1.0
 CALLS = 30  # between two times that programs are forgotten
@@ -49,12 +55,23 @@ class Pulse:
 def main() -> None:
     """Serve the parent until it closes its end."""
     asked, told = _private_channels()
-    wanted = json.loads(asked.readline())
-    crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
-    guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
-    known = wanted["probed"]
+    request = Request.from_json(json.loads(asked.readline()))
+    gc.disable()  # to import makes no garbage
     try:
-        examiner = _loaded(Request.from_json(wanted["request"]), guard, known)
+        target = resolved(request.target)
+        orders = socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None
+        if orders is not None and request.device == "cpu" and can_be_copied():
+            prepared(request.backend or inferred(target)[0])
+            _tell(told, {"loaded": True})
+            asked, told = as_copies(orders)
+        else:
+            gc.enable()
+            _tell(told, {"loaded": False})
+        wanted = json.loads(asked.readline())
+        crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
+        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
+        known = wanted["probed"]
+        examiner = Examiner.of(target, request, guard=guard.over, survey=known)
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
@@ -81,11 +98,6 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
         for note in examiner.witness.changed(f"while {number} was run", dtype):
             _tell(told, {"note": note})
         _tell(told, {"done": True})
-
-
-def _loaded(request: Request, guard: Guard, known: Mapping[str, Any] | None) -> Examiner:
-    """The target, loaded under guard, and probed unless that was done. Raises Unsuitable."""
-    return Examiner.of(request.target, request, guard=guard.over, survey=known)
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:

@@ -8,7 +8,12 @@ from typing import Any
 
 from spec.certification.judging.verdict import Verdict, verdict_from_json
 from spec.certification.judging.verdict import verdict_to_json as as_json
+from spec.certification.judging.versions import versions
+from spec.certification.settings import Request, concerning, with_definition
 from spec.certification.target.probing import Refusal
+from spec.clause import Clause
+from spec.kinds import kind_of
+from spec.notation import DTYPES
 
 
 @dataclass(frozen=True)
@@ -57,3 +62,26 @@ class Survey:
         for name in ("strict", "order", "notes", "advice"):
             fields[name] = tuple(fields[name])
         return Survey(**fields)
+
+
+def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Survey:
+    """The survey of a target of which no more is known than what kind it is said to be."""
+    definition = kind_of(about).definition
+    mine = concerning(clauses, request, about, definition)
+    return Survey(
+        name=request.target,
+        about=about,
+        definition=definition,
+        conventions=request.conventions,
+        defaults={},
+        deviations={},
+        strict=(),
+        order=tuple(mine),
+        items=tuple((number, dtype) for dtype in request.dtypes or DTYPES for number in mine),
+        settled=(),
+        refusals=(),
+        notes=(),
+        advice=(),
+        versions=versions(),
+        command=with_definition(request, mine, definition).command(),
+    )

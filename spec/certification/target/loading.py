@@ -37,9 +37,9 @@ def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
     or a result on a first small problem that is none of its kind.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
-    if request.description and isinstance(target, str) and is_record(found):
-        raise Unsuitable(f"--description {request.description}: {target} is a record already")
-    origin = origin_of(target)
+    origin = origin_of(request.target if ":" in request.target else target)
+    if request.description and is_record(found):
+        raise Unsuitable(f"--description {request.description}: {origin} is a record already")
     if is_record(found):
         if request.about not in (None, found.about):
             raise Unsuitable(

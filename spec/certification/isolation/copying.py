@@ -1,0 +1,156 @@
+"""Processes that are copies of one that has loaded the target, and has done nothing else.
+
+To import a library takes longer than most of what is judged then, and whoever probes or judges
+needs a process in which nobody did before. So one process imports, and is copied as it stands.
+What runs threads cannot be (a library may, as soon as it is imported), nor can what holds a
+device: then every process imports for itself.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from typing import TextIO
+
+from spec.certification.settings import Request
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+LINE = 32  # bytes: a number
+
+
+def can_be_copied() -> bool:
+    """Whether this process has a single thread: none but the one that forks is copied."""
+    return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+
+
+def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
+    """Return in each copy of this process that is ordered, with pipes of its own to and from.
+
+    Never in this process: it copies itself, and tells how a copy ended when it is asked.
+    """
+    gc.freeze()  # else to collect garbage would copy all of the memory that is shared
+    while True:
+        order, pipes, *_ = socket.recv_fds(orders, LINE, 2)
+        if not order:
+            sys.exit()
+        if not pipes:
+            _, status = os.waitpid(int(order), 0)
+            orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+            continue
+        sys.stdout.flush()  # or both would write what is left in it
+        process = os.fork()
+        if not process:
+            gc.enable()
+            orders.close()
+            reads, writes = pipes
+            return os.fdopen(reads, encoding="utf-8"), os.fdopen(writes, "w", encoding="utf-8")
+        for pipe in pipes:
+            os.close(pipe)
+        orders.sendall(b"%d" % process)
+
+
+class Copy:
+    """A copy as its grandparent sees it: as much of a `subprocess.Popen` as is needed.
+
+    Raises OSError where the process that is to be copied is gone.
+    """
+
+    def __init__(self, orders: socket.socket) -> None:
+        (reads, ours), (theirs, writes) = os.pipe(), os.pipe()
+        self.stdin: TextIO = os.fdopen(ours, "w", encoding="utf-8")
+        self.stdout: TextIO = os.fdopen(theirs, encoding="utf-8")
+        self.orders = orders
+        self.code: int | None = None
+        try:
+            socket.send_fds(orders, [b"copy"], [reads, writes])
+            self.pid = self._answer()
+        finally:
+            os.close(reads)
+            os.close(writes)
+
+    def kill(self) -> None:
+        """End it, unless it has ended."""
+        if self.code is None:  # until it is waited for, its number is nobody else's
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """The exit code, as `subprocess` counts."""
+        if self.code is None:
+            self.code = -signal.SIGKILL  # where nobody is left to tell
+            with contextlib.suppress(OSError):
+                self.orders.sendall(b"%d" % self.pid)
+                self.code = self._answer()
+        return self.code
+
+    def _answer(self) -> int:
+        said = self.orders.recv(LINE)
+        if not said:
+            raise ConnectionError("the process that is copied is gone")
+        return int(said)
+
+
+Process = subprocess.Popen[str] | Copy
+
+
+def ended(process: Process) -> None:
+    """Stop a process, whatever it is doing, and let go of its pipe."""
+    process.kill()
+    process.wait()
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+
+
+class Stock:
+    """Processes for a target: the first loads it, and others are copies of it if they can be."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.copies = False  # until the first is known to take orders
+        self.orders: socket.socket | None = None
+        theirs: socket.socket | None = None
+        if sys.platform == "linux":
+            self.orders, theirs = socket.socketpair()
+        self.first = self._started(theirs)
+        if theirs is not None:
+            theirs.close()
+
+    def another(self) -> Process:
+        """One more process, in which the target is loaded, or will be before all else."""
+        if self.copies and self.orders is not None:
+            try:
+                return Copy(self.orders)
+            except OSError:  # a target may end whom it pleases
+                self.copies = False
+        return self._started()
+
+    def end(self) -> None:
+        """Take no more of them."""
+        ended(self.first)
+        if self.orders is not None:
+            self.orders.close()
+
+    def _started(self, orders: socket.socket | None = None) -> subprocess.Popen[str]:
+        environment = {
+            **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        handles = [] if orders is None else [orders.fileno()]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spec.certification.isolation.worker", *map(str, handles)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+            encoding="utf-8",
+            pass_fds=handles,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(self.request.to_json()) + "\n")
+        process.stdin.flush()
+        return process

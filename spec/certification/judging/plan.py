@@ -1,0 +1,95 @@
+"""What is to be run, in which grade, and what came of it.
+
+Items may be run side by side, and come to an end in any order. What they come to is what it would
+be if each had waited for those that stand before it: a grade of rounding that one of them needed
+is granted to all that stand behind, so whoever was begun in another is run again; and where the
+run is stopped at an item, nothing counts that stands behind it. Once all this is settled, what
+was violated in a stricter grade than the one that is granted is run again in that (`grading`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from spec.certification.judging.grading import granted, unsettled
+from spec.certification.judging.verdict import Verdict, unrun
+from spec.clause import Clause
+from spec.notation import Grade
+
+Item = tuple[str, str]  # the number of a clause, and a dtype
+
+
+class Plan:
+    """The items of a survey in their order, and the verdicts so far.
+
+    waiting: what is still to be begun. reason: why the run was stopped, if it was.
+    """
+
+    def __init__(self, items: Sequence[Item], fail_fast: bool) -> None:
+        self.place = {item: place for place, item in enumerate(items)}
+        self.waiting = [*items]
+        self.fail_fast = fail_fast
+        self.verdicts: dict[Item, Verdict] = {}
+        self.reason = ""
+        self._begun: dict[Item, Grade] = {}
+        self._end = len(items)
+        self._in_order = True
+
+    def begin(self, item: Item) -> Grade:
+        """The grade in which an item is to be run, which waits no more."""
+        self.waiting.remove(item)
+        self._begun[item] = grade = self._grade(item)
+        return grade
+
+    def note(self, verdict: Verdict) -> None:
+        """The verdict on an item, unless it stands behind the end."""
+        item = (verdict.clause, verdict.dtype)
+        if self.place[item] > self._end:
+            return
+        self.verdicts[item] = verdict
+        if self.fail_fast and verdict.outcome == "violated" and verdict.force == "must":
+            self.stop(f"{verdict.clause} was violated and the run was to fail fast", item)
+
+    def stop(self, reason: str, last: Item | None = None) -> None:
+        """Begin nothing that stands behind the last item; where none is named, nothing at all."""
+        if last is None:
+            self.reason, self._in_order = reason, False
+            self.waiting.clear()
+        elif self.place[last] < self._end:
+            self.reason, self._end = reason, self.place[last]
+            self.waiting = [item for item in self.waiting if self.place[item] < self._end]
+            self._take_back([item for item in self.verdicts if self.place[item] > self._end])
+
+    def go_on(self) -> bool:
+        """Whether anything waits, or has to be run again now that all else was."""
+        if not self.waiting and self._in_order:
+            ran = [item for item, verdict in self.verdicts.items() if verdict.ran]
+            self._run_again([item for item in ran if self._begun[item] != self._grade(item)])
+            self._in_order = bool(self.waiting)
+        if not self.waiting and not self.reason:
+            self._run_again(unsettled(self.verdicts.values()))
+        return bool(self.waiting)
+
+    def all(self, clauses: Mapping[str, Clause]) -> list[Verdict]:
+        """A verdict on each item: those that were not run, or not in the end, are blocked."""
+        self._take_back(unsettled(self.verdicts.values()))
+        reason = self.reason or "the run was stopped"
+        blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
+        return [{**blocked, **self.verdicts}[item] for item in self.place]
+
+    def _grade(self, item: Item) -> Grade:
+        """What those before the item need, or, once these are settled, what all need."""
+        _, dtype = item
+        known = (
+            verdict
+            for other, verdict in self.verdicts.items()
+            if not self._in_order or self.place[other] < self.place[item]
+        )
+        return granted(v for v in known if v.dtype == dtype).get(dtype, "strict")
+
+    def _run_again(self, items: Iterable[Item]) -> None:
+        """Have items wait again, in their order."""
+        self.waiting = sorted(items, key=self.place.__getitem__)
+        self._take_back(self.waiting)
+
+    def _take_back(self, items: Iterable[Item]) -> None:
+        for item in items:
+            del self.verdicts[item]
