@@ -1,7 +1,7 @@
 """The command line.
 
     python -m spec certify TARGET ...    judge an implementation
-    python -m spec clauses [K2]          the specification as a table; one clause, whole
+    python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
     python -m spec compare A.json B.json what changed between two certificates
 
 Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
@@ -12,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from spec.backends import NAMES, Unsuitable
 from spec.certification.contents import markdown, table, whole
@@ -21,11 +22,10 @@ from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
 from spec.certification.progress import progress
 from spec.certification.settings import LAYOUTS, PROFILES, Request, selected
-from spec.certification.target.declared import declared
+from spec.certification.target.declared import declared, pairs
 from spec.certification.target.loading import resolved
+from spec.kind import never
 from spec.kinds import KINDS
-
-HOW = ("fail_fast", "budget", "jobs", "isolate", "patience")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,15 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    names = ("about", "backend", "layout", "description", "device", "profile", "seed")
-    request = requested(
-        options.target,
-        {name: getattr(options, name) for name in (*names, *HOW)}
-        | {"dtypes": _listed(options.dtype), "clauses": _listed(options.clause)}
-        | {"conventions": _conventions(options.convention)}
-        | {"deviations": declared(options.deviation, options.deviations)}
-        | {"specification": options.specification},
-    )
+    asked = {name: x for name, x in vars(options).items() if name in Request.__dataclass_fields__}
+    asked["conventions"] = pairs("--convention", options.conventions, "NAME=VALUE")
+    asked["deviations"] = declared(options.deviation, options.deviations)
+    for name in ("dtypes", "clauses"):  # given once or several times
+        asked[name] = ",".join(asked[name]) or None
+    request = requested(asked.pop("target"), asked)
     if options.json:
         _reserve(Path(options.json).parent)
     if options.report:
@@ -102,25 +99,8 @@ def _compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def _listed(words: Sequence[str] | None) -> tuple[str, ...] | None:
-    """`K2,M` given once or several times, as one tuple."""
-    return tuple(",".join(words).split(",")) if words else None
-
-
-def _conventions(words: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise Unsuitable(f"--convention {word!r}: write NAME=VALUE")
-        found[name] = value
-    return found
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="attention-spec", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser("attention-spec", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     certify = commands.add_parser("certify", help="judge an implementation")
     _add_certify_options(certify)
@@ -133,9 +113,8 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("after", metavar="B.json")
     compare.set_defaults(run=_compare)
     for command in (certify, clauses):
-        command.add_argument(
-            "--specification", default=Request.specification, help=argparse.SUPPRESS
-        )
+        hidden = argparse.SUPPRESS
+        command.add_argument("--specification", default=Request.specification, help=hidden)
     return parser
 
 
@@ -143,29 +122,23 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     certify.set_defaults(run=_certify)
     certify.add_argument("target", metavar="TARGET", help="module:name or path/to/file.py:name")
     add = certify.add_argument
-    add("--about", choices=tuple(KINDS), help="default: attention, or layer for a class")
+    look = [about for about, kind in KINDS.items() if kind.told is not never]
+    add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
-    add("--description", metavar="FILE", help="of a layer not built, named or called as torch's")
+    add("--description", metavar="FILE", help="how a target is built, named and called")
     add("--device", default="cpu", help="cpu or cuda (default: cpu)")
-    add("--dtype", action="append", metavar="D[,D]", help="default: all that the backend has")
+    listed: dict[str, Any] = {"action": "append", "default": []}
+    dtypes = "default: all that the backend has"
+    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **listed)
     add("--profile", choices=tuple(PROFILES), default="standard")
     add("--seed", type=int, default=0)
     add("--jobs", type=int, default=1, metavar="N", help="processes to spread the clauses over")
-    add(
-        "--clause",
-        action="append",
-        metavar="K2[,M]",
-        help="clauses or sections; the definition is run in any case (default: all)",
-    )
-    add("--convention", action="append", default=[], metavar="NAME=VALUE")
-    add(
-        "--deviation",
-        action="append",
-        default=[],
-        metavar="CLAUSE=REASON",
-        help="a clause that the target is known to break, and why; never the definition's",
-    )
+    chosen = "clauses or sections; the definition is run in any case (default: all)"
+    add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **listed)
+    add("--convention", dest="conventions", metavar="NAME=VALUE", **listed)
+    known = "a clause that the target is known to break, and why; never the definition's"
+    add("--deviation", metavar="CLAUSE=REASON", help=known, **listed)
     add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
     add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")

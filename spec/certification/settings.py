@@ -73,16 +73,13 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """The request as JSON has it."""
-        mappings = {name: dict(getattr(self, name)) for name in ("conventions", "deviations")}
-        return {**dataclasses.asdict(self), **mappings}
+        return {n: dict(x) if isinstance(x, Mapping) else x for n, x in vars(self).items()}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Request:
         """The request that `to_json` wrote."""
-        fields = dict(written)
-        for name in ("dtypes", "clauses"):
-            fields[name] = None if fields[name] is None else tuple(fields[name])
-        return Request(**fields)
+        listed = {n: written[n] and tuple(written[n]) for n in ("dtypes", "clauses")}
+        return Request(**{**written, **listed})
 
     @property
     def thoroughness(self) -> Profile:
@@ -90,23 +87,21 @@ class Request:
         profile = PROFILES[self.profile]
         return dataclasses.replace(profile, patience=self.patience or profile.patience)
 
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What is not as it is by default, of all but the target."""
+        usual = Request(self.target)
+        return {name: x for name, x in vars(self).items() if x != getattr(usual, name)}
+
     def command(self) -> str:
         """The command line that repeats it."""
         words = ["python -m spec certify", self.target]
-        if self.about:
-            words.append(f"--about {self.about}")
-        if self.backend:
-            words.append(f"--backend {self.backend}")
-        if self.description:
-            words.append(f"--description {self.description}")
-        if self.layout != "bhld":
-            words.append(f"--layout {self.layout}")
-        if self.device != "cpu":
-            words.append(f"--device {self.device}")
-        if self.dtypes:
-            words.append(f"--dtype {','.join(self.dtypes)}")
-        if self.clauses:
-            words.append(f"--clause {','.join(self.clauses)}")
+        for name in ("about", "backend", "description", "layout", "device"):
+            if name in self.asked:
+                words.append(f"--{name} {self.asked[name]}")
+        for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
+            if listed:
+                words.append(f"--{name} {','.join(listed)}")
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
         words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]

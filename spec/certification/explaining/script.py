@@ -14,6 +14,8 @@ from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.written import classes, source
 
+HOW = ("about", "backend", "layout", "description", "device", "conventions", "specification")
+
 
 def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
@@ -30,7 +32,8 @@ def script(clause: Clause, raw: Subject, request: Request, problem: Any, message
 
 def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> str:
     """A script that runs the clause itself."""
-    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *_asked(request)])
+    options = [f"{name}={request.asked[name]!r}" for name in HOW if name in request.asked]
+    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *options])
     lines = [
         "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
@@ -41,18 +44,3 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> 
         f"raise SystemExit(rerun({arguments}))",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _asked(request: Request) -> list[str]:
-    """The options of a request that change how the implementation is called."""
-    defaults: dict[str, object] = {
-        "about": None,
-        "backend": None,
-        "layout": "bhld",
-        "description": None,
-        "device": "cpu",
-        "conventions": {},
-        "specification": "spec:CLAUSES",
-    }
-    asked = {name: getattr(request, name) for name in defaults}
-    return [f"{n}={value!r}" for n, value in asked.items() if value != defaults[n]]

@@ -15,7 +15,6 @@ from spec.certification.judging.judging import Finding, differentiates, judged, 
 from spec.certification.judging.judging import without_gradients as spared
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
-from spec.certification.judging.versions import versions
 from spec.certification.judging.witness import Witness
 from spec.certification.settings import Request, check_conventions, concerning, with_definition
 from spec.certification.target.declared import check_deviations
@@ -111,7 +110,6 @@ class Examiner:
             refusals=self.probed.refusals,
             notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
             advice=self._advice(),
-            versions=versions(),
             command=with_definition(self.request, self.clauses, definition).command(),
         )
 
@@ -197,16 +195,11 @@ class Examiner:
             message = f"{self.probed.notes[0]}: {message}"
         if not finding.examples and finding.violation is None:
             outcome = "refused"
-        return Verdict(
-            clause=clause.number,
-            name=clause.name,
-            force=clause.force,
-            dtype=dtype,
-            outcome=outcome,  # type: ignore[arg-type]
+        return replace(
+            unrun(clause, dtype, outcome, message),  # type: ignore[arg-type]
             examples=finding.examples,
             worst=finding.worst,
             refused=finding.refused,
-            message=message,
             rounding=finding.rounding,
             coverage=finding.coverage,
             seconds=finding.seconds,

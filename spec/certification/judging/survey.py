@@ -1,19 +1,27 @@
 """What is known about a subject before any clause is run; a child tells it to its parent."""
 
-from __future__ import annotations
-
+import platform
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any, Self
 
-from spec.certification.judging.verdict import Verdict, verdict_from_json
-from spec.certification.judging.verdict import verdict_to_json as as_json
-from spec.certification.judging.versions import versions
+from spec.backends import NAMES
+from spec.certification.judging.verdict import Verdict, verdict_from_json, verdict_to_json
 from spec.certification.settings import Request, concerning, with_definition
 from spec.certification.target.probing import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.notation import DTYPES
+
+
+def versions() -> Mapping[str, str]:
+    """Python, NumPy, the libraries that were loaded, and the machine."""
+    loaded = [name for name in ("numpy", "hypothesis", *NAMES) if name in sys.modules]
+    libraries = {name: metadata.version(name) for name in loaded}
+    machine = f"{platform.system()} {platform.machine()}"
+    return {"python": platform.python_version(), **libraries, "platform": machine}
 
 
 @dataclass(frozen=True)
@@ -33,27 +41,27 @@ class Survey:
     about: str
     definition: str
     conventions: Mapping[str, str]
-    defaults: Mapping[str, str]
-    deviations: Mapping[str, str]
-    strict: tuple[str, ...]
     order: tuple[str, ...]
     items: tuple[tuple[str, str], ...]
-    settled: tuple[Verdict, ...]
-    refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...]
-    advice: tuple[str, ...]
-    versions: Mapping[str, str]
     command: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    strict: tuple[str, ...] = ()
+    settled: tuple[Verdict, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=versions)
 
     def to_json(self) -> dict[str, Any]:
         """The survey as JSON has it."""
-        written = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        written["settled"] = [as_json(verdict) for verdict in self.settled]
-        written["refusals"] = [vars(refusal) for refusal in self.refusals]
+        settled = [verdict_to_json(verdict) for verdict in self.settled]
+        refusals = [vars(refusal) for refusal in self.refusals]
+        written = {**vars(self), "settled": settled, "refusals": refusals}
         return {n: dict(x) if isinstance(x, Mapping) else x for n, x in written.items()}
 
-    @staticmethod
-    def from_json(written: Mapping[str, Any]) -> Survey:
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> Self:
         """The survey that `to_json` wrote."""
         fields = dict(written)
         fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
@@ -61,7 +69,7 @@ class Survey:
         fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
         for name in ("strict", "order", "notes", "advice"):
             fields[name] = tuple(fields[name])
-        return Survey(**fields)
+        return cls(**fields)
 
 
 def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Survey:
@@ -73,15 +81,7 @@ def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Surv
         about=about,
         definition=definition,
         conventions=request.conventions,
-        defaults={},
-        deviations={},
-        strict=(),
         order=tuple(mine),
         items=tuple((number, dtype) for dtype in request.dtypes or DTYPES for number in mine),
-        settled=(),
-        refusals=(),
-        notes=(),
-        advice=(),
-        versions=versions(),
         command=with_definition(request, mine, definition).command(),
     )

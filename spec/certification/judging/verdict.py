@@ -10,8 +10,8 @@ crashed       the process died or hung while the clause was run, or the clause i
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 from spec.clause import Clause
 from spec.comparison import Place
@@ -19,15 +19,7 @@ from spec.kinds import kind_of
 from spec.written import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
-OUTCOMES: tuple[Outcome, ...] = (
-    "holds",
-    "violated",
-    "deviates",
-    "not offered",
-    "refused",
-    "blocked",
-    "crashed",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
@@ -41,13 +33,13 @@ class Counterexample:
 
     problem: Any  # of the kind that the clause is about
     message: str
-    about: str = "attention"
-    sentence: str = ""
-    formula: str = ""
-    place: Place | None = None
-    looks_like: tuple[str, ...] = ()
-    script: str = ""
-    reduced: bool = False
+    about: str
+    sentence: str
+    formula: str
+    place: Place | None
+    looks_like: tuple[str, ...]
+    script: str
+    reduced: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ class Verdict:
     message: str = ""
     rounding: str = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
-    seconds: Mapping[str, float] | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
 
     @property
@@ -89,48 +81,26 @@ def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON has it: numbers that JSON lacks are written as words."""
-    written = {name: getattr(verdict, name) for name in verdict.__dataclass_fields__}
-    written["worst"] = number(verdict.worst)
-    written["seconds"] = dict(verdict.seconds or {})
+    written = {**vars(verdict), "worst": number(verdict.worst), "seconds": dict(verdict.seconds)}
     example = verdict.counterexample
     if example is not None:
-        place = asdict(example.place) if example.place else None
-        written["counterexample"] = {
-            "problem": problem_to_json(example.problem),
-            "message": example.message,
-            "about": example.about,
-            "sentence": example.sentence,
-            "formula": example.formula,
-            "place": {k: number(v) for k, v in place.items()} if place else None,
-            "looks_like": list(example.looks_like),
-            "script": example.script,
-            "reduced": example.reduced,
-        }
+        place = example.place and {name: number(x) for name, x in vars(example.place).items()}
+        problem = problem_to_json(example.problem)
+        written["counterexample"] = {**vars(example), "problem": problem, "place": place}
     return written
 
 
 def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     """The verdict that `verdict_to_json` wrote."""
-    fields = dict(written)
-    fields["worst"] = float(fields["worst"])
-    fields["coverage"] = tuple(fields["coverage"])
-    found = fields["counterexample"]
-    if found is not None:
-        place = found["place"]
-        fields["counterexample"] = Counterexample(
-            problem=problem_from_json(kind_of(found["about"]).problem, found["problem"]),
-            message=found["message"],
-            about=found["about"],
-            sentence=found["sentence"],
-            formula=found["formula"],
-            place=_place(place) if place else None,
-            looks_like=tuple(found["looks_like"]),
-            script=found["script"],
-            reduced=found["reduced"],
-        )
-    return Verdict(**fields)
-
-
-def _place(written: Mapping[str, Any]) -> Place:
-    numbers = {name: float(written[name]) for name in ("got", "want", "budget")}
-    return Place(index=tuple(written["index"]), **numbers)
+    example = written["counterexample"]
+    if example is not None:
+        problem = problem_from_json(kind_of(example["about"]).problem, example["problem"])
+        place, looks_like = example["place"], tuple(example["looks_like"])
+        if place is not None:
+            numbers = {name: float(place[name]) for name in ("got", "want", "budget")}
+            place = Place(tuple(place["index"]), **numbers)
+        read = {"problem": problem, "place": place, "looks_like": looks_like}
+        example = Counterexample(**{**example, **read})
+    worst, coverage = float(written["worst"]), tuple(written["coverage"])
+    read = {"worst": worst, "coverage": coverage, "counterexample": example}
+    return Verdict(**{**written, **read})

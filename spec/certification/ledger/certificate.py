@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,12 @@ class Certificate:
     seed: int
     profile: str
     command: str
-    refusals: tuple[Refusal, ...] = ()
-    notes: tuple[str, ...] = ()
-    advice: tuple[str, ...] = ()
-    about: str = "attention"
-    definition: str = "A1"
-    defaults: Mapping[str, str] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    advice: tuple[str, ...]
+    about: str
+    definition: str
+    defaults: Mapping[str, str]
 
     @property
     def passed(self) -> bool:
@@ -97,9 +97,9 @@ class Certificate:
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON has it, `passed` and the ledger included."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields["verdicts"] = [verdict_to_json(verdict) for verdict in self.verdicts]
-        fields["refusals"] = [vars(refusal) for refusal in self.refusals]
+        verdicts = [verdict_to_json(verdict) for verdict in self.verdicts]
+        refusals = [vars(refusal) for refusal in self.refusals]
+        fields = {**vars(self), "verdicts": verdicts, "refusals": refusals}
         return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
 
     def __str__(self) -> str:
@@ -117,45 +117,37 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
         fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
     fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
     fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-    return Certificate(
-        **{**fields, "notes": tuple(fields["notes"]), "advice": tuple(fields["advice"])}
-    )
+    for name in ("notes", "advice"):
+        fields[name] = tuple(fields[name])
+    return Certificate(**fields)
 
 
 def certificate(
     request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
 ) -> Certificate:
     """The certificate of a request, its verdicts in the order of the plan."""
-    verdicts = _in_order(survey, [*survey.settled, *run])
+    place = {number: i for i, number in enumerate(survey.order)}  # then by format
+    verdicts = sorted(
+        [*survey.settled, *run], key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype))
+    )
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
+    grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
+    kept = ("name", "versions", "command", "refusals", "notes", "about", "definition", "defaults")
     return Certificate(
-        name=survey.name,
         verdicts=tuple(verdicts),
-        conventions={**survey.conventions, **_grades(verdicts)},
+        conventions={**survey.conventions, **grades},
         coverage=_coverage(verdicts),
         timings=_timings(verdicts, seconds),
-        versions=survey.versions,
         seed=request.seed,
         profile=request.profile,
-        command=survey.command,
-        refusals=survey.refusals,
-        notes=survey.notes,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
-        about=survey.about,
-        definition=survey.definition,
-        defaults=survey.defaults,
+        **{name: getattr(survey, name) for name in kept},
     )
 
 
 def _blocks(verdict: Verdict) -> bool:
     """Whether the implementation cannot be certified because of it."""
     return verdict.outcome == "violated" and verdict.force == "must"
-
-
-def _in_order(survey: Survey, verdicts: list[Verdict]) -> list[Verdict]:
-    """In reading order, and each clause in the order of the formats."""
-    place = {number: i for i, number in enumerate(survey.order)}
-    return sorted(verdicts, key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype)))
 
 
 def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdict]:
@@ -178,11 +170,6 @@ def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdi
     return changed
 
 
-def _grades(verdicts: Iterable[Verdict]) -> Mapping[str, str]:
-    """The rounding grade that each dtype of 16 bits is granted, as a convention."""
-    return {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
-
-
 def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
     totals: dict[str, list[int]] = {}
     for verdict in verdicts:
@@ -198,7 +185,7 @@ def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
 def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]:
     parts = {"implementation": 0.0, "specification": 0.0, "elsewhere": 0.0}
     for verdict in verdicts:
-        for name, spent in (verdict.seconds or {}).items():
+        for name, spent in verdict.seconds.items():
             parts[name] += spent
     return {"total": seconds, **parts}
 

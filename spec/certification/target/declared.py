@@ -15,13 +15,16 @@ def declared(words: Sequence[str], file: str | None) -> dict[str, str]:
 
     Raises Unsuitable: what is not written so, or a file that cannot be read.
     """
-    found = {} if file is None else _in_file(Path(file))
+    written = {} if file is None else _in_file(Path(file))
+    return written | pairs("--deviation", words, "CLAUSE=REASON")
+
+
+def pairs(option: str, words: Sequence[str], form: str) -> dict[str, str]:
+    """What stands before and after the first = of each word. Raises Unsuitable: there is none."""
     for word in words:
-        number, equals, reason = word.partition("=")
-        if not equals:
-            raise Unsuitable(f"--deviation {word!r}: write CLAUSE=REASON")
-        found[number] = reason
-    return found
+        if "=" not in word:
+            raise Unsuitable(f"{option} {word!r}: write {form}")
+    return dict(word.split("=", 1) for word in words)
 
 
 def check_deviations(
