@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from spec.domain import SEEDS
 from spec.formats import rounded
-from spec.notation import Array
+from spec.notation import DTYPES, Array
 from spec.sizes import Shapes, pick
 
 LATTICE = 16.0  # the lattice is the integers over this
@@ -33,18 +33,8 @@ Numbers = Callable[[Chance, Shape], Array]
 
 # The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
 # ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
-LARGEST_SCORE: Mapping[str, float] = {
-    "float64": 2.0**18,
-    "float32": 2.0**18,
-    "bfloat16": 2.0**18,
-    "float16": 2.0**12,
-}
-LARGEST_ENTRY: Mapping[str, float] = {
-    "float64": 2.0**20,
-    "float32": 2.0**20,
-    "bfloat16": 2.0**20,
-    "float16": 2.0**3,
-}
+LARGEST_SCORE = dict.fromkeys(DTYPES, 2.0**18) | {"float16": 2.0**12}
+LARGEST_ENTRY = dict.fromkeys(DTYPES, 2.0**20) | {"float16": 2.0**3}
 
 
 def lattice(chance: Chance, shape: Shape) -> Array:

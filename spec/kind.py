@@ -35,18 +35,12 @@ def nothing(*_: Any) -> Mapping[Any, Any]:
     return {}
 
 
-def unguarded(record: Any) -> Any:
+def unknown(*_: Any) -> None:
+    """Nothing is counted, no program is known, and there is no script."""
+
+
+def unchanged(record: Any, *_: Any) -> Any:
     """The record as it is."""
-    return record
-
-
-def silent(*_: Any) -> list[str]:
-    """Nothing to say."""
-    return []
-
-
-def unchanged(record: Any, _: Mapping[str, str]) -> Any:
-    """The record, of a kind that leaves no convention to its caller."""
     return record
 
 
@@ -63,14 +57,6 @@ def unfitted(_: Any, problem: Any) -> Any:
 def never(_: Any) -> bool:
     """Nothing is told to be of this kind by the look of it."""
     return False
-
-
-def uncounted(*_: Any) -> None:
-    """No rows are counted."""
-
-
-def nobody(_: Any) -> None:
-    """No program is known behind a record."""
 
 
 def in_words(record: Any, problem: Any) -> list[str]:
@@ -137,11 +123,11 @@ class Kind:
     telling: Callable[[str], Mapping[str, Any]] = nothing
     precise: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
-    calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str]] = silent
+    calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
     words: Callable[[Any, Any], list[str]] = in_words
     asked: Mapping[str, str] = field(default_factory=lambda: ASKED)
-    coverage: Callable[[Clause, Any, Any], Counted | None] = uncounted
-    program: Callable[[Any], Any] = nobody
+    coverage: Callable[[Clause, Any, Any], Counted | None] = unknown
+    program: Callable[[Any], Any] = unknown
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
 

@@ -1,10 +1,12 @@
-"""What a compiler of functions did not compile: what ran then is the function as it is written."""
+"""What compilers of functions did not compile, and what they keep."""
 
 import sys
 
+COMPILER = "torch.compile"
+
 
 def not_compiled() -> tuple[str, ...]:
-    """Why torch.compile gave up on a function, in its words, so far in this process.
+    """Why the compiler gave up on a function, in its words, so far in this process.
 
     It says so to its log alone, and goes on with the function as it is written: among others
     after eight shapes that it compiled one by one.
@@ -14,3 +16,9 @@ def not_compiled() -> tuple[str, ...]:
         return ()
     reasons = counting.counters["unimplemented"]
     return tuple(words.splitlines()[0] for words in reasons)
+
+
+def forget_programs() -> None:
+    """JAX keeps a program for each shape that it has seen: gigabytes in minutes."""
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()

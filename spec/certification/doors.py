@@ -18,8 +18,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.isolation.supervisor import Report, Supervisor
 from spec.certification.judging.examiner import Examiner, with_counterexample
-from spec.certification.judging.grading import granted
-from spec.certification.judging.plan import Plan
+from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate, certificate

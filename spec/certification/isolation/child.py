@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from spec.certification.isolation.copying import Process
@@ -48,7 +49,7 @@ class Child:
     ) -> None:
         """Have it probe the target, or, told what probing found, stand by for a sort of clauses."""
         self.sort = sort
-        known = [crash.to_json() for crash in crashes]
+        known = [asdict(crash) for crash in crashes]
         self.tell({"crashes": known, "probed": probed, "gradients": sort is not None and sort[0]})
 
     def run(self, item: Item, grade: Grade) -> None:

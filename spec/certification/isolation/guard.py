@@ -9,7 +9,7 @@ that way is not known to be refused, so the certificate stays incomplete.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.certification.judging.survey import Survey
@@ -46,6 +46,11 @@ class Probe:
         named = kind.asked.get(function, function.replace("_", " "))
         return Probe(function, named, words, posed.dtype)
 
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Probe:
+        """The probe whose fields were written as JSON."""
+        return Probe(**{**written, "kinds": tuple(written["kinds"])})
+
     def __str__(self) -> str:
         kinds = " and ".join(self.kinds).replace(" and that ", " that ")
         if not self.asked:
@@ -80,15 +85,6 @@ class Crash:
     def __str__(self) -> str:
         return f"{self.fate} while probing {self.probe}"
 
-    def to_json(self) -> dict[str, Any]:
-        """The crash as JSON has it."""
-        return asdict(self)
-
-    @staticmethod
-    def from_json(written: Mapping[str, Any]) -> Crash:
-        """The crash that `to_json` wrote."""
-        return Crash(probe_from_json(written["probe"]), written["fate"])
-
     @property
     def refusal(self) -> Refusal:
         """How a certificate lists it."""
@@ -96,12 +92,6 @@ class Crash:
         direction = "forward" if probe.function == "forward" else "backward"
         kinds = str(replace(probe, dtype="")).removesuffix(", ")
         return Refusal(kinds, probe.dtype, direction, str(self), crashed=True)
-
-
-def probe_from_json(written: Mapping[str, Any]) -> Probe:
-    """The probe whose fields were written as JSON."""
-    kinds = tuple(written["kinds"])
-    return Probe(written["function"], written["asked"], kinds, written["dtype"])
 
 
 class Guard:

@@ -22,7 +22,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.isolation.child import Child, Messages
 from spec.certification.isolation.copying import Process, Stock, ended
-from spec.certification.isolation.guard import Crash, probe_from_json, with_crashes
+from spec.certification.isolation.guard import Crash, Probe, with_crashes
 from spec.certification.judging.judging import differentiates
 from spec.certification.judging.plan import Item, Plan
 from spec.certification.judging.survey import Survey, unknown
@@ -83,7 +83,7 @@ class Supervisor:
         elif "loaded" in message:
             self._loaded(child, message["loaded"])
         elif "probing" in message:
-            child.probing(probe_from_json(message["probing"]))
+            child.probing(Probe.from_json(message["probing"]))
         elif "survey" in message:
             self.probed = message["probed"]
             self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)

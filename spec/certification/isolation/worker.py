@@ -24,8 +24,9 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from spec.backends import Unsuitable, inferred, prepared
+from spec.backends.compiled import forget_programs
 from spec.certification.isolation.copying import as_copies, can_be_copied
-from spec.certification.isolation.guard import Crash, Guard
+from spec.certification.isolation.guard import Crash, Guard, Probe
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
@@ -47,9 +48,8 @@ class Pulse:
         if time.monotonic() - self.since > SECOND:
             _tell(self.told, {"answering": True})
             self.since = time.monotonic()
-        if self.calls % CALLS == 0 and "jax" in sys.modules:
-            # It keeps a program for each shape that it has seen: gigabytes in minutes.
-            sys.modules["jax"].clear_caches()
+        if self.calls % CALLS == 0:
+            forget_programs()
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def main() -> None:
             gc.enable()
             _tell(told, {"loaded": False})
         wanted = json.loads(asked.readline())
-        crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
+        crashes = [Crash(Probe.from_json(c["probe"]), c["fate"]) for c in wanted["crashes"]]
         guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
         known = wanted["probed"]
         examiner = Examiner.of(target, request, guard=guard.over, survey=known)

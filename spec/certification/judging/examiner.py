@@ -23,7 +23,7 @@ from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
-from spec.kind import Guarded, unguarded
+from spec.kind import Guarded, unchanged
 from spec.kinds import kind_of
 from spec.notation import Grade
 from spec.subject import Subject
@@ -49,7 +49,7 @@ class Examiner:
     offers: frozenset[str]
     witness: Witness
     deviations: Deviations
-    guard: Guarded = unguarded
+    guard: Guarded = unchanged
     inference: bool = False
 
     @staticmethod
@@ -57,7 +57,7 @@ class Examiner:
         target: Target,
         request: Request,
         selected_only: bool = False,
-        guard: Guarded = unguarded,
+        guard: Guarded = unchanged,
         survey: Mapping[str, Any] | None = None,
     ) -> Examiner:
         """Load the target and probe it, unless what that finds is known. Raises Unsuitable.

@@ -35,7 +35,7 @@ def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, see
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
     In a format of 16 bits the rounding grade is raised when that alone explains a violation;
-    what a certificate makes of the grades of all clauses is said in `grading`.
+    what a certificate makes of the grades of all clauses is said in `plan`.
     """
     finding = _run(clause, subject, scope, examples, seed)
     if scope.dtype not in HALF or finding.problem is None:

@@ -1,18 +1,25 @@
-"""What is to be run, in which grade, and what came of it.
+"""What is to be run, in which grade of rounding, and what came of it.
+
+In a format of 16 bits an implementation may round as kernels do ("flash") or as a chain of
+library calls does ("eager"), and be right. What is granted in such a format is the strictest
+grade in which every clause holds that holds in any: a clause that is broken is put anew in the
+next grade that explains the problem which broke it (`judging.judged`), and where it then holds,
+that grade is granted to all clauses that stand behind it. Once all were run, what was violated in
+a stricter grade than the one that is granted is run again in that, until no violation is left of
+another: what a certificate prints, the counterexample, its numbers and its script, is wrong in
+the very grade that it names. What held in a stricter grade still does, and is not run again. A
+violation that could not be run again, as the run was stopped, is none: its clause is blocked.
 
 Items may be run side by side, and come to an end in any order. What they come to is what it would
-be if each had waited for those that stand before it: a grade of rounding that one of them needed
-is granted to all that stand behind, so whoever was begun in another is run again; and where the
-run is stopped at an item, nothing counts that stands behind it. Once all this is settled, what
-was violated in a stricter grade than the one that is granted is run again in that (`grading`).
+be if each had waited for those that stand before it: whoever was begun in another grade than they
+need is run again, and where the run is stopped at an item, nothing counts that stands behind it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from spec.certification.judging.grading import granted, unsettled
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.clause import Clause
-from spec.notation import Grade
+from spec.notation import GRADES, HALF, Grade
 
 Item = tuple[str, str]  # the number of a clause, and a dtype
 
@@ -93,3 +100,21 @@ class Plan:
     def _take_back(self, items: Iterable[Item]) -> None:
         for item in items:
             del self.verdicts[item]
+
+
+def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:
+    """The grade of each dtype of 16 bits in which a clause was run: the least strict of all."""
+    grades: dict[str, Grade] = {}
+    for verdict in verdicts:
+        if verdict.dtype in HALF and verdict.ran:
+            known = grades.get(verdict.dtype, "strict")
+            grades[verdict.dtype] = max(known, verdict.rounding, key=GRADES.index)
+    return grades
+
+
+def unsettled(verdicts: Iterable[Verdict]) -> list[Item]:
+    """The clause and dtype of each violation in a stricter grade than the one that is granted."""
+    found = list(verdicts)
+    grades = granted(found)
+    violated = [v for v in found if v.outcome == "violated" and v.ran and v.dtype in grades]
+    return [(v.clause, v.dtype) for v in violated if v.rounding != grades[v.dtype]]

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from spec.clause import Clause
 from spec.comparison import Place
 from spec.kinds import kind_of
+from spec.notation import Grade
 from spec.written import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
@@ -63,7 +64,7 @@ class Verdict:
     counterexample: Counterexample | None = None
     refused: int = 0
     message: str = ""
-    rounding: str = "strict"
+    rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""

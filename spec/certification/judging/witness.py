@@ -4,7 +4,7 @@ A compiled function may fall back to an eager one when it is asked for gradients
 that tries a fast way first may remember that it failed. Both go on to give right answers, which
 are those of another program than the one that people run. So one plain problem in each dtype is
 put before all else, and again after everything that is asked: other bits are a change of path,
-and said to be one. It is no violation by itself (T3 and T9 are about bits that change), as either
+and said to be one. It is no violation by itself (clauses may be about bits that change), as either
 path is judged where it is met. What a compiler says that it did not compile is said as well.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends.compiled import not_compiled
+from spec.backends.compiled import COMPILER, not_compiled
 from spec.comparison import Violation
 from spec.kinds import kind_of
 from spec.subject import Refused, Subject
@@ -47,7 +47,7 @@ class Witness:
         refused = [*not_compiled()]
         new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
         self.refused = refused
-        return (*said, *(f"torch.compile gave up on a part {when}: {reason}" for reason in new))
+        return (*said, *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new))
 
 
 def _answer(subject: Subject, dtype: str) -> bytes:

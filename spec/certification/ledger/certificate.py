@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from spec.certification.judging.grading import granted
+from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
 from spec.kinds import kind_of
 from spec.notation import DTYPES
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,14 @@ def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]
         for name, spent in verdict.seconds.items():
             parts[name] += spent
     return {"total": seconds, **parts}
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """What comes with each key, in the order in which they come."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def written(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.certificate import Certificate, grouped
 from spec.notation import Array
 from spec.written import arrays, options, sizes
 
@@ -16,15 +16,8 @@ SHOWN = 3  # counterexamples printed in full
 
 def counterexamples(certificate: Certificate) -> Iterator[str]:
     """The first failures in full: one for each clause, the smallest."""
-    chosen: dict[str, Verdict] = {}
-    for verdict in certificate.failures:
-        example = verdict.counterexample
-        if example is None:
-            continue
-        held = chosen.get(verdict.clause)
-        if held is None or _size(example) < _size(held.counterexample):
-            chosen[verdict.clause] = verdict
-    verdicts = list(chosen.values())
+    shown = grouped((v.clause, v) for v in certificate.failures if v.counterexample)
+    verdicts = [min(found, key=_size) for found in shown.values()]
     for verdict in verdicts[:SHOWN]:
         yield _counterexample(verdict)
     if len(verdicts) > SHOWN:
@@ -32,10 +25,9 @@ def counterexamples(certificate: Certificate) -> Iterator[str]:
         yield f"There are counterexamples for {others} as well: --json FILE or --report FOLDER."
 
 
-def _size(example: Counterexample | None) -> float:
-    if example is None:
-        return np.inf
-    return sum(x.size for x in arrays(example.problem).values())
+def _size(verdict: Verdict) -> int:
+    assert verdict.counterexample is not None
+    return sum(x.size for x in arrays(verdict.counterexample.problem).values())
 
 
 def _counterexample(verdict: Verdict) -> str:

@@ -1,11 +1,12 @@
 """A certificate as text for a terminal."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.certificate import Certificate, written
+from spec.certification.ledger.certificate import Certificate, grouped, written
 from spec.certification.ledger.counterexamples import WIDTH, counterexamples
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
@@ -45,19 +46,21 @@ def save_report(certificate: Certificate, folder: Path) -> None:
 
 def _head(certificate: Certificate) -> str:
     title = f"{certificate.name}: {_verdict(certificate)}"
-    choices = {
-        name: value
+    named = ", ".join(
+        f"{name}={value}"
         for name, value in certificate.conventions.items()
         if certificate.defaults.get(name, "strict") != value
-    }
-    lines = [title, "=" * len(title), ""]
-    named = ", ".join(f"{name}={value}" for name, value in choices.items())
-    lines.append(f"conventions   {named or 'all default'}")
+    )
     versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
-    lines.append(f"with          {versions}")
-    lines.append(f"profile       {certificate.profile}, seed {certificate.seed}")
-    for note in certificate.notes:
-        lines.append(f"note          {note}")
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        f"conventions   {named or 'all default'}",
+        f"with          {versions}",
+        f"profile       {certificate.profile}, seed {certificate.seed}",
+        *(f"note          {note}" for note in certificate.notes),
+    ]
     return "\n".join(lines)
 
 
@@ -71,14 +74,9 @@ def _verdict(certificate: Certificate) -> str:
 
 def _table(certificate: Certificate) -> str:
     """A line for each section, its verdicts by dtype; one for each clause with something to say."""
-    dtypes = certificate.dtypes
-    lines = ["section  " + "".join(f"{dtype:<22}" for dtype in dtypes)]
-    sections = dict.fromkeys(_section(v) for v in _by_clause(certificate))
-    for section in sections:
-        cells = [
-            _cell([v for v in certificate.verdicts if _section(v) == section and v.dtype == dtype])
-            for dtype in dtypes
-        ]
+    lines = ["section  " + "".join(f"{dtype:<22}" for dtype in certificate.dtypes)]
+    for section, verdicts in grouped((_section(v), v) for v in _by_clause(certificate)).items():
+        cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
         lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
     return "\n".join(lines)
 
@@ -117,11 +115,9 @@ def _remarks(certificate: Certificate) -> str:
 
 def _violated(certificate: Certificate) -> Iterator[str]:
     """Each clause that is violated, its dtypes together where the same is wrong."""
-    grouped: dict[tuple[str, str, str], list[str]] = {}
-    for v in _by_clause(certificate):
-        if v.outcome == "violated":
-            grouped.setdefault((f"{v.clause} {v.name}", v.force, v.message), []).append(v.dtype)
-    for (clause, force, message), dtypes in grouped.items():
+    violated = [v for v in _by_clause(certificate) if v.outcome == "violated"]
+    keyed = (((f"{v.clause} {v.name}", v.force, v.message), v.dtype) for v in violated)
+    for (clause, force, message), dtypes in grouped(keyed).items():
         soft = " (should)" if force == "should" else ""
         yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
         yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
@@ -148,34 +144,26 @@ def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
 
 def _left_out(certificate: Certificate) -> Iterator[str]:
     """What is refused, with the message, and what is not offered."""
-    refused: dict[tuple[str, str, str], list[str]] = {}
-    for r in certificate.refusals:
-        if not r.crashed:
-            refused.setdefault((r.what, r.direction, r.message), []).append(r.dtype)
-    for (what, direction, message), dtypes in refused.items():
+    refused = [r for r in certificate.refusals if not r.crashed]
+    keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
+    for (what, direction, message), dtypes in grouped(keyed).items():
         way = ", backward" if direction == "backward" else ""
         yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
     yield from _sometimes_refused(certificate)
-    missing: dict[str, set[str]] = {}
-    for verdict in certificate.verdicts:
-        if verdict.outcome == "not offered":
-            for what in verdict.message.split("; "):
-                missing.setdefault(what, set()).add(verdict.clause)
+    absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
+    missing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
     if missing:
-        counted = [f"{what} ({_clauses(len(numbers))})" for what, numbers in missing.items()]
-        yield textwrap.fill(
-            f"not offered, of what clauses need: {'; '.join(counted)}",
-            WIDTH,
-            subsequent_indent="    ",
-        )
+        counted = [f"{what} ({_clauses(len({*numbers}))})" for what, numbers in missing.items()]
+        listed = f"not offered, of what clauses need: {'; '.join(counted)}"
+        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
 
 def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
     """Problems that were refused one by one, though their kind is not."""
-    counted: dict[str, int] = {}
+    counted = Counter[str]()
     for v in certificate.verdicts:
         if v.outcome in ("holds", "refused") and v.refused:
-            counted[v.message] = counted.get(v.message, 0) + v.refused
+            counted[v.message] += v.refused
     total = sum(v.examples + v.refused for v in certificate.verdicts)
     for message, count in counted.items():
         shown = textwrap.shorten(message, 160)
@@ -203,8 +191,8 @@ def _foot(certificate: Certificate) -> str:
 
 
 def _by_clause(certificate: Certificate) -> list[Verdict]:
-    order = list(dict.fromkeys(v.clause for v in certificate.verdicts))
-    return sorted(certificate.verdicts, key=lambda v: order.index(v.clause))
+    found = grouped((v.clause, v) for v in certificate.verdicts)
+    return [v for verdicts in found.values() for v in verdicts]
 
 
 def _section(verdict: Verdict) -> str:

@@ -21,7 +21,7 @@ from spec.backends import Unsuitable, inferred
 from spec.backends.results import WrongArray
 from spec.certification.settings import Request
 from spec.comparison import Violation
-from spec.kind import Guarded, Kind, unguarded
+from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.notation import DTYPES
 from spec.subject import Refused, Subject
@@ -29,7 +29,7 @@ from spec.subject import Refused, Subject
 Target = str | Callable[..., Any] | Subject
 
 
-def load(target: Target, request: Request, guard: Guarded = unguarded) -> Any:
+def load(target: Target, request: Request, guard: Guarded = unchanged) -> Any:
     """The record of what `target` names, on the request's backend and device.
 
     guard: what an implementation is seen through where it is tried out.
