@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spec.backends.library import Library, Unsuitable
+from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
 
@@ -28,8 +28,7 @@ def library(device: str) -> Library:
     try:
         place = jax.devices("gpu" if device.startswith("cuda") else device)[0]
     except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise Unsuitable(f"JAX has no device {device!r} here: {reason}") from None
+        raise Unsuitable(f"JAX has no device {device!r} here: {first_line(error)}") from None
     return Library(
         name="jax",
         device=place.platform,

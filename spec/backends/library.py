@@ -67,6 +67,11 @@ class Unsuitable(Exception):
     """A target that cannot be judged as it stands; the message is one line that says why."""
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says."""
+    return (str(error).splitlines() or [""])[0]
+
+
 def name_of(function: Callable[..., Any]) -> str:
     """What a function calls itself."""
     if isinstance(function, functools.partial):

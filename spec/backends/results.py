@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends.library import Library
+from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -28,8 +28,7 @@ def refusing() -> Iterator[None]:
     except (Violation, Refused):
         raise
     except Exception as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise Refused(f"{type(error).__name__}: {first}") from error
+        raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
 
 
 def check(

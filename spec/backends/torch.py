@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec.backends.library import Library, Unsuitable
+from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
 from spec.subject import NoGradient
@@ -26,8 +26,7 @@ def library(device: str) -> Library:
     try:
         place = torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise Unsuitable(f"torch has no device {device!r} here: {reason}") from None
+        raise Unsuitable(f"torch has no device {device!r} here: {first_line(error)}") from None
     return Library(
         name="torch",
         device=place.type,

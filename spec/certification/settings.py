@@ -133,7 +133,7 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:
     """The request, the definition's clause put first where its selection has left it out.
 
-    Whoever selects a clause wants to know whether it holds of attention, and not
+    Whoever selects a clause wants to know whether it holds of what is one of its kind, and not
     to hear that the certificate is incomplete.
     """
     wanted, first = request.clauses, clauses.get(definition)
@@ -156,21 +156,19 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
 
 
 def concerning(
-    clauses: Mapping[str, Clause], request: Request, about: str, definition: str
+    clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None, about: str
 ) -> Mapping[str, Clause]:
-    """Of the clauses selected, those about one kind of subject, and its definition first of all.
+    """Of the clauses selected, by number, which are all to be about one kind of subject.
 
     Raises Unsuitable for a name that fits none of them.
     """
-    selected(clauses, request.clauses)
-    mine = {number: clause for number, clause in clauses.items() if clause.about == about}
-    for word in request.clauses or ():
-        found = {clause.about for clause in clauses.values() if _fits(clause, word)}
-        if about not in found:
+    chosen = {c.number: c for c in selected(clauses, wanted) if c.about == about}
+    for word in wanted or ():
+        if not any(_fits(clause, word) for clause in chosen.values()):
+            found = {clause.about for clause in clauses.values() if _fits(clause, word)}
             what = " and ".join(sorted(found))
             raise Unsuitable(f"clause {word!r} is about {what}, and the target about {about}")
-    chosen = selected(mine, with_definition(request, mine, definition).clauses)
-    return {clause.number: clause for clause in chosen}
+    return chosen
 
 
 def _fits(clause: Clause, word: str) -> bool:

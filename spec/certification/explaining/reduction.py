@@ -24,12 +24,12 @@ def reduced(
     known = kind_of(subject.about)
     definition = known.truth()
     allowed = answers | subject.kinds_of(problem)
-    guarded = _holds(clause, definition, problem)
+    guarded = _broken(clause, definition, problem) is False
 
     def fails(candidate: Any) -> bool:
-        if not subject.kinds_of(candidate) <= allowed or not _breaks(clause, subject, candidate):
+        if not subject.kinds_of(candidate) <= allowed or not _broken(clause, subject, candidate):
             return False
-        return not guarded or _holds(clause, definition, candidate)
+        return not guarded or _broken(clause, definition, candidate) is False
 
     return smallest(problem, fails, time.monotonic() + seconds, known.simplify)
 
@@ -55,15 +55,9 @@ def smallest(
     return problem, True
 
 
-def _breaks(clause: Clause, subject: Subject, problem: Any) -> bool:
+def _broken(clause: Clause, subject: Subject, problem: Any) -> bool | None:
+    """Whether a problem breaks the clause; None: it trips over one that is none of its own."""
     try:
         return broken(clause, subject, problem) is not None
-    except Exception:  # a clause may trip over a problem that is none of its own
-        return False
-
-
-def _holds(clause: Clause, subject: Subject, problem: Any) -> bool:
-    try:
-        return broken(clause, subject, problem) is None
-    except Exception:  # as above
-        return False
+    except Exception:
+        return None

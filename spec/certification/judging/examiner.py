@@ -70,8 +70,9 @@ class Examiner:
         check_conventions(raw, request.conventions)
         check_deviations(request.deviations, clauses, raw.about)
         kind = kind_of(raw.about)
-        added = "" if selected_only else kind.definition
-        chosen = concerning(clauses, request, raw.about, added)
+        if not selected_only:
+            request = with_definition(request, clauses, kind.definition)
+        chosen = concerning(clauses, request.clauses, raw.about)
         deviations = known(kind, kind.program(raw), request.device)
         deviations = deviations.and_declared(request.deviations)
         declared = kind.under(raw, request.conventions)
@@ -87,30 +88,23 @@ class Examiner:
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
-        items, settled = [], []
-        for dtype in self.raw.dtypes:
-            for clause in self.clauses.values():
-                verdict = self._unbound(clause, dtype)
-                if verdict is None:
-                    items.append((clause.number, dtype))
-                else:
-                    settled.append(verdict)
-        definition = kind_of(self.raw.about).definition
+        items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
+        unbound = {(clause.number, dtype): self._unbound(clause, dtype) for clause, dtype in items}
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
-            definition=definition,
+            definition=kind_of(self.raw.about).definition,
             conventions={**self.raw.chosen, **self.request.conventions},
             defaults=self.raw.defaults,
             deviations=self.deviations.reasons,
             strict=self.deviations.strict,
             order=tuple(self.clauses),
-            items=tuple(items),
-            settled=tuple(settled),
+            items=tuple(item for item, verdict in unbound.items() if verdict is None),
+            settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
             advice=self._advice(),
-            command=with_definition(self.request, self.clauses, definition).command(),
+            command=self.request.command(),
         )
 
     def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:

@@ -75,7 +75,8 @@ class Survey:
 def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Survey:
     """The survey of a target of which no more is known than what kind it is said to be."""
     definition = kind_of(about).definition
-    mine = concerning(clauses, request, about, definition)
+    request = with_definition(request, clauses, definition)
+    mine = concerning(clauses, request.clauses, about)
     return Survey(
         name=request.target,
         about=about,
@@ -83,5 +84,5 @@ def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Surv
         conventions=request.conventions,
         order=tuple(mine),
         items=tuple((number, dtype) for dtype in request.dtypes or DTYPES for number in mine),
-        command=with_definition(request, mine, definition).command(),
+        command=request.command(),
     )

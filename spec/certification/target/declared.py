@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from spec.backends import Unsuitable
+from spec.backends.library import Unsuitable, first_line
 from spec.clause import Clause
 from spec.kinds import kind_of
 
@@ -52,8 +52,7 @@ def _in_file(path: Path) -> dict[str, str]:
     except OSError as error:
         raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        line = str(error).partition("\n")[0]
-        raise Unsuitable(f"--deviations {path}: {line}") from None
+        raise Unsuitable(f"--deviations {path}: {first_line(error)}") from None
     if not isinstance(found, dict):
         raise Unsuitable(f"--deviations {path}: write CLAUSE = REASON, one a line")
     return found

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from spec.backends import Unsuitable, inferred
+from spec.backends.library import first_line
 from spec.backends.results import WrongArray
 from spec.certification.settings import Request
 from spec.comparison import Violation
@@ -42,9 +43,8 @@ def load(target: Target, request: Request, guard: Guarded = unchanged) -> Any:
         raise Unsuitable(f"--description {request.description}: {origin} is a record already")
     if is_record(found):
         if request.about not in (None, found.about):
-            raise Unsuitable(
-                f"--about {request.about}: {found.name} is a record about {found.about}"
-            )
+            what = f"{found.name} is a record about {found.about}"
+            raise Unsuitable(f"--about {request.about}: {what}")
         return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
     if not callable(found):
         kind = type(found).__name__
@@ -106,12 +106,11 @@ def _imported(name: str) -> ModuleType:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(error.name + ".")):
-            raise Unsuitable(f"there is no module {name!r}") from None
-        raise Unsuitable(f"{name} cannot be imported: {_first_line(error)}") from None
     except Exception as error:
-        raise Unsuitable(f"{name} cannot be imported: {_first_line(error)}") from None
+        missing = isinstance(error, ModuleNotFoundError) and error.name
+        if missing and f"{name}.".startswith(f"{missing}."):
+            raise Unsuitable(f"there is no module {name!r}") from None
+        raise _not_imported(name, error) from None
 
 
 def _from_file(place: str) -> ModuleType:
@@ -127,7 +126,7 @@ def _from_file(place: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise Unsuitable(f"{place} cannot be imported: {_first_line(error)}") from None
+        raise _not_imported(place, error) from None
     finally:
         sys.path.remove(str(path.parent.resolve()))
     return module
@@ -189,5 +188,5 @@ def origin_of(target: Target) -> str:
     return f"{module}:{name}" if module and name.isidentifier() else ""
 
 
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+def _not_imported(place: str, error: Exception) -> Unsuitable:
+    return Unsuitable(f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}")
