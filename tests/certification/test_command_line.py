@@ -106,6 +106,22 @@ def test_a_target_in_a_file_and_nothing_is_left_behind(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} <= {"mine.py", "__pycache__"}
 
 
+@pytest.mark.parametrize(("threads", "times"), [(0, 1), (1, 3)])
+def test_a_file_is_run_once_unless_it_starts_threads(threads, times, tmp_path):
+    """A process with one thread is copied; else who probes, infers and trains load it each."""
+    (tmp_path / "mine.py").write_text(
+        "import threading, time\n"
+        "from tests.targets import repaired as attend\n"
+        "with open('loaded', 'a') as file:\n"
+        "    file.write('.')\n"
+        f"for _ in range({threads}):\n"
+        "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    )
+    done = run("certify", "mine.py:attend", *FEW, "--clause", "A1,A2", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "loaded").read_text() == "." * times
+
+
 def test_the_table_of_clauses_names_them_all():
     done = run("clauses")
     assert done.returncode == 0

@@ -80,11 +80,13 @@ class Plan:
         self._take_back(unsettled(self.verdicts.values()))
         reason = self.reason or "the run was stopped"
         blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
-        return [{**blocked, **self.verdicts}[item] for item in self.place]
+        return [*{**blocked, **self.verdicts}.values()]
 
     def _grade(self, item: Item) -> Grade:
         """What those before the item need, or, once these are settled, what all need."""
         _, dtype = item
+        if dtype not in HALF:
+            return "strict"
         known = (
             verdict
             for other, verdict in self.verdicts.items()
