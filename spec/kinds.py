@@ -1,12 +1,5 @@
 """The kinds of subject that can be certified: the only register.
 
-    attention         an attention function                    A S V K B P M C H X T
-    layer             attention between four projections       L
-    sinusoidal, rotary, alibi      ways to show positions      R
-    feed-forward      the other half of a block                F
-    dropout           attention with dropout on its weights    D
-    cache             decoding with a cache                    C16 and on
-
 A new kind is a chapter, a package of the shape of `spec.attention`, and its `KIND` here. What
 is told by the look of it (a class, say) may be told by two of them; the later one has it.
 """

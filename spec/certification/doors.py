@@ -53,7 +53,7 @@ def certify(
 
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
     "torch" or "jax". layout: "bhld", or "blhd" for length before heads. description: a file that
-    says how a layer is built, named and called, if not as torch's. dtypes, clauses: all
+    says how a target is built, named and called, if not as usual. dtypes, clauses: all
     that there are, unless given; a clause by number, name or section, and the definition's in
     any case. deviations: number of a clause -> why the target is known to break it; never that
     of the definition. profile: "quick", "standard" or "deep". budget: in seconds. jobs and

@@ -45,8 +45,8 @@ PROFILES: Mapping[str, Profile] = {
 class Request:
     """Everything that settles a certification; the same request gives the same verdicts.
 
-    target: as a person names it. description: the file that says how a layer is built, named and
-    called, if not as torch's. about: the kind of subject that it is, where that cannot be
+    target: as a person names it. description: the file that says how it is built, named and
+    called, if not as usual. about: the kind of subject that it is, where that cannot be
     told from it. specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. The other fields are the options of the command line.

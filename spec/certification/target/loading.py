@@ -1,9 +1,8 @@
 """From what a person names to an implementation.
 
 A target is `module:name`, `path/to/file.py:name`, a function, a class, or a record of
-whatever kind. A function is an attention function, a class with a method `extend` is a
-cache, and any other class a layer, unless the request says what it is `about`. Whatever is
-wrong with a target is said in one line (`Unsuitable`).
+whatever kind. Of which kind a function or a class is, is told by the look of it, unless the
+request says what it is `about`. Whatever is wrong with a target is said in one line (`Unsuitable`).
 """
 
 import importlib
@@ -63,7 +62,7 @@ def record(target: Target, about: str | None = None, **options: Any) -> Any:
     """The record of an ordinary program, plugged in as `options` of its kind say.
 
     about: the kind of subject, told from the target unless given. options: those of the kind's
-    own loader, as `spec.attention.plug.implementation` or `spec.layer.plug.layer` says.
+    own loader, as its `plug` says.
     Raises Unsuitable: an unknown kind, a record already, or no program of its kind.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
