@@ -8,7 +8,6 @@ A library is imported only when a target needs it. `calling`: how programs take 
 
 import importlib
 from contextlib import suppress
-from types import ModuleType
 
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Library, Unsuitable
@@ -23,22 +22,20 @@ def library(name: str, device: str = "cpu") -> Library:
     """
     if name not in NAMES:
         raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
-    found: Library = _imported(name).library(device)
+    try:
+        module = importlib.import_module(f"spec.backends.{name}")
+    except ImportError as error:
+        raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
+    found: Library = module.library(device)
     return found
 
 
 def prepared(name: str) -> None:
-    """Import a library, and what it would import itself as soon as it differentiates."""
-    for later in getattr(_imported(name), "LATER", ()):
-        with suppress(ImportError):
+    """Import a library, if it is there, and what it imports itself once it differentiates."""
+    with suppress(ImportError):
+        module = importlib.import_module(f"spec.backends.{name}")
+        for later in getattr(module, "LATER", ()):
             importlib.import_module(later)
-
-
-def _imported(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(f"spec.backends.{name}")
-    except ImportError as error:
-        raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
 
 
 def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:

@@ -1,10 +1,15 @@
 """Targets that crash or hang: each costs what it cannot answer, and everything is told."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
-from tests.shell import certify, run
+from tests.shell import FEW, certify, run
 
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
@@ -116,3 +121,31 @@ def test_who_ends_the_process_that_others_are_copies_of_ends_no_certificate(tmp_
     assert done.returncode == 3, done.stdout + done.stderr
     assert (tmp_path / "ended").exists()
     assert "crashed: A1" in done.stdout
+
+
+def test_who_is_interrupted_says_so_and_leaves_no_process_behind(tmp_path):
+    called = tmp_path / "called"
+    (tmp_path / "mine.py").write_text(
+        "import pathlib, time\n"
+        "def attend(query, key, value):\n"
+        f"    pathlib.Path({str(called)!r}).touch()\n"
+        "    time.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW]
+    path = os.pathsep.join(x for x in sys.path if x)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not called.exists():
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)
+    assert (process.returncode, *said) == (3, "", "interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

@@ -44,7 +44,6 @@ def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
         sys.stdout.flush()  # or both would write what is left in it
         process = os.fork()
         if not process:
-            gc.enable()
             orders.close()
             reads, writes = pipes
             return os.fdopen(reads, encoding="utf-8"), os.fdopen(writes, "w", encoding="utf-8")

@@ -16,6 +16,7 @@ Whatever the target prints goes to standard error.
 import gc
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -54,19 +55,19 @@ class Pulse:
 
 def main() -> None:
     """Serve the parent until it closes its end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whom a person interrupts is the parent
     asked, told = _private_channels()
     request = Request.from_json(json.loads(asked.readline()))
     gc.disable()  # to import makes no garbage
     try:
         target = resolved(request.target)
         orders = socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None
-        if orders is not None and request.device == "cpu" and can_be_copied():
-            prepared(request.backend or inferred(target)[0])
-            _tell(told, {"loaded": True})
+        prepared(request.backend or inferred(target)[0])
+        copied = orders is not None and request.device == "cpu" and can_be_copied()
+        _tell(told, {"loaded": copied})
+        if orders is not None and copied:
             asked, told = as_copies(orders)
-        else:
-            gc.enable()
-            _tell(told, {"loaded": False})
+        gc.enable()
         wanted = json.loads(asked.readline())
         crashes = [Crash(Probe.from_json(c["probe"]), c["fate"]) for c in wanted["crashes"]]
         guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
