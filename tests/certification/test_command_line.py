@@ -122,6 +122,17 @@ def test_a_file_is_run_once_unless_it_starts_threads(threads, times, tmp_path):
     assert (tmp_path / "loaded").read_text() == "." * times
 
 
+def test_a_folder_named_spec_is_not_in_the_way(tmp_path):
+    """As a command that is installed finds it: nothing is looked up here but the target."""
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "__init__.py").write_text("raise RuntimeError('this is not yours')")
+    (tmp_path / "mine.py").write_text("from implementations.dense import attend\n")
+    command = "from spec.certification.command_line import main; raise SystemExit(main())"
+    words = ("certify", "mine:attend", *FEW, "--clause", "A1")
+    done = run(*words, cwd=tmp_path, program=("-P", "-c", command))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_table_of_clauses_names_them_all():
     done = run("clauses")
     assert done.returncode == 0

@@ -140,8 +140,10 @@ class Stock:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
         handles = [] if orders is None else [orders.fileno()]
+        # -P: whoever has a folder named `spec` where he stands is not to be taken for us.
+        module = ["-P", "-m", "spec.certification.isolation.worker"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "spec.certification.isolation.worker", *map(str, handles)],
+            [sys.executable, *module, *map(str, handles)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

@@ -101,7 +101,7 @@ def resolved(target: str) -> Any:
 
 
 def _imported(name: str) -> ModuleType:
-    if os.getcwd() not in sys.path and "" not in sys.path:
+    if name not in sys.modules and not {os.getcwd(), ""} & {*sys.path}:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
