@@ -22,12 +22,15 @@ class WrongArray(Violation):
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn an exception of what is called into `Refused`, with the first line that it says."""
+    """Turn an exception of what is called into `Refused`, with the first line that it says.
+
+    `SystemExit` is one: who is called does not end who asks.
+    """
     try:
         yield
     except (Violation, Refused):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
 
 

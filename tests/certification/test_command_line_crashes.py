@@ -87,6 +87,16 @@ def test_a_violation_is_told_and_repeated_beside_a_crash_while_probing(tmp_path)
     assert run(program=(str(tmp_path / "A1-float32.py"),)).returncode == 1
 
 
+def test_a_target_that_exits_refuses_and_one_that_exits_at_once_is_told_in_a_line(tmp_path):
+    done = certify("exits_on_masks", "--clause", "A1,V2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SystemExit: no masks here" in done.stdout
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit(0)\n")
+    done = run("certify", "ends.py:attend", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "error: ends.py cannot be imported: SystemExit: 0\n"
+
+
 @pytest.mark.parametrize("isolate", [(), ("--isolate",)])
 def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
     file = tmp_path / "c.json"

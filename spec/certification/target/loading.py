@@ -105,7 +105,7 @@ def _imported(name: str) -> ModuleType:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{name}.".startswith(f"{missing}."):
             raise Unsuitable(f"there is no module {name!r}") from None
@@ -124,7 +124,7 @@ def _from_file(place: str) -> ModuleType:
     sys.modules.setdefault(path.stem, module)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _not_imported(place, error) from None
     finally:
         sys.path.remove(str(path.parent.resolve()))
@@ -187,5 +187,5 @@ def origin_of(target: Target) -> str:
     return f"{module}:{name}" if module and name.isidentifier() else ""
 
 
-def _not_imported(place: str, error: Exception) -> Unsuitable:
+def _not_imported(place: str, error: BaseException) -> Unsuitable:
     return Unsuitable(f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}")
