@@ -1,5 +1,6 @@
-"""One line on a terminal that says how far a certification is; nothing elsewhere."""
+"""How far a certification is: one line that changes on a terminal, elsewhere one now and then."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -8,27 +9,30 @@ from spec.certification.isolation.supervisor import Report
 from spec.certification.judging.verdict import Verdict
 
 CLEAR = "\r\x1b[K"
+EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager
-def progress(stream: TextIO) -> Iterator[Report]:
-    """A function to call after each verdict; the line is gone at the end."""
-    if not stream.isatty():
-        yield lambda *_: None
-        return
-    violated = 0
+def progress(stream: TextIO, every: float = EVERY) -> Iterator[Report]:
+    """A function to call after each verdict. A terminal's line is gone at the end."""
+    live, violated, said = stream.isatty(), 0, time.monotonic()
+    before, after = (CLEAR, "") if live else ("", "\n")
 
     def report(verdict: Verdict, done: int, total: int) -> None:
-        nonlocal violated
+        nonlocal violated, said
         violated += verdict.outcome == "violated"
-        words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
-        stream.write(f"{CLEAR}{words}{f', {violated} violated' if violated else ''}")
-        stream.flush()
+        if live or time.monotonic() - said >= every:
+            said = time.monotonic()
+            words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
+            stream.write(f"{before}{words}{f', {violated} violated' if violated else ''}{after}")
+            stream.flush()
 
-    stream.write("loading and probing ...")
-    stream.flush()
+    if live:
+        stream.write("loading and probing ...")
+        stream.flush()
     try:
         yield report
     finally:
-        stream.write(CLEAR)
-        stream.flush()
+        if live:
+            stream.write(CLEAR)
+            stream.flush()

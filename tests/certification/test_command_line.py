@@ -14,7 +14,7 @@ def test_certified_is_exit_code_0():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("right: certified\n")
     assert "tests.targets:right --dtype float32 --clause A,V" in done.stdout
-    assert done.stderr == ""
+    assert all("float32" in line for line in done.stderr.splitlines())  # how far it is
 
 
 @pytest.mark.parametrize(("name", "code"), [("right", 0), ("elementwise", 1)])
