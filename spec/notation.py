@@ -87,6 +87,10 @@ class Posed:
         floats = {n: x for n, x in asked.items() if getattr(x, "dtype", None) == np.float64}
         return self.but(**{n: x.astype(np.longdouble) for n, x in floats.items()})
 
+    def in_reference(self) -> Self:
+        """The same problem as its reference is evaluated: wide if it is of float64."""
+        return self.wide() if self.dtype == "float64" else self
+
     def having(self, letter: str) -> dict[str, int]:
         """The arrays with that axis written out, and which one it is, counted from the right.
 

@@ -57,9 +57,8 @@ class Bounds:
     def __init__(self, problem: Problem, kept: Array) -> None:
         self.problem, self.kept = problem, kept
         self.rules = arithmetic.allowed(problem)
-        wide = problem.dtype == "float64"
-        self.exact_problem = problem.wide() if wide else problem
-        self.u = self.rules.u + (float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53)
+        self.exact_problem = problem.in_reference()
+        self.u = self.rules.u + arithmetic.unit_of_reference(problem.dtype == "float64")
 
     # The exact values
 

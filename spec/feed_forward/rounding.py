@@ -44,10 +44,8 @@ class Bounds:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.rules = arithmetic.allowed(problem)
-        wide = problem.dtype == "float64"
-        self.exact_problem = problem.wide() if wide else problem
-        reference = float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53
-        self.u = self.rules.u + reference
+        self.exact_problem = problem.in_reference()
+        self.u = self.rules.u + arithmetic.unit_of_reference(problem.dtype == "float64")
 
     # The values
 

@@ -41,7 +41,7 @@ class Budgets:
 
     def __init__(self, problem: LayerProblem) -> None:
         self.problem, self.p = problem, problem.parameters
-        self.exact = problem.wide() if problem.dtype == "float64" else problem
+        self.exact = problem.in_reference()
         self.inside = definition.inside(self.exact)
         self.rules = allowed(self.inside)
         # A bound is evaluated in float64, which is plenty.

@@ -35,7 +35,7 @@ so are known to a few units at any position.
 
 import numpy as np
 
-from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, unit_of_reference
 from spec.attention.rounding.sums import growth
 from spec.notation import Array
 
@@ -80,6 +80,4 @@ def slack(dtype: str, u: float) -> float:
     Every term of a budget is linear in u or in w, so that of the reference is the same
     times u_ref / u, and never more than the same; as in `spec.attention.rounding.arithmetic`.
     """
-    widest = float(np.finfo(np.longdouble).eps) / 2
-    reference = widest if dtype == "float64" else 2.0**-53
-    return min(2.0, 1.0 + 16 * reference / u)
+    return min(2.0, 1.0 + 16 * unit_of_reference(dtype == "float64") / u)

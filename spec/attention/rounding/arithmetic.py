@@ -126,6 +126,11 @@ def widens(problem: Problem) -> bool:
     return problem.dtype == "float64" and products <= WIDE_UP_TO
 
 
+def unit_of_reference(wide: bool) -> float:
+    """The unit roundoff of NumPy's widest float here, or of float64."""
+    return float(np.finfo(np.longdouble).eps) / 2 if wide else 2.0**-53
+
+
 def slack(problem: Problem) -> float:
     """By what a budget grows, since the reference is rounded too.
 
@@ -137,5 +142,5 @@ def slack(problem: Problem) -> float:
     where the budget holds C_WEIGHT u. Hence the factor min(2, 1 + (M + 8) u_ref / u),
     the 8 for what the budget and the interval lose in being evaluated in float64.
     """
-    reference = float(np.finfo(np.longdouble).eps) / 2 if widens(problem) else 2.0**-53
+    reference = unit_of_reference(widens(problem))
     return min(2.0, 1.0 + (problem.M + 8) * reference / allowed(problem).u)

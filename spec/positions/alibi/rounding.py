@@ -28,13 +28,6 @@ from spec.positions.alibi.notation import Problem
 from spec.positions.angles import slack
 
 
-def reference(problem: Problem) -> Problem:
-    """The same numbers in what the definition is to be evaluated in."""
-    if problem.dtype != "float64":
-        return problem
-    return problem.but(scores=problem.scores.astype(np.longdouble))
-
-
 def _of_slopes(problem: Problem) -> Array:
     """The relative error of the slopes before they are stored.   (H)"""
     rules = allowed(problem)

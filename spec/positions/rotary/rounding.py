@@ -28,11 +28,6 @@ from spec.positions.pairing import woven
 from spec.positions.rotary.notation import Problem
 
 
-def reference(problem: Problem) -> Problem:
-    """The same numbers in what the definition is to be evaluated in."""
-    return problem.wide() if problem.dtype == "float64" else problem
-
-
 def of_rotation(problem: Problem) -> Array:
     """The budget of R(p) q.   (B, H, N, D)"""
     return _of_turn(problem, problem.q, 1.0)

@@ -22,11 +22,6 @@ from spec.positions.sinusoidal import definition
 from spec.positions.sinusoidal.notation import Problem
 
 
-def reference(problem: Problem) -> Problem:
-    """The same numbers in what the definition is to be evaluated in."""
-    return problem.wide() if problem.dtype == "float64" else problem
-
-
 def _waves(problem: Problem) -> tuple[Array, Array]:
     """|t| and the budget of a computed t, before anything is stored.   two of (N, E)"""
     u = allowed(problem).u

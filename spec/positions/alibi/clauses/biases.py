@@ -49,7 +49,7 @@ def the_bias_is_linear_in_the_distance(bias: LinearBias, problem: Problem) -> No
     """
     b = bias.bias(problem)
 
-    want = definition.bias(rounding.reference(problem))
+    want = definition.bias(problem.in_reference())
     got = np.where(problem.past, from_own_position(b, problem), 0)
     within = np.where(problem.past, rounding.of_difference(problem, b), 0)
     equal(got, np.where(problem.past, want, 0), within=within)
@@ -93,7 +93,7 @@ def without_scores_weights_fade_by_a_ratio(bias: LinearBias, problem: Problem) -
     b = bias.bias(problem)
 
     weights = attention.softmax(np.where(problem.past, from_own_position(b, problem), -np.inf))
-    want = definition.fading(rounding.reference(problem))
+    want = definition.fading(problem.in_reference())
     within = rounding.of_weights(problem, b, want)
     equal(weights, want, within=within)
 
@@ -148,7 +148,7 @@ def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
     """
     b = bias.bias(problem)
 
-    want = definition.bias(rounding.reference(problem))
+    want = definition.bias(problem.in_reference())
     equal(from_own_position(b, problem), want, within=rounding.of_difference(problem, b))
 
 
@@ -175,6 +175,6 @@ def no_matrix_is_remembered_wrongly(bias: LinearBias, problem: Problem) -> None:
 
     same_bits(bias.bias(problem), first)
     for other, b in between:
-        want = np.where(other.past, definition.bias(rounding.reference(other)), 0)
+        want = np.where(other.past, definition.bias(other.in_reference()), 0)
         within = np.where(other.past, rounding.of_difference(other, b), 0)
         equal(np.where(other.past, from_own_position(b, other), 0), want, within=within)

@@ -44,7 +44,7 @@ def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
     """
     m = bias.slopes(problem)
 
-    want = definition.slopes(rounding.reference(problem))
+    want = definition.slopes(problem.in_reference())
     equal(m, want, within=rounding.of_slopes(problem))
 
 
@@ -91,6 +91,6 @@ def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:
     past = problem.past
     same_bits(np.where(past, from_own_position(flat, none), 0), np.zeros(flat.shape))
     same_bits(np.where(past, double, 0), np.where(past, 2 * b, 0))
-    want = definition.bias(rounding.reference(problem))
+    want = definition.bias(problem.in_reference())
     within = np.where(past, rounding.of_difference(problem, b), 0)
     equal(np.where(past, from_own_position(b, problem), 0), np.where(past, want, 0), within=within)

@@ -59,7 +59,7 @@ def scores_depend_on_the_difference(rotation: Rotation, problem: Problem) -> Non
     """
     q, k, off_q, off_k = rotated(rotation, problem)
 
-    want = definition.scores(rounding.reference(problem))
+    want = definition.scores(problem.in_reference())
     equal(q @ k.swapaxes(-1, -2), want, within=rounding.of_scores(q, k, off_q, off_k))
 
 
@@ -182,7 +182,7 @@ def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
     r = problem.width
     equal(
         y[..., :r],
-        definition.rotate(rounding.reference(problem))[..., :r],
+        definition.rotate(problem.in_reference())[..., :r],
         within=rounding.of_rotation(problem)[..., :r],
     )
     same_bits(y[..., r:], problem.q[..., r:])
@@ -205,7 +205,7 @@ def values_are_not_rotated(rotation: Rotation, problem: Problem) -> None:
     q, k, v = rotation.place(problem)
 
     same_bits(v, problem.v)
-    wanted = definition.place(rounding.reference(problem))
+    wanted = definition.place(problem.in_reference())
     equal(q, wanted[0], within=rounding.of_rotation(problem))
     equal(k, wanted[1], within=rounding.of_rotation(problem.but(q=problem.k)))
 
@@ -234,5 +234,5 @@ def no_angles_are_remembered_wrongly(rotation: Rotation, problem: Problem) -> No
     between = rotation.rotate(other)
 
     same_bits(rotation.rotate(problem), first)
-    want = definition.rotate(rounding.reference(other))
+    want = definition.rotate(other.in_reference())
     equal(between, want, within=rounding.of_rotation(other))

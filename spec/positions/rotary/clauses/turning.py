@@ -47,7 +47,7 @@ def every_pair_is_turned_by_its_angle(rotation: Rotation, problem: Problem) -> N
     """
     y = rotation.rotate(problem)
 
-    want = definition.rotate(rounding.reference(problem))
+    want = definition.rotate(problem.in_reference())
     equal(y, want, within=rounding.of_rotation(problem))
 
 
@@ -88,7 +88,7 @@ def turning_keeps_lengths(rotation: Rotation, problem: Problem) -> None:
     y = rotation.rotate(problem)
 
     after = rounding.lengths(y, problem.width)
-    before = rounding.lengths(rounding.reference(problem).q, problem.width)
+    before = rounding.lengths(problem.in_reference().q, problem.width)
     equal(after, before, within=rounding.of_length(problem, problem.q))
 
 
@@ -141,7 +141,7 @@ def pairs_do_not_meet(rotation: Rotation, problem: Problem) -> None:
     y = rotation.rotate(alone)
 
     same_bits(np.where(inside, 0, y), np.zeros(y.shape))
-    want = definition.rotate(rounding.reference(alone))
+    want = definition.rotate(alone.in_reference())
     equal(y, want, within=rounding.of_rotation(alone))
 
 
@@ -161,7 +161,7 @@ def the_gradient_is_the_turn_back(rotation: Rotation, problem: Problem) -> None:
     """
     dq = rotation.backward(problem)
 
-    want = definition.backward(rounding.reference(problem))
+    want = definition.backward(problem.in_reference())
     equal(dq, want, within=rounding.of_backward(problem))
 
 
@@ -185,7 +185,7 @@ def back_undoes_forth(rotation: Rotation, problem: Problem) -> None:
 
     back = rotation.backward(returning)
 
-    off = rounding.lengths(back - rounding.reference(problem).q, problem.width)
+    off = rounding.lengths(back - problem.in_reference().q, problem.width)
     within = rounding.of_length(problem, problem.q) + rounding.of_length(problem, there)
     equal(off, 0, within=within)
 
@@ -226,5 +226,5 @@ def far_positions_keep_their_angles(rotation: Rotation, problem: Problem) -> Non
     """
     y = rotation.rotate(problem)
 
-    want = definition.rotate(rounding.reference(problem))
+    want = definition.rotate(problem.in_reference())
     equal(y, want, within=rounding.of_rotation(problem))

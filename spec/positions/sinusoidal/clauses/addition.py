@@ -41,7 +41,7 @@ def positions_are_added(encoding: Encoding, problem: Problem) -> None:
     """
     y = encoding.add(problem)
 
-    want = definition.add(rounding.reference(problem))
+    want = definition.add(problem.in_reference())
     equal(y, want, within=rounding.of_sum(problem))
 
 
@@ -99,7 +99,7 @@ def positions_stay_when_tokens_move(encoding: Encoding, problem: Problem) -> Non
     y = encoding.add(problem)
     after = encoding.add(problem.but(x=problem.x[:, moved]))
 
-    table, budget = definition.table(rounding.reference(problem)), rounding.of_sum(problem)
+    table, budget = definition.table(problem.in_reference()), rounding.of_sum(problem)
     want = np.broadcast_to(table - table[moved], y.shape)
     within = rounding.of_sum(problem.but(x=problem.x[:, moved])) + budget[:, moved]
     equal(after - y[:, moved], want, within=within)
@@ -146,4 +146,4 @@ def no_table_is_remembered_wrongly(encoding: Encoding, problem: Problem) -> None
     between = encoding.add(narrow)
 
     same_bits(encoding.add(problem), first)
-    equal(between, definition.add(rounding.reference(narrow)), within=rounding.of_sum(narrow))
+    equal(between, definition.add(narrow.in_reference()), within=rounding.of_sum(narrow))

@@ -49,7 +49,7 @@ def the_table_is_sine_and_cosine(encoding: Encoding, problem: Problem) -> None:
     """
     table = encoding.table(problem)
 
-    want = definition.table(rounding.reference(problem))
+    want = definition.table(problem.in_reference())
     equal(table, want, within=rounding.of_table(problem))
 
 
