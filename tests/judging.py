@@ -1,4 +1,9 @@
-"""How the tests put one clause to one subject: as a certificate does, without trying grades."""
+"""How the tests put one clause to one subject: as a certificate does, without trying grades.
+
+`generated` is for tests whose examples are drawn: the same ones every time.
+"""
+
+from hypothesis import HealthCheck, settings
 
 from spec import about
 from spec.certification.judging.judging import Finding, judged, scope_for
@@ -6,6 +11,13 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.subject import Subject
 
+generated = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 EXAMPLES, QUICK = 25, 4  # for a clause of usual effort; 25 are those of the standard profile
 
 

@@ -5,26 +5,19 @@ from math import inf
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
 from spec.comparison import Violation, at_least, at_most, equal
+from spec.domain import SEEDS
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
+from tests.judging import generated
 
 LONG_DOUBLE_U = float(np.finfo(np.longdouble).eps) / 2
-SEEDS = st.integers(0, 2**32 - 1)
-generated = settings(
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -4,23 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 from oracles import rational
 from spec.attention import definition
 from spec.attention.proofs.examples import exact, example
+from spec.domain import SEEDS
 from spec.notation import Array
 from spec.proving.exact import Logarithm, Rationals, fractions, power_of_two
-
-SEEDS = st.integers(0, 2**32 - 1)
-generated = settings(
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+from tests.judging import generated
 
 
 def same_numbers(got: Array, want: Array) -> None:
