@@ -133,7 +133,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **listed)
     add("--profile", choices=tuple(PROFILES), default="standard")
     add("--seed", type=int, default=0)
-    add("--jobs", type=int, default=1, metavar="N", help="processes to spread the clauses over")
+    add("--jobs", type=int, default=1, metavar="N", help="clauses judged at a time, at least")
     chosen = "clauses or sections; the definition is run in any case (default: all)"
     add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **listed)
     add("--convention", dest="conventions", metavar="NAME=VALUE", **listed)

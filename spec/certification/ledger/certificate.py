@@ -29,8 +29,9 @@ class Certificate:
     what they are unless somebody declares another.
     coverage: for each dtype the rows examined, and the shares of them that were held to the
     hull of the values only, or about whose gradients nothing is claimed.
-    timings: seconds, in the implementation, in the specification (definition, budgets and
-    comparisons), and elsewhere. advice: conventions recognised and not declared.
+    timings: seconds in total; and, in all processes together, so that they may be more, in the
+    implementation, in the specification (definition, budgets and comparisons) and elsewhere.
+    advice: conventions recognised and not declared.
     command: what repeats it. about: the kind of subject. definition: the number of the clause
     without which nothing of this kind is certified.
     """

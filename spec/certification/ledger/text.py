@@ -180,8 +180,9 @@ def _foot(certificate: Certificate) -> str:
         )
     t = certificate.timings
     lines.append(
-        f"time     {t['total']:.1f} s: implementation {t['implementation']:.1f}, definition and "
-        f"budgets {t['specification']:.1f}, elsewhere {t['elsewhere']:.1f}"
+        f"time     {t['total']:.1f} s; in all processes together: implementation "
+        f"{t['implementation']:.1f}, definition and budgets {t['specification']:.1f}, elsewhere "
+        f"{t['elsewhere']:.1f}"
     )
     counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
