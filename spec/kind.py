@@ -14,8 +14,9 @@ import numpy as np
 
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.features import Vocabulary, of_class
 from spec.mistake import Mistake
-from spec.simplify import RECORDS, Simplification
+from spec.simplify import RECORDS, Simplification, with_other_options
 from spec.subject import Refused
 from spec.trial import broken
 
@@ -89,8 +90,9 @@ class Kind:
     problem of the core of those who answer nearly all, as one of the core of a record.
     beyond: a problem that may be refused, and tells more of the form of an answer; by default
     there is none.
-    truth: the definition as a record. simplify: ways to a simpler problem. mistakes: the known
-    ones, by name. load: the record of a function or a class that is plugged in.
+    truth: the definition as a record. simplify: ways to a simpler problem, the last of them by
+    plainer numbers. twists: problems in which an option is another. mistakes: the known ones, by
+    name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. telling: for each convention, a problem on
     which its choices differ, and no others'. precise: a problem that tells float64 from float32.
     similar: known mistakes that explain a failure.
@@ -100,6 +102,9 @@ class Kind:
     silent, where a clause counts them. program: the function or class whose outputs a record of
     our making shows; of a stranger's, None. known: what other people's are known to break.
     described: what a file says of how a target is built and called, if this kind has such files.
+    lenses: what would make an answer right, in words: the record with that done, if it can be.
+    compares: for a function, the numbers of the clauses that hold its answer to any problem to the
+    definition's. vocabulary: the words for problems; by default, those for options and lengths.
     """
 
     about: str
@@ -119,6 +124,7 @@ class Kind:
     fitted: Callable[[Any, Any], Any] = unfitted
     beyond: Callable[[str], Any] = unasked
     simplify: tuple[Simplification, ...] = RECORDS
+    twists: Simplification = with_other_options
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Any]] = nothing
     precise: Callable[[str], Any] | None = None
@@ -130,6 +136,14 @@ class Kind:
     program: Callable[[Any], Any] = unknown
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
+    lenses: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    vocabulary: Vocabulary | None = None
+
+    @cached_property
+    def features(self) -> Vocabulary:
+        """The words for problems of this kind."""
+        return self.vocabulary or of_class(self.problem)
 
     @cached_property
     def subjects(self) -> Mapping[str, Any]:

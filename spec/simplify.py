@@ -33,6 +33,16 @@ def with_defaults(problem: Any) -> Iterator[Any]:
             yield problem.but(**{field.name: field.default})
 
 
+def with_other_options(problem: Any) -> Iterator[Any]:
+    """An option changed: what is true or false, and what may be left out."""
+    for field in fields(problem):
+        x = getattr(problem, field.name)
+        if isinstance(x, bool):
+            yield problem.but(**{field.name: not x})
+        elif field.default is None and x is not None:
+            yield problem.but(**{field.name: None})
+
+
 def plain_numbers(problem: Any) -> Iterator[Any]:
     """Simpler numbers in each array of floats."""
     for name in problem.axes:

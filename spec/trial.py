@@ -3,7 +3,8 @@
     broken    how the problem breaks the clause; to refuse what is not of the core is no breach
     keeps     whether it is answered, and rightly: a refusal is no answer
 
-`Watch` knows what a subject was asked when it refused, and the time that it took.
+`Watch` knows what a subject was asked when it refused, and the time that it took. Who judges a
+subject in a region only sees it through what raises `Elsewhere`: then nothing is said of it.
 """
 
 import time
@@ -17,6 +18,10 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Posed
 from spec.subject import Refused, Subject
+
+
+class Elsewhere(Exception):
+    """What is asked lies outside of the region in which a subject is judged."""
 
 
 @dataclass
@@ -54,6 +59,8 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
         return violation
     except Refused as refusal:
         return unless_allowed(refusal, watch, subject)
+    except Elsewhere:
+        return None
     return None
 
 
@@ -62,7 +69,7 @@ def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:
     try:
         with np.errstate(all="ignore"):
             clause.check(subject, problem)
-    except (Refused, Violation):
+    except (Refused, Violation, Elsewhere):
         return False
     return True
 

@@ -8,15 +8,17 @@ from spec.attention.explaining.calls import calls_of
 from spec.attention.explaining.likeness import looks_like
 from spec.attention.explaining.showing import shown
 from spec.attention.explaining.source import Source
+from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.options import PAIRS, Capability, together
 from spec.attention.plug import LAYOUTS, implementation, program
 from spec.attention.plug.conventions import fitted, under
+from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.trials import core, kinds, square, telling
 from spec.attention.record import Implementation
-from spec.attention.simplify import WAYS
+from spec.attention.simplify import WAYS, twists
 from spec.attention.truth import truth
 from spec.clause import Clause
 from spec.kind import ASKED, Counted, Kind, Problems
@@ -28,6 +30,15 @@ FUNCTIONS = {
     "bias_gradient": "the gradient of the mask",
     "lse": "the log-sum-exp",
     "training": "the output as training computes it",
+}
+
+COMPARES = {
+    "forward": ("A1",),
+    "training": ("A10",),
+    "weights": ("A6",),
+    "lse": ("A7",),
+    "backward": ("A2", "A3", "A4"),
+    "bias_gradient": ("A5",),
 }
 
 
@@ -85,6 +96,7 @@ KIND = Kind(
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
     simplify=WAYS,
+    twists=twists,
     under=under,
     telling=telling,
     precise=lambda dtype: square(dtype, D=5),
@@ -95,4 +107,7 @@ KIND = Kind(
     coverage=coverage,
     program=program,
     known=KNOWN,
+    lenses=LENSES,
+    compares=COMPARES,
+    vocabulary=VOCABULARY,
 )

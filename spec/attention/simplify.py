@@ -49,6 +49,27 @@ def options(problem: Problem) -> Iterator[Problem]:
         yield problem.but(seed=0)
 
 
+def twists(problem: Problem) -> Iterator[Problem]:
+    """Another option: each that there is, asked for or not, and another memory."""
+    scores = (problem.B, problem.H, problem.N, problem.M)
+    seen = np.ones(scores, dtype=bool)
+    half = np.arange(problem.M) < (problem.M + 1) // 2
+    one = np.arange(problem.N)[:, None] > 0
+    yield from (problem.but(scale=x) for x in (None, 0.5, 2.0, 0.0, -0.25))
+    yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
+    for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
+        for causal in (False, True):
+            yield problem.but(mask=mask, causal=causal)
+            if mask is not None:
+                yield problem.but(mask=np.where(mask, 0.0, -np.inf), causal=causal)
+    yield problem.but(mask=np.where(half, 0.5, -1.0) * seen[0, 0])
+    both = max(problem.N, problem.M)
+    if problem.N and problem.M:
+        every = (np.arange(both) % length for length in (problem.N, problem.M))
+        square = problem.but(mask=None).part("N", next(every)).part("M", next(every))
+        yield from (square.but(causal=causal) for causal in (False, True))
+
+
 def masks(problem: Problem) -> Iterator[Problem]:
     """A mask of fewer axes, one that forbids less, one with plainer numbers; so for all options."""
     for option in ARRAYS:

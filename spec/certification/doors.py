@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
 from spec.certification.isolation.supervisor import Report, Supervisor
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.plan import Plan, granted
@@ -47,6 +48,7 @@ def certify(
     budget: float | None = None,
     jobs: int = 1,
     isolate: bool = False,
+    where: str = "",
     specification: str = "spec:CLAUSES",
 ) -> Certificate:
     """The certificate of `target`: a string, a function, a class or a record.
@@ -56,9 +58,9 @@ def certify(
     says how a target is built, named and called, if not as usual. dtypes, clauses: all
     that there are, unless given; a clause by number, name or section, and the definition's in
     any case. deviations: number of a clause -> why the target is known to break it; never that
-    of the definition. profile: "quick", "standard" or "deep". budget: in seconds. jobs and
-    isolate judge a target that is named by a string in processes of its own. Raises Unsuitable
-    where the target or an option is no good.
+    of the definition. where: the problems that it is judged on, as a sentence. profile: "quick",
+    "standard" or "deep". budget: in seconds. jobs and isolate judge a target that is named by a
+    string in processes of its own. Raises Unsuitable where the target or an option is no good.
     """
     given = dict(locals())
     request = requested(given.pop("target"), given)
@@ -69,14 +71,15 @@ def certify(
     start = time.perf_counter()
     examiner = Examiner.of(target, request)
     survey, verdicts = _in_process(examiner, examiner.survey(), start)
-    return certificate(request, survey, verdicts, time.perf_counter() - start)
+    diagnosis = _diagnosed(examiner, survey, verdicts)
+    return certificate(request, survey, verdicts, diagnosis, time.perf_counter() - start)
 
 
 def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
     """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
-    start = time.perf_counter()
-    survey, verdicts = Supervisor(request, resolved(request.specification), report).run()
-    return certificate(request, survey, verdicts, time.perf_counter() - start)
+    start, clauses = time.perf_counter(), resolved(request.specification)
+    survey, verdicts, diagnosis = Supervisor(request, clauses, report).run()
+    return certificate(request, survey, verdicts, diagnosis, time.perf_counter() - start)
 
 
 def requested(target: Target, options: Mapping[str, Any]) -> Request:
@@ -100,9 +103,21 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
             plan.stop(f"the budget of {request.budget:g} s was spent")
             break
         number, dtype = item = plan.waiting[0]
-        plan.note(_examined(examiner, number, dtype, plan.begin(item)))
+        grade = plan.begin(item)
+        if request.fail_fast:
+            plan.note(_examined(examiner, number, dtype, grade))
+        else:
+            plan.note(examiner.verdict(number, dtype, grade)[0])
         notes += examiner.witness.changed(f"while {number} was run", dtype)
     return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
+
+
+def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:
+    """Why clauses were violated, unless the run was to end with the first that is."""
+    failing = to_explain(survey, verdicts)
+    if examiner.request.fail_fast or not failing:
+        return Diagnosis()
+    return diagnosed(examiner, failing, granted(verdicts))
 
 
 def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verdict:

@@ -25,19 +25,26 @@ class Profile:
 
     examples: for a clause of effort 1, in one dtype. reduction: seconds for making
     counterexamples smaller, all of them together. patience: seconds after which a
-    target that has not come back from a call counts as hanging.
+    target that has not come back from a call counts as hanging. diagnosis: seconds for finding
+    causes, for which so many problems are `drawn` in each format.
     """
 
     name: Reach
     examples: int
     reduction: float
     patience: float
+    diagnosis: float
+    drawn: int
 
 
 PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0),
-    "standard": Profile("standard", examples=25, reduction=10.0, patience=120.0),
-    "deep": Profile("deep", examples=250, reduction=60.0, patience=900.0),
+    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0, diagnosis=20.0, drawn=100),
+    "standard": Profile(
+        "standard", examples=25, reduction=10.0, patience=120.0, diagnosis=60.0, drawn=150
+    ),
+    "deep": Profile(
+        "deep", examples=250, reduction=60.0, patience=900.0, diagnosis=300.0, drawn=600
+    ),
 }
 
 
@@ -69,6 +76,7 @@ class Request:
     jobs: int = 1
     isolate: bool = False
     patience: float | None = None
+    where: str = ""
     specification: str = "spec:CLAUSES"
 
     def to_json(self) -> dict[str, Any]:

@@ -125,9 +125,9 @@ class Examiner:
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""
         clause = self.clauses[verdict.clause]
-        raw, implementation = self.raw, self.probed.by_dtype[verdict.dtype]
+        implementation = self.probed.by_dtype[verdict.dtype]
         if self.inference:
-            raw, implementation = spared(raw), spared(implementation)
+            implementation = spared(implementation)
         problem = problem.but(rounding=verdict.rounding)
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
         start = time.monotonic()
@@ -138,16 +138,26 @@ class Examiner:
         self.patience -= time.monotonic() - start
         violation = broken(clause, implementation, smaller)
         message = str(violation) if violation else verdict.message  # it may fail only at times
-        left = {name: getattr(implementation, name) for name in ("answers", "differentiates")}
+        example = self.shown(clause, verdict.dtype, smaller, message, done)
+        return replace(example, looks_like=self._looks_like(clause, implementation, smaller))
+
+    def shown(
+        self, clause: Clause, dtype: str, problem: Any, message: str, done: bool
+    ) -> Counterexample:
+        """A problem that breaks a clause, with what there is to say about it but its likeness."""
+        subject = self.probed.by_dtype[dtype]
+        violation = broken(clause, subject, problem)
+        left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
+        raw = spared(self.raw) if self.inference else self.raw
         return Counterexample(
-            problem=smaller,
+            problem=problem,
             message=message,
             about=clause.about,
             sentence=clause.sentence,
             formula=clause.formula,
             place=violation.place if violation else None,
-            looks_like=self._looks_like(clause, implementation, smaller),
-            script=script(clause, raw.but(**left), self.request, smaller, message),
+            looks_like=(),
+            script=script(clause, raw.but(**left), self.request, problem, message),
             reduced=done,
         )
 
@@ -202,10 +212,13 @@ class Examiner:
     def _advice(self) -> tuple[str, ...]:
         """What conventions the implementation seems to follow, told from its most exact dtype."""
         dtype = next(iter(self.probed.by_dtype))
-        lost = self.offers - self.probed.by_dtype[dtype].answers
-        narrowed = self.raw.but(answers=self.raw.answers - lost)
-        found = recognised(narrowed, dtype, self.request.conventions, self.guard)
+        found = recognised(self.narrowed(dtype), dtype, self.request.conventions, self.guard)
         return tuple(advice(name, choice) for name, choice in found.items())
+
+    def narrowed(self, dtype: str) -> Subject:
+        """What is judged, in its own conventions, without what it does not answer in a dtype."""
+        lost = self.offers - self.probed.by_dtype[dtype].answers
+        return self.raw.but(answers=self.raw.answers - lost)
 
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:

@@ -1,6 +1,7 @@
 """One clause, one implementation, one dtype: examples are drawn until one breaks it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,8 +12,9 @@ from spec.domain import Scope
 from spec.kinds import kind_of
 from spec.notation import GRADES, HALF, Grade
 from spec.subject import Backward, Refused, Subject, not_offered
-from spec.trial import Watch, broken, unless_allowed
+from spec.trial import Elsewhere, Watch, broken, unless_allowed
 
+MORE = 4  # times as many problems are drawn where not all count
 PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
 
 
@@ -31,19 +33,28 @@ class Finding:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, seed: int) -> Finding:
+def judged(
+    clause: Clause,
+    subject: Subject,
+    scope: Scope,
+    *,
+    examples: int,
+    seed: int,
+    drawn: Callable[[Any], bool] | None = None,
+) -> Finding:
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
-    In a format of 16 bits the rounding grade is raised when that alone explains a violation;
-    what a certificate makes of the grades of all clauses is said in `plan`.
+    drawn: which problems count, where not all do; then more are drawn in their place. In a format
+    of 16 bits the rounding grade is raised when that alone explains a violation; what a
+    certificate makes of the grades of all clauses is said in `plan`.
     """
-    finding = _run(clause, subject, scope, examples, seed)
+    finding = _run(clause, subject, scope, examples, seed, drawn)
     if scope.dtype not in HALF or finding.problem is None:
         return finding
     for grade in GRADES[GRADES.index(scope.rounding) + 1 :]:
         if broken(clause, subject, finding.problem.but(rounding=grade)) is None:
             raised = replace(scope, rounding=grade)
-            again = judged(clause, subject, raised, examples=examples, seed=seed)
+            again = judged(clause, subject, raised, examples=examples, seed=seed, drawn=drawn)
             return again if again.violation is None else finding
     return finding
 
@@ -71,25 +82,36 @@ def without_gradients(subject: Subject) -> Subject:
     return subject.but(**dict.fromkeys(names, not_offered))
 
 
-def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: int) -> Finding:
+def _run(
+    clause: Clause,
+    subject: Subject,
+    scope: Scope,
+    examples: int,
+    seed: int,
+    drawn: Callable[[Any], bool] | None,
+) -> Finding:
     finding, watch = Finding(rounding=scope.rounding), Watch()
+    wanted = examples * clause.effort
     watched = watch.over(subject)
     checking = 0.0
     failed: Exception | None = None
 
     def examine(problem: Any) -> None:
         nonlocal checking, failed
+        if drawn is not None and not drawn(problem):
+            return
         start = time.perf_counter()
         try:
             _examine(clause, watched, watch, problem, finding)
         except Exception as error:  # Hypothesis would print the whole problem
             failed = error
         checking += time.perf_counter() - start
-        if finding.violation is not None or failed is not None:
+        enough = drawn is not None and finding.examples >= wanted
+        if finding.violation is not None or failed is not None or enough:
             raise Enough
 
     start = time.perf_counter()
-    draw(clause, scope, examples * clause.effort, seed, examine)
+    draw(clause, scope, wanted * (1 if drawn is None else MORE), seed, examine)
     if failed is not None:
         raise failed
     elsewhere = time.perf_counter() - start - checking
@@ -112,6 +134,8 @@ def _examine(
         finding.problem = None if finding.violation is None else problem
         finding.refused += finding.violation is None
         finding.refusal = str(refusal)
+        return
+    except Elsewhere:
         return
     finding.examples += 1
     finding.worst = max(finding.worst, measure.worst)

@@ -49,6 +49,7 @@ class Verdict:
 
     examples: problems that were put and answered; refused: problems that were put and not answered.
     worst: the largest error divided by its budget. message: why, where that needs saying.
+    causes: the places, among those of its certificate, of the causes for which it is violated.
     likewise: what it calls that is known to break the clause in the same way.
     coverage: rows that see a key; of these, those held to the hull only; and those about
     whose gradients nothing is claimed.
@@ -68,6 +69,7 @@ class Verdict:
     coverage: tuple[int, int, int] = (0, 0, 0)
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
+    causes: tuple[int, ...] = ()
 
     @property
     def ran(self) -> bool:
@@ -84,24 +86,32 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON has it: numbers that JSON lacks are written as words."""
     written = {**vars(verdict), "worst": number(verdict.worst), "seconds": dict(verdict.seconds)}
     example = verdict.counterexample
-    if example is not None:
-        place = example.place and {name: number(x) for name, x in vars(example.place).items()}
-        problem = problem_to_json(example.problem)
-        written["counterexample"] = {**vars(example), "problem": problem, "place": place}
-    return written
+    return {**written, "counterexample": example and counterexample_to_json(example)}
+
+
+def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
+    """A counterexample as JSON has it."""
+    place = example.place and {name: number(x) for name, x in vars(example.place).items()}
+    return {**vars(example), "problem": problem_to_json(example.problem), "place": place}
 
 
 def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     """The verdict that `verdict_to_json` wrote."""
     example = written["counterexample"]
-    if example is not None:
-        problem = problem_from_json(kind_of(example["about"]).problem, example["problem"])
-        place, looks_like = example["place"], tuple(example["looks_like"])
-        if place is not None:
-            numbers = {name: float(place[name]) for name in ("got", "want", "budget")}
-            place = Place(tuple(place["index"]), **numbers)
-        read = {"problem": problem, "place": place, "looks_like": looks_like}
-        example = Counterexample(**{**example, **read})
     worst, coverage = float(written["worst"]), tuple(written["coverage"])
-    read = {"worst": worst, "coverage": coverage, "counterexample": example}
-    return Verdict(**{**written, **read})
+    read = {"worst": worst, "coverage": coverage, "causes": tuple(written.get("causes", ()))}
+    return Verdict(
+        **{**written, **read, "counterexample": example and counterexample_from_json(example)}
+    )
+
+
+def counterexample_from_json(example: Mapping[str, Any]) -> Counterexample:
+    """The counterexample that `counterexample_to_json` wrote."""
+    problem = problem_from_json(kind_of(example["about"]).problem, example["problem"])
+    place, looks_like = example["place"], tuple(example["looks_like"])
+    if place is not None:
+        numbers = {name: float(place[name]) for name in ("got", "want", "budget")}
+        place = Place(tuple(place["index"]), **numbers)
+    return Counterexample(
+        **{**example, "problem": problem, "place": place, "looks_like": looks_like}
+    )

@@ -4,11 +4,13 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from spec.certification.diagnosing.cause import Cause, Region
+from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
@@ -32,8 +34,10 @@ class Certificate:
     timings: seconds in total; and, in all processes together, so that they may be more, in the
     implementation, in the specification (definition, budgets and comparisons) and elsewhere.
     advice: conventions recognised and not declared.
-    command: what repeats it. about: the kind of subject. definition: the number of the clause
-    without which nothing of this kind is certified.
+    where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
+    problems; region: what is left outside of them, and was judged. command: what repeats it.
+    about: the kind of subject. definition: the number of the clause without which nothing of this
+    kind is certified.
     """
 
     name: str
@@ -51,6 +55,9 @@ class Certificate:
     about: str
     definition: str
     defaults: Mapping[str, str]
+    causes: tuple[Cause, ...] = ()
+    region: Region = field(default_factory=Region)
+    where: str = ""
 
     @property
     def passed(self) -> bool:
@@ -101,9 +108,13 @@ class Certificate:
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON has it, `passed` and the ledger included."""
-        verdicts = [verdict_to_json(verdict) for verdict in self.verdicts]
+        # A counterexample is that of a cause, and stands there.
+        told = (replace(v, counterexample=None) if v.causes else v for v in self.verdicts)
+        verdicts = [verdict_to_json(verdict) for verdict in told]
         refusals = [vars(refusal) for refusal in self.refusals]
-        fields = {**vars(self), "verdicts": verdicts, "refusals": refusals}
+        causes = [cause.to_json() for cause in self.causes]
+        found = {"causes": causes, "region": vars(self.region)}
+        fields = {**vars(self), "verdicts": verdicts, "refusals": refusals, **found}
         return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
 
     def __str__(self) -> str:
@@ -123,11 +134,15 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
     fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
     for name in ("notes", "advice"):
         fields[name] = tuple(fields[name])
+    if "causes" in fields:  # it was saved since causes are looked for
+        fields["causes"] = tuple(Cause.from_json(cause) for cause in fields["causes"])
+        fields["region"] = Region.from_json(fields["region"])
+        fields["verdicts"] = tuple(_shown(v, fields["causes"]) for v in fields["verdicts"])
     return Certificate(**fields)
 
 
 def certificate(
-    request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
+    request: Request, survey: Survey, run: Iterable[Verdict], diagnosis: Diagnosis, seconds: float
 ) -> Certificate:
     """The certificate of a request, its verdicts in the order of the plan."""
     place = {number: i for i, number in enumerate(survey.order)}  # then by format
@@ -135,6 +150,7 @@ def certificate(
         [*survey.settled, *run], key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype))
     )
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
+    verdicts = [_explained(verdict, diagnosis) for verdict in verdicts]
     grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
     kept = ("name", "versions", "command", "refusals", "notes", "about", "definition", "defaults")
     return Certificate(
@@ -145,8 +161,24 @@ def certificate(
         seed=request.seed,
         profile=request.profile,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
+        causes=diagnosis.causes,
+        region=diagnosis.region,
+        where=request.where,
         **{name: getattr(survey, name) for name in kept},
     )
+
+
+def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
+    """The verdict with its causes."""
+    places = diagnosis.met.get((verdict.clause, verdict.dtype), ())
+    return _shown(replace(verdict, causes=places), diagnosis.causes)
+
+
+def _shown(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
+    """The verdict with the counterexample of its first cause."""
+    if not verdict.causes:
+        return verdict
+    return replace(verdict, counterexample=causes[verdict.causes[0]].counterexample)
 
 
 def _blocks(verdict: Verdict) -> bool:

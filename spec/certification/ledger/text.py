@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.certificate import Certificate, grouped, written
-from spec.certification.ledger.counterexamples import WIDTH, counterexamples
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {
@@ -23,12 +23,18 @@ MARKS = {
 
 
 def report(certificate: Certificate) -> str:
-    """The whole certificate: verdict, table, what needs saying, counterexamples, ledger."""
+    """The whole certificate: verdict, table, what needs saying, counterexamples, ledger.
+
+    Where there are causes these come first, and the figures last.
+    """
+    why, figures = [*causes(certificate)], _table(certificate)
+    first, last = ([figures], []) if not why else (why, [_figures(certificate)])
     parts = [
         _head(certificate),
-        _table(certificate),
+        *first,
         _remarks(certificate),
         *counterexamples(certificate),
+        *last,
         _foot(certificate),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -38,9 +44,12 @@ def save_report(certificate: Certificate, folder: Path) -> None:
     """certificate.txt, certificate.json, and a script for each violation that has one."""
     written(folder / "certificate.txt", report(certificate))
     certificate.save(folder / "certificate.json")
+    for place, cause in enumerate(certificate.causes, start=1):
+        if cause.counterexample is not None and cause.counterexample.script:
+            written(folder / f"cause-{place}.py", cause.counterexample.script)
     for verdict in certificate.verdicts:
         example = verdict.counterexample
-        if example is not None and example.script:
+        if example is not None and example.script and not verdict.causes:
             written(folder / f"{verdict.clause}-{verdict.dtype}.py", example.script)
 
 
@@ -67,9 +76,13 @@ def _head(certificate: Certificate) -> str:
 def _verdict(certificate: Certificate) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
+    where = f" where {certificate.where}" if certificate.where else ""
     if certificate.passed and count:
-        return f"{word} but for {count} deviation{'s' * (count != 1)}"
-    return word
+        return f"{word}{where} but for {count} deviation{'s' * (count != 1)}"
+    if certificate.causes and not certificate.passed:
+        count = len(certificate.causes)
+        return f"{word}{where}, for {count} cause{'s' * (count != 1)}"
+    return word + where
 
 
 def _table(certificate: Certificate) -> str:
@@ -79,6 +92,19 @@ def _table(certificate: Certificate) -> str:
         cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
         lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
     return "\n".join(lines)
+
+
+def _figures(certificate: Certificate) -> str:
+    """How many of the clauses of each section hold, the dtypes together where it is as many."""
+    found: dict[str, list[str]] = {}
+    for dtype in certificate.dtypes:
+        mine = [v for v in certificate.verdicts if v.dtype == dtype and v.outcome != "not offered"]
+        cells = [
+            f"{section} {sum(v.outcome == 'holds' for v in verdicts)}/{len(verdicts)}"
+            for section, verdicts in grouped((_section(v), v) for v in mine).items()
+        ]
+        found.setdefault(", ".join(cells) or "not offered", []).append(dtype)
+    return "\n".join(filled(f"{', '.join(dtypes)}: ", held) for held, dtypes in found.items())
 
 
 def _cell(verdicts: list[Verdict]) -> str:
@@ -107,20 +133,23 @@ def _remarks(certificate: Certificate) -> str:
         lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
     lines += _for_one_reason(certificate, "crashed")
     lines += _left_out(certificate)
-    lines += certificate.advice
+    mended = " ".join(cause.lens for cause in certificate.causes)
+    options = ((line, line.partition("--")[2].partition(" if")[0]) for line in certificate.advice)
+    lines += [line for line, option in options if option not in mended]
     told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
     lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
     return "\n".join(lines)
 
 
 def _violated(certificate: Certificate) -> Iterator[str]:
-    """Each clause that is violated, its dtypes together where the same is wrong."""
-    violated = [v for v in _by_clause(certificate) if v.outcome == "violated"]
+    """Each clause that is violated for no known cause, its dtypes where the same is wrong."""
+    violated = [v for v in _by_clause(certificate) if v.outcome == "violated" and not v.causes]
     keyed = (((f"{v.clause} {v.name}", v.force, v.message), v.dtype) for v in violated)
     for (clause, force, message), dtypes in grouped(keyed).items():
         soft = " (should)" if force == "should" else ""
         yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
-        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+        if not (soft and certificate.causes):
+            yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
 
 
 def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
@@ -173,7 +202,7 @@ def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
 def _foot(certificate: Certificate) -> str:
     """Coverage, time, the ledger that adds up, and what to run to see it again."""
     lines = []
-    for dtype, shares in certificate.coverage.items():
+    for dtype, shares in {} if certificate.causes else certificate.coverage.items():
         lines.append(
             f"coverage {dtype:<9} {shares['rows']:.0f} rows, {shares['capped']:.1%} held to the "
             f"hull only, {shares['silent']:.1%} without a claim on gradients"
@@ -186,7 +215,8 @@ def _foot(certificate: Certificate) -> str:
     )
     counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
-    lines.append(f"worst    {certificate.worst:.3f} of a budget, where clauses hold")
+    if not certificate.causes:
+        lines.append(f"worst    {certificate.worst:.3f} of a budget, where clauses hold")
     lines.append(f"repeat   {certificate.command}")
     return "\n".join(lines)
 

@@ -94,6 +94,12 @@ def _left(record: Any) -> dict[str, list[str]]:
     }
 
 
+def narrowed(record: Any, like: Any) -> Any:
+    """A record with no more than what is left of another one of the same functions."""
+    (dtype,) = like.dtypes
+    return _only(record, dtype, _left(like))
+
+
 def _only(record: Any, dtype: str, left: Mapping[str, list[str]]) -> Any:
     """The record with no more than what was left of it in a dtype."""
     kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}

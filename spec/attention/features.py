@@ -1,0 +1,103 @@
+"""What can be said of an attention problem, in a word each; sizes are compared as letters.
+
+an idle query       every key is hidden from some query: by truth values, which are those of a
+                    mask or of causality, or by -inf in an additive mask
+scores above 88     a query has such a score of a key that it sees, its bias included;
+                    exp(88) is the end of float32, exp(11) that of float16
+a hidden key ahead  one that is hidden would have a larger score than all that are seen
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+
+import numpy as np
+
+from spec.attention import definition
+from spec.attention.notation import Problem
+from spec.features import FORMATS, Feature, Vocabulary
+from spec.notation import Array
+
+ABOVE = (1, 11, 50, 88)
+BELOW = (-50, -1000, -30000)
+
+
+@lru_cache(maxsize=16)
+def _ends(problem: Problem) -> tuple[float, float]:
+    """The highest and the lowest score of a key that is seen, its bias included."""
+    s = definition.scores(problem)
+    seen = s[problem.allowed & np.isfinite(s)]
+    return (float(seen.max()), float(seen.min())) if seen.size else (0.0, 0.0)
+
+
+def _above(limit: float, problem: Problem) -> bool:
+    return _ends(problem)[0] > limit
+
+
+def _below(limit: float, problem: Problem) -> bool:
+    return _ends(problem)[1] < limit
+
+
+def _hidden_ahead(problem: Problem) -> bool:
+    """Whether a key that is hidden would have the largest score of some query that sees others."""
+    if problem.allowed.all() or not problem.M:
+        return False
+    products = problem.sigma * (
+        problem.q @ definition.shared(problem.k, problem.H).swapaxes(-1, -2)
+    )
+    hidden, seen = (
+        np.where(where, products, -np.inf).max(axis=-1)
+        for where in (~problem.allowed, problem.allowed)
+    )
+    return bool((hidden > seen)[~problem.idle].any())
+
+
+def _added(problem: Problem) -> Array:
+    """The finite numbers that an additive mask adds, and not zero."""
+    mask = problem.mask
+    if mask is None or mask.dtype == bool:
+        return np.zeros(0)
+    return np.asarray(mask[np.isfinite(mask) & (mask != 0)])
+
+
+def _axis(place: int) -> Feature:
+    """Whether the mask is written out along an axis, counted from the right."""
+    return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
+
+
+def _idle(problem: Problem, by: bool) -> bool:
+    """Whether truth values hide all keys from a query; else whether it takes -inf."""
+    if not problem.idle.any():
+        return False
+    additive = problem.mask is not None and problem.mask.dtype != bool
+    told = problem.but(mask=None) if additive else problem
+    return bool(told.idle.any()) if by else bool((problem.idle & ~told.idle).any())
+
+
+WORDS: Mapping[str, Feature] = {
+    "causal": lambda p: p.causal,
+    "a mask": lambda p: p.mask is not None,
+    "a boolean mask": lambda p: p.mask is not None and p.mask.dtype == bool,
+    "an additive mask": lambda p: p.mask is not None and p.mask.dtype != bool,
+    "a mask of rows": _axis(2),
+    "a mask of heads": _axis(3),
+    "a mask of batches": _axis(4),
+    "a hidden key": lambda p: not p.allowed.all(),
+    "an idle query": lambda p: bool(p.idle.any()),
+    "an idle query by truth values": lambda p: _idle(p, by=True),
+    "an idle query by -inf": lambda p: _idle(p, by=False),
+    "finite biases": lambda p: _added(p).size > 0,
+    "biases below -10000": lambda p: bool((_added(p) < -10000).any()),
+    "a scale": lambda p: p.scale is not None,
+    "a scale of zero": lambda p: p.scale == 0,
+    "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
+    "grouped heads": lambda p: p.grouped,
+    "views": lambda p: p.memory != "contiguous",
+    "strided memory": lambda p: p.memory == "strided",
+    "expanded memory": lambda p: p.memory == "expanded",
+    **{f"scores above {x}": partial(_above, x) for x in ABOVE},
+    **{f"scores below {x}": partial(_below, x) for x in BELOW},
+    "a hidden key ahead": _hidden_ahead,
+    **FORMATS,
+}
+PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
+VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS)

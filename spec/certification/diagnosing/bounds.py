@@ -1,0 +1,84 @@
+"""Where a target is judged: wherever a sentence holds, and outside of the causes that are known."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spec.certification.diagnosing.cause import Cause
+from spec.features import Test
+from spec.kind import Kind
+from spec.subject import Backward, Subject
+from spec.trial import Elsewhere
+
+GRADIENTS = "gradients"
+
+
+def group(kind: Kind, subject: Subject, function: str) -> str:
+    """What is asked of a function, in words; "" of the first one of its kind."""
+    if function == kind.first:
+        return ""
+    backward = {name for what, name in subject.offering.items() if what in {*Backward}}
+    if function in backward - {"training"} or function == "unsettled":
+        return GRADIENTS
+    return kind.asked.get(function, function.replace("_", " "))
+
+
+def posed(asked: Any) -> tuple[Any, ...]:
+    """The problems that a function of a record is put: one, several, or that of a state."""
+    several = asked if isinstance(asked, tuple) else (asked,)
+    return tuple(getattr(one, "problem", one) for one in several)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where a target is judged.
+
+    where: a sentence, empty for everywhere. causes: what is left out. tests: what each says.
+    """
+
+    kind: Kind
+    where: str = ""
+    causes: tuple[Cause, ...] = ()
+    tests: Mapping[str, Test] = field(default_factory=dict)
+
+    @staticmethod
+    def of(kind: Kind, where: str, causes: Sequence[Cause] = ()) -> "Bounds":
+        """Raises ValueError: `where` is no sentence of this kind."""
+        names = {name for cause in causes for name in cause.features} | {where} - {""}
+        return Bounds(kind, where, (*causes,), {x: kind.features.sentence(x) for x in names})
+
+    def has(self, problem: Any, asked: str) -> bool:
+        """Whether a function is judged on a problem."""
+        if self.where and not self.tests[self.where](problem, asked):
+            return False
+        return not any(self.covers(cause, problem, asked) for cause in self.causes)
+
+    def covers(self, cause: Cause, problem: Any, asked: str) -> bool:
+        """Whether a cause speaks of a function that is put a problem."""
+        if cause.drawn or cause.asked not in ("", asked):
+            return False
+        return all(self.tests[name](problem, asked) for name in cause.features)
+
+    def draws(self, problem: Any, clause: str) -> bool:
+        """Whether a clause is put a problem."""
+        return not any(
+            cause.drawn
+            and clause in cause.clauses
+            and all(self.tests[name](problem, "") for name in cause.features)
+            for cause in self.causes
+        )
+
+    def over(self, subject: Subject) -> Any:
+        """The same subject, which says `Elsewhere` to what lies outside."""
+
+        def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+            asked = group(self.kind, subject, name)
+
+            def within(problem: Any, *rest: Any) -> Any:
+                if not all(self.has(one, asked) for one in posed(problem)):
+                    raise Elsewhere
+                return function(problem, *rest)
+
+            return within
+
+        return subject.through(seen)

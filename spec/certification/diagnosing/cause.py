@@ -1,0 +1,111 @@
+"""A cause: a set of problems that a sentence describes, and on which a target is wrong.
+
+The region is what is left when all causes are taken out: its sentence can be asked for by `where`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spec.certification.judging.verdict import (
+    Counterexample,
+    counterexample_from_json,
+    counterexample_to_json,
+)
+from spec.features import ASKED, joined, negated
+
+NUMBERS = ("is wrong", "is NaN", "is infinite")  # how an answer of the right form is wrong
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Where a target is wrong, and how.
+
+    features: what all problems of the set have in common; none of them, where it is wrong wherever
+    it is asked. asked: the function that gives the wrong answers, in words; "" where it is the
+    first one of all, from which all others follow. failure: how it is wrong, in words.
+    drawn: whether the features are of the problems that a clause is put, as no answer is wrong by
+    itself; else of those that the target is asked. clauses: the numbers of those that are broken
+    there, dtypes the formats. problems: how many were seen to be wrong, of how many that were
+    looked at there. lens: what makes it right, in words. counterexample: the smallest one.
+    """
+
+    features: tuple[str, ...]
+    asked: str
+    failure: str
+    drawn: bool = False
+    clauses: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    problems: tuple[int, int] = (0, 0)
+    lens: str = ""
+    counterexample: Counterexample | None = None
+
+    @property
+    def set(self) -> tuple[str, ...]:
+        """The features, that of what is asked for being the first."""
+        return (*([f"{self.asked}{ASKED}"] if self.asked else []), *self.features)
+
+    @property
+    def sentence(self) -> str:
+        """The set, and what is wrong there."""
+        where = f"where {joined(self.features)}" if self.features else "wherever it is asked"
+        if self.drawn:
+            return f"{where}: {self.failure}"
+        if not self.failure.startswith("is "):
+            return f"{where}, {self.failure}"
+        noun = self.asked or "the output"
+        many = noun.endswith("s") and not noun.endswith("ss")
+        return f"{where}, {noun} {self.failure.replace('is ', 'are ', 1) if many else self.failure}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The cause as JSON has it, its sentence included."""
+        example = self.counterexample
+        written = example and counterexample_to_json(example)
+        return {"sentence": self.sentence, **vars(self), "counterexample": written}
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> "Cause":
+        """The cause that `to_json` wrote."""
+        fields = {name: x for name, x in written.items() if name != "sentence"}
+        for name in ("features", "clauses", "dtypes", "problems"):
+            fields[name] = tuple(fields[name])
+        example = fields["counterexample"]
+        fields["counterexample"] = example and counterexample_from_json(example)
+        return Cause(**fields)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a target is what it is said to be: outside of all causes.
+
+    features: of each cause, what all of its problems have in common. sentence: what is left, in
+    words that `where` understands, as far as words go; "" for everywhere. but: the numbers of the
+    clauses that are broken whatever is asked. passed: whether every clause was seen to hold there.
+    """
+
+    features: tuple[tuple[str, ...], ...] = ()
+    sentence: str = ""
+    but: tuple[str, ...] = ()
+    passed: bool = True
+
+    @staticmethod
+    def outside(causes: Sequence[Cause], where: str, passed: bool) -> "Region":
+        """What is left of where a target was to be judged."""
+        told = tuple(cause.set for cause in causes if cause.set)
+        parts = [f"({where})" if " or " in where else where] if where else []
+        parts += [_not(features) for features in dict.fromkeys(told)]
+        everywhere = [cause for cause in causes if not cause.set]
+        but = dict.fromkeys(n for cause in everywhere if cause.drawn for n in cause.clauses)
+        nowhere = any(not cause.drawn for cause in everywhere)
+        return Region(told, joined(parts), tuple(but), passed and not nowhere)
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> "Region":
+        """The region whose fields were written as JSON."""
+        features = tuple(map(tuple, written["features"]))
+        return Region(features, written["sentence"], tuple(written["but"]), written["passed"])
+
+
+def _not(features: Sequence[str]) -> str:
+    """That a conjunction does not hold."""
+    return negated(features[0]) if len(features) == 1 else f"not ({joined(features)})"

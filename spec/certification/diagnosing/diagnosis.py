@@ -1,0 +1,165 @@
+"""What is wrong with a target, by cause: looked for, made smaller, and told."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.bounds import Bounds, group
+from spec.certification.diagnosing.cause import Cause, Region
+from spec.certification.diagnosing.evidence import Evidence, Row, in_format
+from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.search import Found, Search, calls
+from spec.certification.explaining.reduction import smallest
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.judging import judged
+from spec.certification.judging.plan import Item
+from spec.certification.judging.survey import Survey
+from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.target.loading import resolved
+from spec.kinds import kind_of
+from spec.notation import DTYPES, Grade
+from spec.trial import broken
+
+ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
+EVERY = 1.0  # seconds at most for making a counterexample smaller, with its numbers
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The causes, what is left outside of them, and which of them each violated item met."""
+
+    causes: tuple[Cause, ...] = ()
+    region: Region = field(default_factory=Region)
+    met: Mapping[Item, tuple[int, ...]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnosis as JSON has it."""
+        met = [[*item, [*places]] for item, places in self.met.items()]
+        causes = [cause.to_json() for cause in self.causes]
+        return {"causes": causes, "region": vars(self.region), "met": met}
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> "Diagnosis":
+        """The diagnosis that `to_json` wrote."""
+        causes = tuple(Cause.from_json(cause) for cause in written["causes"])
+        met = {(number, dtype): tuple(places) for number, dtype, places in written["met"]}
+        return Diagnosis(causes, Region.from_json(written["region"]), met)
+
+
+def to_explain(survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
+    """The items that are violated and not known to be, in the order of the clauses.
+
+    None if all of them are of clauses that should hold: these block nothing.
+    """
+    places = {number: place for place, number in enumerate(survey.order)}
+    found = [v for v in verdicts if v.outcome == "violated" and v.clause not in survey.deviations]
+    if all(v.force == "should" for v in found):
+        return []
+    items = ((v.clause, v.dtype) for v in found)
+    return sorted(items, key=lambda item: (places[item[0]], DTYPES.index(item[1])))
+
+
+def diagnosed(
+    examiner: Examiner, failing: Sequence[Item], grades: Mapping[str, Grade]
+) -> Diagnosis:
+    """Why the items that were violated are. failing: in reading order. grades: those granted."""
+    profile, request = examiner.request.thoroughness, examiner.request
+    kind = kind_of(examiner.raw.about)
+    clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
+    bounds = Bounds.of(kind, request.where)
+    subjects = examiner.probed.by_dtype
+    evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name)
+    with np.errstate(all="ignore"):
+        search = Search(
+            evidence,
+            clauses,
+            profile.examples,
+            request.seed,
+            profile.diagnosis,
+            Mending.of(examiner),
+        )
+        passed = search.run(failing)
+        met = {item: _met(search, evidence, item) for item in failing}
+        causes = [_told(examiner, search, evidence, found) for found in search.found]
+    for place, cause in enumerate(causes):
+        items = [item for item, places in met.items() if place in places]
+        numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
+        causes[place] = replace(cause, clauses=(*numbers,), dtypes=(*dtypes,))
+    musts = (item for item in failing if clauses[item[0]].force == "must")
+    passed = passed and all(met[item] for item in musts)
+    return Diagnosis((*causes,), Region.outside(causes, request.where, passed), met)
+
+
+def _met(search: Search, first: Evidence, item: Item) -> tuple[int, ...]:
+    """The places of the causes that what broke a clause lies in."""
+    number, dtype = item
+    clause, subject = search.clauses[number], first.subjects[dtype]
+    scope = first.scope(clause, dtype)
+    finding = judged(clause, subject, scope, examples=search.examples, seed=search.seed)
+    if finding.problem is None:
+        return ()
+    asked = [*calls(clause, subject, finding.problem)]
+    places = []
+    for place, cause in enumerate(found.cause for found in search.found):
+        alone = Bounds.of(search.kind, "", [cause])
+        inside = not alone.draws(finding.problem, number)
+        if inside or any(
+            not alone.has(put, group(search.kind, subject, name)) for name, put in asked
+        ):
+            places.append(place)
+    return tuple(places)
+
+
+def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) -> Cause:
+    """The cause with its smallest counterexample, and what else fits it."""
+    cause, lead = found.cause, found.lead
+    alone = Bounds.of(search.kind, "", [cause])
+    others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
+
+    def keeps(problem: Any) -> bool:
+        row = evidence.row(lead, problem)
+        if row is None or row.how != lead.how:
+            return False
+        return not search.is_outside(lead, row, alone) and search.is_outside(lead, row, others)
+
+    limit = time.monotonic() + EVERY
+    start = next((x for x in (lead.problem, *found.others) if keeps(x)), None)
+    if start is None:
+        return cause
+    problem, done = smallest(start, keeps, limit, search.kind.simplify)
+    problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
+    broke = evidence.violation(lead, problem)
+    if broke is None:
+        return cause
+    example = examiner.shown(broke[0], problem.dtype, problem, str(broke[1]), done)
+    return replace(cause, counterexample=_likened(search, evidence, found, example, alone))
+
+
+def _likened(
+    search: Search, evidence: Evidence, found: Found, example: Counterexample, alone: Bounds
+) -> Counterexample:
+    """The counterexample with the known mistakes that fail just where the target does."""
+    lead = found.lead
+    rows = evidence.draws(lead)
+    wrong = [r for r in rows if r.how and not search.is_outside(lead, r, alone)][:ALIKE]
+    right = [r for r in rows if not r.how][:ALIKE]
+    subject = evidence.subjects[example.problem.dtype]
+    lines = search.kind.looks_like(lead.clauses[0], subject, example.problem)
+    fitting = (x for x in lines if _fits(search, found, x.split(" ")[0], [*wrong, *right]))
+    return replace(example, looks_like=tuple(fitting))
+
+
+def _fits(search: Search, found: Found, name: str, rows: Sequence[Row]) -> bool:
+    """Whether a known mistake is wrong on the rows that are, and right on the others."""
+    subject = search.kind.subjects[name]
+    formats = search.kind.mistakes[name].dtypes
+
+    def wrong(row: Row) -> bool:
+        dtype = row.problem.dtype
+        problem = row.problem if dtype in subject.dtypes else in_format(row.problem, formats[0])
+        return any(c.binds(subject) and broken(c, subject, problem) for c in found.lead.clauses)
+
+    return all(wrong(row) == bool(row.how) for row in rows)

@@ -1,0 +1,227 @@
+"""Problems that were answered, right or wrong, and what can be said of each.
+
+They come from three places: drawn where the definition quantifies; met on the way to a smaller
+counterexample; and made from a wrong one by changing a single thing, as an experiment does, an
+option, the format, the length of an axis. The last two tell what a rare fault hangs on, of which
+few problems are drawn.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.bounds import Bounds
+from spec.certification.explaining.reduction import smallest
+from spec.certification.judging.drawing import draw
+from spec.certification.judging.judging import scope_for
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.domain import Scope
+from spec.formats import rounded
+from spec.kind import Kind
+from spec.notation import Array, Grade
+from spec.sizes import Reach
+from spec.subject import Subject
+from spec.trial import broken
+
+ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
+MADE = 0.3
+LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A failure that is looked into.
+
+    clauses: who can see it; if any is broken by a problem, that is wrong. asked: the function
+    that is wrong, in words; drawn: none is, by itself. problem, how: where it was seen, and how.
+    """
+
+    clauses: tuple[Clause, ...]
+    asked: str
+    drawn: bool
+    problem: Any
+    how: str
+
+    @property
+    def key(self) -> str:
+        """What is asked, or the clause that is: rows about different ones are not compared."""
+        return self.clauses[0].number if self.drawn else self.asked
+
+
+@dataclass(frozen=True)
+class Row:
+    """A problem, and how it is answered wrong; "" if it is not.
+
+    said: which features it has. weight: how much it counts, as those that were made from one
+    another tell less than those that were drawn.
+    """
+
+    problem: Any
+    how: str
+    asked: str
+    said: Array = field(repr=False)
+    weight: float = 1.0
+
+
+def how_it_fails(violation: Violation) -> str:
+    """The kind of failure: what is no number, or too large, is not merely off."""
+    place = violation.place
+    if place is None:
+        text = str(violation)
+        return "is refused" if text.startswith("a problem of the core") else text.split(":")[0]
+    if np.isnan(place.got) and not np.isnan(place.want):
+        return "is NaN"
+    return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"
+
+
+class Evidence:
+    """What is known of a target's answers, format by format.
+
+    subjects: the target by format. grades: of rounding, that are granted. bounds: where it is to
+    be judged at all. each: how many problems are drawn in a format.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        subjects: Mapping[str, Subject],
+        grades: Mapping[str, Grade],
+        bounds: Bounds,
+        each: int,
+        reach: Reach,
+    ) -> None:
+        self.kind, self.subjects, self.grades = kind, subjects, grades
+        self.bounds, self.each, self.reach = bounds, each, reach
+        self.truth = kind.truth()
+        self.prices = kind.features.candidates()
+        self.tests = [kind.features.sentence(name) for name in self.prices]
+        self.drawn: dict[tuple[str, ...], list[Row]] = {}
+
+    def through(self, subjects: Mapping[str, Subject]) -> "Evidence":
+        """What is known of the target seen through a lens: nothing yet."""
+        return Evidence(self.kind, subjects, self.grades, self.bounds, self.each, self.reach)
+
+    def scope(self, clause: Clause, dtype: str) -> Scope:
+        """Where the problems for a clause are drawn from."""
+        grade = self.grades.get(dtype, "strict")
+        return scope_for(clause, self.subjects[dtype], dtype, grade, self.reach)
+
+    def asking(self, lead: Lead, problem: Any) -> list[Clause]:
+        """The clauses of a lead that the target answers on a problem."""
+        subject = self.subjects[problem.dtype]
+        kinds = subject.kinds_of(problem)
+        bound = (clause for clause in lead.clauses if clause.binds(subject))
+        return [clause for clause in bound if kinds <= self.scope(clause, problem.dtype).answers]
+
+    def violation(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
+        """Which clause of a lead a problem breaks, and how."""
+        problem = problem.but(rounding=self.grades.get(problem.dtype, "strict"))
+        for clause in self.asking(lead, problem):
+            found = broken(clause, self.subjects[problem.dtype], problem)
+            if found is not None:
+                return clause, found
+        return None
+
+    def row(self, lead: Lead, problem: Any) -> Row | None:
+        """A problem as a row; None where it says nothing: not even the definition answers it."""
+        if not self.bounds.has(problem, lead.asked):
+            return None
+        try:
+            found = self.violation(lead, problem)
+            if found is None and not self.asking(lead, problem):
+                return None
+            if found is not None and broken(found[0], self.truth, problem):
+                return None
+            how = "" if found is None else "is broken" if lead.drawn else how_it_fails(found[1])
+            return self.said(replace(lead, problem=problem), how)
+        except Exception:
+            return None
+
+    def said(self, lead: Lead, how: str) -> Row:
+        """What can be said of the problem of a lead, and how it fails."""
+        said = np.array([test(lead.problem, lead.asked) for test in self.tests])
+        return Row(lead.problem, how, lead.key, said)
+
+    def draws(self, lead: Lead) -> list[Row]:
+        """Problems drawn in each format where the first clause of a lead quantifies."""
+        key = tuple(clause.number for clause in lead.clauses)
+        if key not in self.drawn:
+            self.drawn[key] = [*self._drawn(lead)]
+        return self.drawn[key]
+
+    def _drawn(self, lead: Lead) -> Iterator[Row]:
+        first = lead.clauses[0]
+        for dtype, subject in self.subjects.items():
+            found: list[Any] = []
+            if first.binds(subject):
+                draw(first, self.scope(first, dtype), self.each, ANOTHER, found.append)
+            for problem in found:
+                row = self.row(lead, problem)
+                if row is not None:
+                    yield row
+
+    def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> Iterator[Row]:
+        """A problem with one thing changed, in each way that there is, and in these lengths."""
+        for other in self._changed(problem, lengths):
+            row = self.row(lead, other)
+            if row is not None:
+                yield replace(row, weight=MADE)
+
+    def _changed(self, problem: Any, lengths: Sequence[int]) -> Iterator[Any]:
+        yield from (in_format(problem, dtype) for dtype in self.subjects)
+        yield from (with_numbers(problem, seed) for seed in range(3))
+        for letter in dict.fromkeys("".join(problem.axes.values()).replace(" ", "")):
+            having = problem.having(letter)
+            for name, axis in [*having.items()][:1]:
+                size = getattr(problem, name).shape[axis]
+                for length in {*lengths} - {size} if size else ():
+                    yield from _attempt(problem, letter, np.arange(length) % size)
+        yield from self.kind.twists(problem)
+
+    def way_down(self, lead: Lead, accepts: Callable[[Row], bool], deadline: float) -> list[Row]:
+        """Rows met on the way to a smaller problem, of which `accepts` says whether to go on."""
+        met: list[Row] = []
+
+        def fails(candidate: Any) -> bool:
+            row = self.row(lead, candidate)
+            if row is None:
+                return False
+            met.append(replace(row, weight=MADE))
+            return accepts(row)
+
+        smallest(lead.problem, fails, deadline, self.kind.simplify[:-1])
+        return met
+
+
+def _attempt(problem: Any, letter: str, index: Array) -> Iterator[Any]:
+    """The problem with these places along an axis, if there is such a problem."""
+    try:
+        yield problem.part(letter, index)
+    except (ValueError, IndexError):
+        return
+
+
+def in_format(problem: Any, dtype: str) -> Any:
+    """The problem with its numbers rounded to another format."""
+    changed = {
+        x.name: rounded(getattr(problem, x.name), dtype)
+        for x in fields(problem)
+        if getattr(getattr(problem, x.name), "dtype", None) == np.float64
+    }
+    return problem.but(dtype=dtype, **changed)
+
+
+def with_numbers(problem: Any, seed: int) -> Any:
+    """The problem with other numbers, normal ones, in all arrays that have to be there."""
+    chance = np.random.default_rng(seed)
+    arrays = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
+    found = {name: getattr(problem, name) for name in arrays}
+    drawn = {
+        name: rounded(chance.standard_normal(x.shape), problem.dtype)
+        for name, x in found.items()
+        if x.dtype.kind == "f"
+    }
+    return problem.but(**drawn)

@@ -1,0 +1,61 @@
+"""Lenses: what would make a target right where it is wrong, found by looking through it.
+
+A convention that nobody declared, or a last step that was left out. A cause that a lens mends is
+told with it, and what remains is judged through the lens, so that a second cause is not hidden
+behind the first.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from spec.certification.judging.examiner import Examiner
+from spec.certification.target.probing import narrowed
+from spec.certification.target.recognising import recognised
+from spec.kinds import kind_of
+from spec.subject import Subject
+
+
+@dataclass(frozen=True)
+class Mending:
+    """A target seen through lenses.
+
+    lenses: the names of those of its kind. choices: conventions beyond those that are declared.
+    recognised: conventions that it seems to follow.
+    """
+
+    examiner: Examiner
+    recognised: Mapping[str, str]
+    lenses: tuple[str, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(examiner: Examiner) -> "Mending":
+        """A target as it is, and the conventions that it seems to follow."""
+        dtype = next(iter(examiner.probed.by_dtype))
+        declared = examiner.request.conventions
+        found = recognised(examiner.narrowed(dtype), dtype, declared, examiner.guard)
+        return Mending(examiner, found)
+
+    def others(self) -> Iterator[tuple[str, "Mending"]]:
+        """In words, and seen through, each further lens that there is."""
+        for name, choice in self.recognised.items():
+            if name not in self.choices:
+                choices = {**self.choices, name: choice}
+                word = f"{name}={choice}"
+                option = f'"{word}"' if " " in word else word
+                words = f"right under the convention {word}: --convention {option} if it is meant"
+                yield words, replace(self, choices=choices)
+        for words in kind_of(self.examiner.raw.about).lenses:
+            if words not in self.lenses:
+                yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
+
+    def subjects(self) -> Mapping[str, Subject] | None:
+        """What is seen, format by format; None if there is nothing to be seen through a lens."""
+        examiner, raw = self.examiner, self.examiner.raw
+        kind = kind_of(raw.about)
+        for words in self.lenses:
+            raw = kind.lenses[words](raw)
+            if raw is None:
+                return None
+        seen = examiner.guard(kind.under(raw, {**examiner.request.conventions, **self.choices}))
+        return {dtype: narrowed(seen, one) for dtype, one in examiner.probed.by_dtype.items()}

@@ -1,0 +1,246 @@
+"""The search for causes: a failure is looked into, its cause is left out, and judging goes on.
+
+Every clause that was violated is put anew to problems that lie outside of the causes found so far.
+One that is broken there is looked into. Nearly always an answer is wrong by itself, and then it is
+that answer which is explained, not the clause that met it. So the next cause is found by clauses
+that no longer trip over the first, and when all of them hold outside, what is left is the region.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.bounds import Bounds, group, posed
+from spec.certification.diagnosing.cause import NUMBERS, Cause
+from spec.certification.diagnosing.evidence import LENGTHS, MADE, Evidence, Lead, Row
+from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.separating import Split, best
+from spec.certification.judging.judging import judged
+from spec.certification.judging.plan import Item
+from spec.clause import Clause
+from spec.notation import Array
+from spec.subject import Subject
+from spec.trial import broken
+from spec.written import sizes
+
+COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
+ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
+CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
+MOST = 6  # causes: who has more is better told which they are by mending the first
+MENDED = 12  # problems that a lens has to mend, all of them
+DOWN = 2.0  # seconds for the way to a smaller problem
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cause, the failure that it was found by, on a smaller problem, and others like it."""
+
+    cause: Cause
+    lead: Lead
+    others: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts."""
+
+    said: Array
+    wrong: Array
+    weight: Array
+    rows: Sequence[Row]
+
+    def inside(self, split: Split) -> Array:
+        """Which rows have all features of a conjunction."""
+        return np.asarray(self.said[:, list(split.columns)].all(axis=1))
+
+    def share(self, split: Split) -> float:
+        """How much is wrong of what lies inside."""
+        weight = self.weight * self.inside(split)
+        return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
+
+
+class Search:
+    """The causes found so far, and what is known of the answers of a target.
+
+    evidence: rows, and how to get more. clauses: all of its kind by number. examples, seed: of
+    the profile, for clauses that are put anew. deadline: of the search.
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        clauses: Mapping[str, Clause],
+        examples: int,
+        seed: int,
+        seconds: float,
+        mending: Mending,
+    ) -> None:
+        self.evidence, self.clauses, self.kind = evidence, clauses, evidence.kind
+        self.examples, self.seed, self.mending = examples, seed, mending
+        self.found: list[Found] = []
+        self.rows: list[Row] = []
+        self.bounds = evidence.bounds
+        self.deadline = time.monotonic() + seconds
+
+    def run(self, failing: Sequence[Item]) -> bool:
+        """Whether every item was seen to hold outside of the causes that were found."""
+        for item in failing:
+            # What merely should hold may be broken for one of these causes, and else is told alone.
+            if self.clauses[item[0]].force == "should":
+                continue
+            while (lead := self._outside(item)) is not None:
+                if len(self.found) >= MOST or time.monotonic() > self.deadline:
+                    return False
+                self._look_into(lead)
+        return True
+
+    def _outside(self, item: Item) -> Lead | None:
+        """What breaks a clause on a problem outside of all causes."""
+        number, dtype = item
+        clause, subject = self.clauses[number], self.evidence.subjects[dtype]
+        finding = judged(
+            clause,
+            self.bounds.over(subject),
+            self.evidence.scope(clause, dtype),
+            examples=self.examples,
+            seed=self.seed,
+            drawn=lambda problem: self.bounds.draws(problem, number),
+        )
+        if finding.violation is None:
+            return None
+        wrong = self._wrong_call(clause, subject, finding.problem)
+        return wrong or Lead((clause,), "", True, finding.problem, "is broken")
+
+    def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
+        """An answer that is wrong by itself, of those that the clause asked for."""
+        for name, put in calls(clause, subject, problem):
+            numbers = self.kind.compares.get(name, ())
+            clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
+            lead = Lead(clauses, group(self.kind, subject, name), False, put, "")
+            row = self.evidence.row(lead, put) if clauses else None
+            if row is not None and row.how:
+                return replace(lead, how=row.how)
+        return None
+
+    def _look_into(self, lead: Lead) -> None:
+        """Find the cause of a failure."""
+        row = self.evidence.row(lead, lead.problem)
+        first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
+        limit = min(self.deadline, time.monotonic() + DOWN)
+
+        def accepts(row: Row) -> bool:
+            return row.how == lead.how and self.is_outside(lead, row, self.bounds)
+
+        down = self.evidence.way_down(lead, accepts, limit)
+        small = next((row for row in reversed(down) if accepts(row)), first)
+        made = [*down, *self.evidence.neighbours(lead, lead.problem, ())]
+        made += self.evidence.neighbours(lead, small.problem, LENGTHS)
+        self.rows += distinct([replace(first, weight=MADE), *made])
+        self._separate(replace(lead, problem=small.problem), first.said & small.said)
+
+    def _separate(self, lead: Lead, having: Array) -> None:
+        """One cause for all that fails alike, if there is one; else one for what this shows."""
+        rows = [row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key]
+        rows = [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
+        alike = [x for x in self.found if x.lead.key == lead.key and _alike(x.lead, lead)]
+        others = [x for x in self.found if x not in alike]
+        bounds = self._without(others)
+        every = self._table(lead, [row for row in rows if _fails_alike(row, lead)], bounds)
+        shared = every.said[every.wrong].mean(axis=0) > COVERED
+        one, free = self._best(every, having & shared), self._best(every, having)
+        if one.worth >= ENOUGH * free.worth or every.share(one) > CLEAR:
+            self._add(lead, one, every, others)
+            return
+        alone = self._table(lead, [row for row in rows if row.how in ("", lead.how)], self.bounds)
+        self._add(lead, self._best(alone, having), alone, self.found)
+
+    def _best(self, table: Table, having: Array) -> Split:
+        prices = np.array([*self.evidence.prices.values()])
+        return best(table.said, table.wrong, table.weight, prices, having)
+
+    def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
+        """The rows that lie within bounds."""
+        left = [row for row in rows if self.is_outside(lead, row, bounds)]
+        wrong, weight = [row.how != "" for row in left], [row.weight for row in left]
+        said = np.array([row.said for row in left])
+        return Table(said, np.array(wrong), np.array(weight), left)
+
+    def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
+        """A cause beside others."""
+        names = [*self.evidence.prices]
+        inside = table.inside(split)
+        cause = Cause(
+            features=tuple(names[i] for i in split.columns),
+            asked=lead.asked,
+            failure=lead.how,
+            drawn=lead.drawn,
+            clauses=tuple(clause.number for clause in lead.clauses),
+            problems=(int((inside & table.wrong).sum()), int(inside.sum())),
+        )
+        both = inside & table.wrong
+        wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
+        cause = replace(cause, lens=self._mended(lead, wrong))
+        self.found = [*others, Found(cause, lead, (*wrong,))]
+        self.bounds = self._without(self.found)
+
+    def _mended(self, lead: Lead, wrong: Sequence[Any]) -> str:
+        """The lens through which what is wrong is right, if there is one; all is then seen so."""
+        for words, mending in self.mending.others():
+            subjects = mending.subjects()
+            if subjects is None:
+                continue
+            seen = self.evidence.through(subjects)
+            rows = [seen.row(lead, problem) for problem in wrong[:: 1 + len(wrong) // MENDED]]
+            if rows and all(row is not None and not row.how for row in rows):
+                self.evidence, self.mending, self.rows = seen, mending, []
+                return words
+        return ""
+
+    def _without(self, found: Sequence[Found]) -> Bounds:
+        """Where nothing of what was found is in the way; what a lens mends is not."""
+        causes = [x.cause for x in found if not x.cause.lens]
+        return Bounds.of(self.kind, self.bounds.where, causes)
+
+    def is_outside(self, lead: Lead, row: Row, bounds: Bounds) -> bool:
+        """Whether a row lies within bounds."""
+        if lead.drawn:
+            return bounds.draws(row.problem, lead.clauses[0].number)
+        return bounds.has(row.problem, lead.asked)
+
+
+def _alike(one: Lead, other: Lead) -> bool:
+    """Whether two failures may have one cause: by their numbers, or in the same words."""
+    return one.how == other.how or {one.how, other.how} <= {*NUMBERS}
+
+
+def _fails_alike(row: Row, lead: Lead) -> bool:
+    return row.how in ("", lead.how) or {row.how, lead.how} <= {*NUMBERS}
+
+
+def empty(problem: Any) -> bool:
+    """Whether an axis has no length, so that there is little to be wrong."""
+    return 0 in sizes(problem).values()
+
+
+def distinct(rows: Sequence[Row]) -> list[Row]:
+    """Each set of features with the same outcome once."""
+    found = {(row.asked, row.said.tobytes(), row.how): row for row in rows}
+    return [*found.values()]
+
+
+def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str, Any]]:
+    """The functions that a clause asks about a problem, and what they are put."""
+    made: list[tuple[str, Any]] = []
+
+    def noted(name: str, function: Any) -> Any:
+        def asked(put: Any, *rest: Any) -> Any:
+            made.extend((name, one) for one in posed(put))
+            return function(put, *rest)
+
+        return asked
+
+    broken(clause, subject.through(noted), problem)
+    yield from made

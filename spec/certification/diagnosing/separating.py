@@ -1,0 +1,77 @@
+"""What sets the problems that are answered wrong apart from those that are answered right.
+
+Problems are rows of a table, features its columns. A conjunction of features splits the rows, and
+is worth what the split explains: with a wrong and b right rows on a side, the logarithm of their
+likelihood at the share that they have is
+
+    a log(a / (a + b)) + b log(b / (a + b))
+
+and the gain of a split is the sum over its two sides less that of all rows together. To name a
+feature costs what its word is worth (`spec.features`), the logarithm of how many others there are:
+so a feature is named only if chance would hardly have set it beside what is wrong (Rissanen,
+"Modeling by shortest data description", Automatica 14, 1978).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.notation import Array
+
+MOST = 3  # features of a conjunction
+BEAM = 40  # conjunctions that are made longer
+
+
+@dataclass(frozen=True)
+class Split:
+    """A conjunction, by the places of its columns, and what it is worth in nats."""
+
+    columns: tuple[int, ...]
+    worth: float
+
+
+def likelihood(wrong: Array, right: Array) -> Array:
+    """The largest logarithm of the likelihood that so many are wrong and so many right."""
+    wrong, right = np.asarray(wrong), np.asarray(right)
+    total = np.maximum(wrong + right, 1e-9)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (np.where(n > 1e-9, n * np.log(n / total), 0.0) for n in (wrong, right))
+    return np.asarray(a + b)
+
+
+def best(table: Array, wrong: Array, weight: Array, cost: Array, having: Array) -> Split:
+    """The conjunction of columns that is worth most, of those that `having` allows.
+
+    table: (rows, columns) bool. wrong, weight: (rows,), whether a row is, and how much it counts.
+    cost, having: (columns,). The empty conjunction, worth nothing, if none is worth more.
+    """
+    places = np.flatnonzero(having)
+    columns, price = table[:, places], cost[places]
+    bad, good = weight * wrong, weight * ~wrong
+    found = Split((), 0.0)
+    beam: list[tuple[tuple[int, ...], Any, float]] = [((), np.ones(len(table), dtype=bool), 0.0)]
+    for _ in range(MOST):
+        longer: dict[tuple[int, ...], tuple[float, float]] = {}
+        for chosen, inside, paid in beam:
+            worth = _gains(columns, bad, good, inside) - price - paid
+            for place in np.argsort(-worth, kind="stable")[:BEAM].tolist():
+                if place not in chosen:
+                    key = tuple(sorted((*chosen, place)))
+                    longer[key] = (float(worth[place]), paid + float(price[place]))
+        ranked = sorted(longer, key=lambda key: (-longer[key][0], key))[:BEAM]
+        if not ranked:
+            break
+        if longer[ranked[0]][0] > found.worth + 1e-9:
+            found = Split(tuple(int(places[i]) for i in ranked[0]), longer[ranked[0]][0])
+        beam = [(key, columns[:, list(key)].all(axis=1), longer[key][1]) for key in ranked]
+    return found
+
+
+def _gains(columns: Array, bad: Array, good: Array, inside: Array) -> Array:
+    """What is gained by each column on top of the rows inside, without its cost."""
+    a, b = (bad * inside) @ columns, (good * inside) @ columns
+    wrong, right = bad.sum(), good.sum()
+    gained = likelihood(a, b) + likelihood(wrong - a, right - b) - likelihood(wrong, right)
+    # What is wrong less often inside than outside is described by its opposite.
+    return np.where(a * (wrong + right) >= wrong * (a + b), gained, -np.inf)

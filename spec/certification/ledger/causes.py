@@ -1,0 +1,147 @@
+"""The causes of a certificate as text: where it is wrong, where it is not, and what shows it."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.ledger.certificate import Certificate, grouped
+from spec.kinds import kind_of
+from spec.notation import Array
+from spec.written import arrays, options, sizes
+
+WIDTH = 100
+SHOWN = 3  # counterexamples that are printed where no cause is known
+LONG = 2500  # letters: a script that has more is not printed
+
+
+def causes(certificate: Certificate) -> Iterator[str]:
+    """All causes, and the region outside of them."""
+    if certificate.causes:
+        yield "\n".join(_causes(certificate))
+        yield _region(certificate)
+
+
+def _causes(certificate: Certificate) -> Iterator[str]:
+    """A few lines for each cause."""
+    for place, cause in enumerate(certificate.causes, start=1):
+        wrong, seen = cause.problems
+        formats, count = ", ".join(cause.dtypes), len(cause.clauses)
+        by = f"seen by {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}], on"
+        lines = [filled(f"{place}. ", cause.sentence)]
+        lines += [filled("   ", cause.lens)] * bool(cause.lens)
+        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems of this sort")])
+
+
+def _region(certificate: Certificate) -> str:
+    """Where it is what it is said to be."""
+    region, noun = certificate.region, kind_of(certificate.about).noun.partition(" ")[2]
+    if not region.sentence and not region.but:
+        return f"region: there is none where it is {kind_of(certificate.about).noun}"
+    where = f" wherever {region.sentence}" if region.sentence else ""
+    but = f" but {', '.join(region.but)}" if region.but else ""
+    if not region.passed:
+        return filled(
+            "", f"region: {noun}{where}, as far as is known: there was no time to judge it"
+        )
+    held = {v.clause for v in certificate.verdicts if v.ran and (v.outcome == "holds" or v.causes)}
+    count = len(held - {*region.but})
+    return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
+
+
+def counterexamples(certificate: Certificate) -> Iterator[str]:
+    """The counterexample of each cause; where none is known, of the first clauses that fail."""
+    said: set[str] = set()
+    for place, cause in enumerate(certificate.causes, start=1):
+        if cause.counterexample is not None:
+            yield _of_cause(place, cause.counterexample, said)
+    unexplained = [v for v in certificate.failures if not v.causes]
+    shown = grouped((v.clause, v) for v in unexplained if v.counterexample)
+    verdicts = [min(found, key=_size) for found in shown.values()]
+    for verdict in verdicts[:SHOWN]:
+        assert verdict.counterexample is not None
+        yield _of_clause(
+            f"{verdict.clause} {verdict.name}, {verdict.dtype}", verdict.counterexample
+        )
+    if len(verdicts) > SHOWN:
+        others = ", ".join(verdict.clause for verdict in verdicts[SHOWN:])
+        yield f"There are counterexamples for {others} as well: --json FILE or --report FOLDER."
+
+
+def _size(verdict: Verdict) -> int:
+    assert verdict.counterexample is not None
+    return sum(x.size for x in arrays(verdict.counterexample.problem).values())
+
+
+def _of_cause(place: int, example: Counterexample, said: set[str]) -> str:
+    """What is wrong, what it looks like, and how to see it again: what was said already is not."""
+    first, *others = example.looks_like or ("",)
+    like = f"looks like {first}" + "".join(f"; or {x.split(' ')[0]}" for x in others)
+    text = [f"{place}. {example.message}", *([filled("", like)] if first else [])]
+    script = _body(example.script)
+    if not script or len("\n".join(script)) > LONG:
+        return "\n".join([*text, *_problem(example)])
+    text += [f"    {line}" for line in script if line not in said]
+    said |= {line for line in script if "import" in line or line.startswith(("np.", "sys."))}
+    return "\n".join(text)
+
+
+def _body(script: str) -> list[str]:
+    """The lines of a script behind its docstring, those that say something."""
+    return [line for line in script.rpartition('\n"""\n')[2].splitlines() if line]
+
+
+def ranges(numbers: Sequence[str]) -> str:
+    """Numbers of clauses, those of a section that follow each other as S1-S5."""
+    found: list[list[str]] = []
+    for number in numbers:
+        section = number.rstrip("0123456789")
+        before = f"{section}{int(number[len(section) :]) - 1}"
+        if found and found[-1][-1] == before:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
+
+
+def _of_clause(title: str, example: Counterexample) -> str:
+    lines = [title, "-" * len(title), textwrap.fill(example.sentence, WIDTH)]
+    if example.formula:
+        lines += ["", textwrap.indent(example.formula, "    ")]
+    return "\n".join([*lines, "", *_shown(example)])
+
+
+def _shown(example: Counterexample) -> Iterator[str]:
+    """What was asked, what came back, what it looks like, and how to see it again."""
+    yield from (example.message, "", *_problem(example))
+    if not example.reduced:
+        yield "(there was no time to look for a smaller one)"
+    yield from (f"looks like {line}" for line in example.looks_like)
+    if example.script:
+        yield from ("", "This repeats it:", "", textwrap.indent(example.script.rstrip(), "    "))
+
+
+def _problem(example: Counterexample) -> Iterator[str]:
+    p = example.problem
+    lengths = " ".join(f"{name}={x}" for name, x in sizes(p).items())
+    memory = f", {p.memory} memory" if hasattr(p, "memory") else ""
+    yield f"{lengths}, {p.dtype}{memory}"
+    asked = [f"{name}={value}" for name, value in options(p).items()]
+    if asked:
+        yield ", ".join(asked)
+    named = arrays(p)
+    indent = max(4, *map(len, named))
+    for name, x in named.items():
+        yield f"{name:>{indent}} = {_array(x, indent + 3)}"
+
+
+def _array(x: Array, indent: int) -> str:
+    text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
+    return textwrap.indent(text, " " * indent).strip()
+
+
+def filled(head: str, text: str) -> str:
+    """A paragraph behind a head."""
+    indent = " " * len(head) or "    "
+    return textwrap.fill(text, WIDTH, initial_indent=head, subsequent_indent=indent)

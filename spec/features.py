@@ -1,0 +1,196 @@
+"""What can be said of a problem: a word, or a comparison of sizes; and what is made of these.
+
+    causal and N < M        not (an idle query) or float64        M > 128 and M % 8 != 0
+
+A set of problems is described by such a sentence: where somebody is wrong, and where somebody is
+to be judged. The words are those of the kind of subject, and the sizes the letters of its axes.
+An equality is written with one sign or two, and `no mask` is `not a mask`. To ask for a function is
+a word as well.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
+from typing import Any
+
+from spec.notation import DTYPES, HALF, Length, Posed
+
+Feature = Callable[[Any], object]  # of a problem
+Test = Callable[[Any, str], bool]  # of a problem, and of what is asked about it
+
+COMPARED: Mapping[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+CONTRARY = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "==": "!=", "!=": "="}
+COMPARISON = re.compile(r"([A-Z]) *(?:% *(\d+) *)?([<>]=?|==?|!=) *([A-Z]|\d+)")
+TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
+ASKED = " asked for"  # ends the word for a function
+THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+MULTIPLES = (2, 4, 8, 16, 64)
+
+
+def _of_format(dtype: str, problem: Posed) -> bool:
+    return problem.dtype == dtype
+
+
+def _given(name: str, problem: Any) -> bool:
+    return getattr(problem, name) is not None
+
+
+def _other(name: str, usual: Any, problem: Any) -> bool:
+    return bool(getattr(problem, name) != usual)
+
+
+FORMATS: Mapping[str, Feature] = {
+    **{dtype: partial(_of_format, dtype) for dtype in DTYPES},
+    "16 bits": lambda p: p.dtype in HALF,
+}
+
+
+def said_by(problem: type[Posed]) -> Mapping[str, Feature]:
+    """A word for every option of a class of problems: that it is set, or not as usual."""
+    found: dict[str, Feature] = {}
+    for field in fields(problem):
+        name, usual = field.name, field.default
+        if usual is MISSING or name in Posed.__dataclass_fields__ or name == "memory":
+            continue
+        if usual is None:
+            found[f"a given {name}"] = partial(_given, name)
+        elif isinstance(usual, bool):
+            found[name] = operator.attrgetter(name)
+        else:
+            found[f"another {name}"] = partial(_other, name, usual)
+    return found
+
+
+def of_class(problem: type[Posed]) -> "Vocabulary":
+    """The words for problems of a class that says nothing of its own: options, formats, lengths."""
+    letters = (name for name, x in vars(problem).items() if isinstance(x, Length))
+    return Vocabulary({**said_by(problem), **FORMATS}, "".join(letters))
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words for problems of a kind, and the letters of its sizes.
+
+    words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
+    """
+
+    words: Mapping[str, Feature]
+    letters: str
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def test(self, atom: str) -> Test:
+        """What a word or a comparison says. Raises ValueError: neither of them."""
+        atom = " ".join(atom.split())
+        if atom in self.words:
+            word = self.words[atom]
+            return lambda problem, _: bool(word(problem))
+        for article in ("a", "an"):
+            if atom.startswith("no ") and f"{article} {atom[3:]}" in self.words:
+                absent = self.words[f"{article} {atom[3:]}"]
+                return lambda problem, _: not absent(problem)
+        if atom.endswith(ASKED):
+            function = atom.removesuffix(ASKED)
+            return lambda _, asked: asked == function
+        found = COMPARISON.fullmatch(atom)
+        if not found or not {*"".join(x for x in found.groups() if x and x.isalpha())} <= {
+            *self.letters
+        }:
+            raise ValueError(f"{atom!r} is no feature: there are {', '.join(self.words)}, {self}")
+        one, divisor, sign, other = found.groups()
+        compare, modulus = COMPARED[sign], int(divisor or 0)
+
+        def compared(problem: Any, _: str) -> bool:
+            size = getattr(problem, one)
+            limit = int(other) if other.isdigit() else getattr(problem, other)
+            return compare(size % modulus if modulus else size, limit)
+
+        return compared
+
+    def __str__(self) -> str:
+        return f"and comparisons of {', '.join(self.letters)} as in {self.letters[-1]} > 16"
+
+    def candidates(self) -> dict[str, float]:
+        """What may set problems apart, and how much has to be gained for it to be named.
+
+        In nats: that of a word is about the logarithm of how many there are; what is said less
+        often, as that something is absent, has to explain more.
+        """
+        found = dict.fromkeys(self.words, 4.0)
+        found |= {negated(word): 6.0 for word in self.words}
+        for one, other in self.pairs:
+            found |= {f"{one} {sign} {other}": 5.0 for sign in ("<", ">", "!=")}
+            found[f"{one} = {other}"] = 6.0
+        for letter in self.letters:
+            found |= {f"{letter} > {size}": 5.0 for size in THRESHOLDS}
+            found |= {f"{letter} = {size}": 6.5 for size in (0, 1, 2)}
+            found |= {f"{letter} % {size} {s} 0": 6.5 for size in MULTIPLES for s in ("=", "!=")}
+        return found
+
+    def sentence(self, text: str) -> Test:
+        """The set of problems that a sentence describes. Raises ValueError: it is none."""
+        tokens, place = [], 0
+        for found in TOKEN.finditer(text):
+            tokens += [text[place : found.start()].strip(), found[0]]
+            place = found.end()
+        tokens = [token for token in (*tokens, text[place:].strip()) if token]
+        test = self._either(tokens)
+        if tokens:
+            raise ValueError(f"{tokens[0]!r} is not expected where it stands in {text!r}")
+        return test
+
+    def _either(self, tokens: list[str]) -> Test:
+        parts = [self._both(tokens)]
+        while tokens[:1] == ["or"]:
+            tokens.pop(0)
+            parts.append(self._both(tokens))
+        return lambda p, asked: any(part(p, asked) for part in parts)
+
+    def _both(self, tokens: list[str]) -> Test:
+        parts = [self._one(tokens)]
+        while tokens[:1] == ["and"]:
+            tokens.pop(0)
+            parts.append(self._one(tokens))
+        return lambda p, asked: all(part(p, asked) for part in parts)
+
+    def _one(self, tokens: list[str]) -> Test:
+        if not tokens or tokens[0] in ("and", "or", ")"):
+            raise ValueError(f"a feature is missing before {tokens[0] if tokens else 'the end'!r}")
+        token = tokens.pop(0)
+        if token == "not":
+            test = self._one(tokens)
+            return lambda p, asked: not test(p, asked)
+        if token != "(":
+            return self.test(token)
+        test = self._either(tokens)
+        if tokens[:1] != [")"]:
+            raise ValueError("a parenthesis is not closed")
+        tokens.pop(0)
+        return test
+
+
+def negated(feature: str) -> str:
+    """That a feature does not hold: of something, that there is none; of a length, its contrary."""
+    first, _, rest = feature.partition(" ")
+    if first == "not":
+        return rest
+    if first == "no":
+        return f"{'an' if rest[0] in 'aeiou' else 'a'} {rest}"
+    if first in ("a", "an"):
+        return f"no {rest}"
+    found = COMPARISON.fullmatch(feature)
+    return f"not {feature}" if found is None else feature.replace(found[3], CONTRARY[found[3]])
+
+
+def joined(features: Iterable[str]) -> str:
+    """All of them at once, as a sentence."""
+    return " and ".join(features)
