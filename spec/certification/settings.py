@@ -131,15 +131,15 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
 
 
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:
-    """The request, the definition's clause put first where its selection has left it out.
+    """The request, the definition's clause put last where its selection has left it out.
 
     Whoever selects a clause wants to know whether it holds of what is one of its kind, and not
-    to hear that the certificate is incomplete.
+    to hear that the certificate is incomplete; but first of all about what he selected.
     """
     wanted, first = request.clauses, clauses.get(definition)
     if wanted is None or first is None or any(_fits(first, word) for word in wanted):
         return request
-    return dataclasses.replace(request, clauses=(definition, *wanted))
+    return dataclasses.replace(request, clauses=(*wanted, definition))
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:

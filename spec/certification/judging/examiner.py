@@ -13,6 +13,7 @@ from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import script
 from spec.certification.judging.judging import Finding, differentiates, judged, scope_for
 from spec.certification.judging.judging import without_gradients as spared
+from spec.certification.judging.plan import in_turn
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness
@@ -88,18 +89,19 @@ class Examiner:
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
+        definition = kind_of(self.raw.about).definition
         items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
         unbound = {(clause.number, dtype): self._unbound(clause, dtype) for clause, dtype in items}
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
-            definition=kind_of(self.raw.about).definition,
+            definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions},
             defaults=self.raw.defaults,
             deviations=self.deviations.reasons,
             strict=self.deviations.strict,
             order=tuple(self.clauses),
-            items=tuple(item for item, verdict in unbound.items() if verdict is None),
+            items=in_turn((i for i, v in unbound.items() if v is None), definition, self.request),
             settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
