@@ -212,8 +212,11 @@ class Examiner:
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     """The verdict with its counterexample, and with what else breaks its clause so."""
+    start = time.perf_counter()
     example = examiner.counterexample(verdict, problem)
-    return replace(verdict, counterexample=example, likewise=examiner.likewise(verdict, example))
+    likewise = examiner.likewise(verdict, example)
+    seconds = {**verdict.seconds, "reduction": time.perf_counter() - start}
+    return replace(verdict, counterexample=example, likewise=likewise, seconds=seconds)
 
 
 def _listed(capabilities: frozenset[str]) -> str:

@@ -1,6 +1,7 @@
 """One clause, one implementation, one dtype: examples are drawn until one breaks it."""
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +14,13 @@ from spec.notation import GRADES, HALF, Grade
 from spec.subject import Backward, Refused, Subject, not_offered
 from spec.trial import Watch, broken, unless_allowed
 
-PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
+PARTS = {  # on what seconds are spent, in words
+    "loading": "loading and probing",
+    "implementation": "implementation",
+    "specification": "definition and budgets",
+    "elsewhere": "drawing and bookkeeping",
+    "reduction": "reduction and explanation",
+}
 
 
 @dataclass
@@ -29,6 +36,16 @@ class Finding:
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+def parts(verdicts: Iterable[Any], loading: float, total: float) -> Mapping[str, float]:
+    """On what a process spent its seconds that did nothing but load a target and judge it."""
+    spent = {"loading": loading}
+    for verdict in verdicts:
+        for part, seconds in verdict.seconds.items():
+            spent[part] = spent.get(part, 0.0) + seconds
+    known = {part: spent.get(part, 0.0) for part in PARTS if part != "elsewhere"}
+    return {"total": total, **known, "elsewhere": total - sum(known.values())}
 
 
 def judged(clause: Clause, subject: Subject, scope: Scope, *, examples: int, seed: int) -> Finding:
@@ -92,9 +109,11 @@ def _run(clause: Clause, subject: Subject, scope: Scope, examples: int, seed: in
     draw(clause, scope, examples * clause.effort, seed, examine)
     if failed is not None:
         raise failed
-    elsewhere = time.perf_counter() - start - checking
-    parts = (watch.seconds, checking - watch.seconds, elsewhere)
-    finding.seconds = dict(zip(PARTS, parts, strict=True))
+    finding.seconds = {
+        "implementation": watch.seconds,
+        "specification": checking - watch.seconds,
+        "elsewhere": time.perf_counter() - start - checking,
+    }
     return finding
 
 

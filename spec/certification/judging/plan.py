@@ -82,10 +82,11 @@ class Plan:
 
     def all(self, clauses: Mapping[str, Clause]) -> list[Verdict]:
         """A verdict on each item: those that were not run, or not in the end, are blocked."""
-        self._take_back(unsettled(self.verdicts.values()))
-        reason = self.reason or "the run was stopped"
+        left = {*unsettled(self.verdicts.values())}
+        reason = self.reason or "it was not judged when this was written"
         blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
-        return [*{**blocked, **self.verdicts}.values()]
+        settled = {item: verdict for item, verdict in self.verdicts.items() if item not in left}
+        return [*{**blocked, **settled}.values()]
 
     def _grade(self, item: Item) -> Grade:
         """What those before the item need, or, once these are settled, what all need."""

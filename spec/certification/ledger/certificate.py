@@ -29,8 +29,9 @@ class Certificate:
     what they are unless somebody declares another.
     coverage: for each dtype the rows examined, and the shares of them that were held to the
     hull of the values only, or about whose gradients nothing is claimed.
-    timings: seconds in total; and, in all processes together, so that they may be more, in the
-    implementation, in the specification (definition, budgets and comparisons) and elsewhere.
+    timings: seconds in total; and what all processes together spent theirs on, which may be more:
+    loading and probing, the implementation, the specification (definition, budgets and
+    comparisons), the reduction of counterexamples, and elsewhere.
     advice: conventions recognised and not declared.
     command: what repeats it. about: the kind of subject. definition: the number of the clause
     without which nothing of this kind is certified.
@@ -127,9 +128,9 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
 
 
 def certificate(
-    request: Request, survey: Survey, run: Iterable[Verdict], seconds: float
+    request: Request, survey: Survey, run: Iterable[Verdict], timings: Mapping[str, float]
 ) -> Certificate:
-    """The certificate of a request, its verdicts in the order of the plan."""
+    """The certificate of a request, its verdicts in the order in which they are read."""
     place = {number: i for i, number in enumerate(survey.order)}  # then by format
     verdicts = sorted(
         [*survey.settled, *run], key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype))
@@ -141,7 +142,7 @@ def certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
         coverage=_coverage(verdicts),
-        timings=_timings(verdicts, seconds),
+        timings=timings,
         seed=request.seed,
         profile=request.profile,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
@@ -184,14 +185,6 @@ def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
         for dtype, (rows, capped, silent) in totals.items()
         if rows
     }
-
-
-def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]:
-    parts = {"implementation": 0.0, "specification": 0.0, "elsewhere": 0.0}
-    for verdict in verdicts:
-        for name, spent in verdict.seconds.items():
-            parts[name] += spent
-    return {"total": seconds, **parts}
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
