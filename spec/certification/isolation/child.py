@@ -32,9 +32,9 @@ class Child:
     """
 
     def __init__(self, stock: Stock, process: Process, place: int, messages: Messages) -> None:
-        prints: Any = process.stderr
+        assert process.stderr is not None
         self.process, self.asked, self.place = process, stock.asked, place
-        self.prints = Reader(prints.buffer, stock.printed)
+        self.prints = Reader(process.stderr, stock.printed)
         self.item: Item | None = None
         self.probe: Probe | None = None
         self.since = self.counted = time.monotonic()

@@ -28,6 +28,7 @@ class Crew:
         self.stock = Stock(request)
         self.places = itertools.count()  # where they write down what they are asked
         self.spent = dict.fromkeys(PARTS, 0.0)
+        self.first = self.child(self.stock.first)
 
     def child(self, process: Process | None = None) -> Child:
         """A child in a process, one more from the stock if none is given."""
@@ -46,9 +47,15 @@ class Crew:
         child.end()
 
     def end(self) -> None:
-        """Have none."""
+        """Have none at work."""
         for child in [*self.children]:
             self.let_go(child)
+
+    def disband(self) -> None:
+        """Have none at all, nor ever again."""
+        self.end()
+        self.stock.end()
+        self.first.prints.finish()
 
     @property
     def busy(self) -> int:

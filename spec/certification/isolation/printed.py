@@ -4,13 +4,15 @@ It is read all along, for whoever writes where nobody reads waits for ever; and 
 kept than a person reads.
 """
 
+import os
 import re
 import threading
-from typing import BinaryIO
+from typing import IO
 
 LINES = 20
 CHARACTERS = 2000
-LONGEST = 200  # characters of one line
+LONGEST = 200  # of one line
+CHUNK = 2**16
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -51,33 +53,37 @@ class Printed:
 class Reader:
     """Reads what one process prints, to its end. last: the last line that says something."""
 
-    def __init__(self, stream: BinaryIO, printed: Printed) -> None:
+    def __init__(self, stream: IO[str], printed: Printed) -> None:
         self.last = ""
-        self._stream, self._printed = stream, printed
+        self._printed = printed
+        self._pipe = os.dup(stream.fileno())  # which no lock is held for when all is over
+        stream.close()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
-        """Wait until all is read; not for those who inherited the stream and hold it open."""
+        """Wait until all is read; not for those who inherited the pipe and hold it open."""
         self._thread.join(timeout=1.0)
 
     def _read(self) -> None:
-        begins = True
-        with self._stream:
-            while piece := self._stream.readline(LONGEST):
-                line = _shown(piece)
-                if begins and line:
-                    self.last = line
-                    self._printed.add(line)
-                begins = piece.endswith(b"\n")
+        rest = b""
+        while data := os.read(self._pipe, CHUNK):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._add(line)
+            rest = rest[rest.rfind(b"\r", 0, -1) + 1 :][:LONGEST]
+        self._add(rest)
+        os.close(self._pipe)
+
+    def _add(self, line: bytes) -> None:
+        """What a terminal would show of a line in the end."""
+        text = COLOURS.sub("", line.decode(errors="replace")).rstrip().rpartition("\r")[2]
+        shown = "".join(x for x in text[:LONGEST] if x.isprintable()).strip()
+        if shown:
+            self.last = shown
+            self._printed.add(shown)
 
 
 def counted(lines: int, which: str = "") -> str:
     """So many lines, in words."""
     return f"{lines} {which}line{'s' * (lines != 1)}"
-
-
-def _shown(piece: bytes) -> str:
-    """What a terminal would show of a line in the end."""
-    text = COLOURS.sub("", piece.decode(errors="replace")).rstrip()
-    return "".join(x for x in text.rpartition("\r")[2] if x.isprintable()).strip()

@@ -55,14 +55,12 @@ class Supervisor:
     def run(self) -> None:
         """Judge what there is time for. Raises Unsuitable; stopped too early, KeyboardInterrupt."""
         try:
-            self.crew.child(self.crew.stock.first)
             while self.crew.children:
                 self._step()
                 if self.survey is not None:
                     self.now_and_then()
         finally:
-            self.crew.end()
-            self.crew.stock.end()
+            self.crew.disband()
         if self.survey is None:
             self.survey = self._nothing_known()
 
