@@ -49,7 +49,7 @@ def in_a_line(problem: Any) -> str:
     for name, default in _asked(kind):
         x = getattr(problem, name)
         if isinstance(x, np.ndarray):
-            words.append(f"{name} {x.dtype} {'x'.join(map(str, x.shape))}")
+            words.append(f"{'boolean ' * (x.dtype.kind == 'b')}{name} {x.shape}")
         elif x != default:
             words.append(name if x is True else f"{name}={x}")
     lengths = " ".join([f"{letter}={getattr(problem, letter)}" for letter in _letters(kind)])

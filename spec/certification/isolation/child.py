@@ -106,7 +106,7 @@ class Child:
     @property
     def last_asked(self) -> str:
         """What it was asked in the clause that it runs, if that is known."""
-        asked = self.asked.last(self.place) if self.asked else ""
+        asked = self.asked.last(self.place) if self.asked and self.ready else ""
         return f"{ASKED}{asked}" if asked else ""
 
     def _listen(self, messages: Messages) -> None:

@@ -125,7 +125,7 @@ class Stock:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.copies = False  # until the first is known to take orders
-        self.asked = Asked() if hasattr(os, "pwrite") else None
+        self.asked = Asked() if os.name == "posix" else None
         self.printed = Printed()
         self.orders: socket.socket | None = None
         theirs: socket.socket | None = None

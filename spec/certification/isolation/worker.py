@@ -22,6 +22,7 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -29,6 +30,7 @@ from typing import Any, TextIO
 
 from spec.backends import Unsuitable, inferred, prepared
 from spec.backends.compiled import forget_programs
+from spec.backends.library import WARNINGS
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard, Probe
@@ -130,7 +132,10 @@ def _handles() -> tuple[Asked | None, socket.socket | None]:
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:
-    """The parent's two pipes, kept from the target, which gets no input and prints to stderr."""
+    """The parent's two pipes, kept from the target, which gets no input and prints to stderr.
+
+    So do its warnings, in a line each.
+    """
     asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
     told = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -140,7 +145,19 @@ def _private_channels() -> tuple[TextIO, TextIO]:
     with suppress(OSError, ValueError):  # C would keep what it prints, and lose it in the end
         library = ctypes.CDLL(None)
         library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, BY_LINE, 0)
+    WARNINGS.set("default")
+    warnings.formatwarning = _in_a_line
     return asked, told
+
+
+def _in_a_line(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,  # noqa: ARG001 - Python passes it
+) -> str:
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n"
 
 
 def _tell(told: TextIO, message: Mapping[str, Any]) -> None:
