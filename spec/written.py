@@ -7,6 +7,7 @@ as the parameters of a layer are.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -27,8 +28,7 @@ def arrays(problem: Any) -> dict[str, Array]:
 
 def sizes(problem: Any) -> dict[str, int]:
     """The lengths of its axes, by the letters of their names."""
-    letters = [n for n, x in vars(type(problem)).items() if isinstance(x, property) and len(n) == 1]
-    return {letter: getattr(problem, letter) for letter in letters if letter.isupper()}
+    return {letter: getattr(problem, letter) for letter in _letters(problem.__class__)}
 
 
 def options(problem: Any) -> dict[str, Any]:
@@ -41,6 +41,19 @@ def options(problem: Any) -> dict[str, Any]:
         if plain and field.name not in problem.shown_elsewhere and x != default:
             found[field.name] = x
     return found
+
+
+def in_a_line(problem: Any) -> str:
+    """A problem in words, as short as it takes to know it again: sizes, options, dtype."""
+    kind, words = problem.__class__, []
+    for name, default in _asked(kind):
+        x = getattr(problem, name)
+        if isinstance(x, np.ndarray):
+            words.append(f"{'boolean ' * (x.dtype.kind == 'b')}{name} {x.shape}")
+        elif x != default:
+            words.append(name if x is True else f"{name}={x}")
+    lengths = " ".join([f"{letter}={getattr(problem, letter)}" for letter in _letters(kind)])
+    return ", ".join([lengths, *words, problem.dtype])
 
 
 def problem_to_json(problem: Any) -> dict[str, Any]:
@@ -88,6 +101,21 @@ def classes(problem: Any) -> list[str]:
     """The classes that `source` names, those of the same module first."""
     inside = [type(x).__name__ for _, x in _values(problem) if is_dataclass(x)]
     return [type(problem).__name__, *inside]
+
+
+@cache
+def _letters(kind: type) -> tuple[str, ...]:
+    """The names of the axes of a kind of problem."""
+    properties = (n for n, x in vars(kind).items() if isinstance(x, property))
+    return tuple(name for name in properties if len(name) == 1 and name.isupper())
+
+
+@cache
+def _asked(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """What may be left out of a kind of problem, by name, and what it then is."""
+    left = {*kind.shown_elsewhere, "seed"}
+    optional = (f for f in fields(kind) if f.default is not MISSING and f.name not in left)
+    return tuple((f.name, f.default) for f in optional)
 
 
 def _values(problem: Any) -> Iterator[tuple[str, Any]]:

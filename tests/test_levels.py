@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 WORDS = (
     "notation",
     "formats subject sizes comparison simplify written",
-    "clause domain mistake",
+    "clause domain features mistake",
     "entries trial",
 )
 CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")
@@ -31,6 +31,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     (f"{ENGINE}.target",),
     (f"{ENGINE}.explaining",),
     (f"{ENGINE}.judging",),
+    (f"{ENGINE}.diagnosing",),
     (f"{ENGINE}.isolation",),
     (f"{ENGINE}.ledger",),
     (ENGINE,),  # the ways in

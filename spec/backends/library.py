@@ -4,11 +4,14 @@ import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array, Memory
+
+WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", default="ignore")
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,9 @@ class Library:
 
     @contextmanager
     def quiet(self, dtype: str) -> Iterator[None]:
-        """The context of a call for a dtype; the warnings of an implementation are its affair."""
+        """The context of a call for a dtype; warnings are for who keeps what a target prints."""
         with warnings.catch_warnings(), self.running(dtype):
-            warnings.simplefilter("ignore")
+            warnings.simplefilter(WARNINGS.get())
             yield
 
     def placed(self, x: Array, dtype: str, memory: Memory = "contiguous") -> tuple[Any, Any]:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import NAMES, Unsuitable
+from spec.certification.attended import attended
 from spec.certification.contents import markdown, table, whole
-from spec.certification.doors import requested, supervised
+from spec.certification.doors import requested, so_far, supervising
 from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
-from spec.certification.progress import progress
 from spec.certification.settings import LAYOUTS, PROFILES, Request, selected
 from spec.certification.target.declared import declared, pairs
 from spec.certification.target.loading import resolved
@@ -56,8 +56,10 @@ def _certify(options: argparse.Namespace) -> int:
         _reserve(Path(options.json).parent)
     if options.report:
         _reserve(Path(options.report))
-    with progress(sys.stderr) as report:
-        certificate = supervised(request, report)
+    supervisor = supervising(request)
+    with attended(supervisor, sys.stderr, options.json):
+        supervisor.run()
+    certificate = so_far(supervisor)
     print(certificate)
     if options.json:
         certificate.save(options.json)
@@ -140,6 +142,7 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     known = "a clause that the target is known to break, and why; never the definition's"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **listed)
     add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
+    add("--where", default="", metavar="SENTENCE", help="the problems that it is judged on")
     add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
     add("--fail-fast", action="store_true", help="stop at the first violated `must`")

@@ -17,8 +17,9 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
-from spec.certification.isolation.supervisor import Report, Supervisor
+from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.examiner import Examiner, with_counterexample
+from spec.certification.judging.judging import parts
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
@@ -67,19 +68,29 @@ def certify(
     if request.jobs > 1 or request.isolate:
         if not isinstance(target, str):
             raise Unsuitable("jobs and isolate need a target that is named by a string")
-        return supervised(request)
+        supervisor = supervising(request)
+        supervisor.run()
+        return so_far(supervisor)
     start = time.perf_counter()
     examiner = Examiner.of(target, request)
-    survey, verdicts = _in_process(examiner, examiner.survey(), start)
+    survey = examiner.survey()
+    loading = time.perf_counter() - start
+    survey, verdicts = _in_process(examiner, survey, start)
+    since = time.perf_counter()
     diagnosis = _diagnosed(examiner, survey, verdicts)
-    return certificate(request, survey, verdicts, diagnosis, time.perf_counter() - start)
+    now = time.perf_counter()
+    spent = parts(verdicts, {"loading": loading, "reduction": now - since}, now - start)
+    return certificate(request, survey, verdicts, spent, diagnosis)
 
 
-def supervised(request: Request, report: Report = lambda *_: None) -> Certificate:
-    """The certificate of a target that is judged in processes of its own. Raises Unsuitable."""
-    start, clauses = time.perf_counter(), resolved(request.specification)
-    survey, verdicts, diagnosis = Supervisor(request, clauses, report).run()
-    return certificate(request, survey, verdicts, diagnosis, time.perf_counter() - start)
+def supervising(request: Request) -> Supervisor:
+    """Who has the target of a request judged in processes of its own, once it is run."""
+    return Supervisor(request, resolved(request.specification))
+
+
+def so_far(supervisor: Supervisor) -> Certificate:
+    """The certificate of all that was judged; what was not is blocked."""
+    return certificate(supervisor.request, *supervisor.found())
 
 
 def requested(target: Target, options: Mapping[str, Any]) -> Request:

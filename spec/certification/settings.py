@@ -110,6 +110,7 @@ class Request:
         for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
             if listed:
                 words.append(f"--{name} {','.join(listed)}")
+        words += [f"--where {shlex.quote(self.where)}"] * bool(self.where)
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
         words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
@@ -139,15 +140,15 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
 
 
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:
-    """The request, the definition's clause put first where its selection has left it out.
+    """The request, the definition's clause put last where its selection has left it out.
 
     Whoever selects a clause wants to know whether it holds of what is one of its kind, and not
-    to hear that the certificate is incomplete.
+    to hear that the certificate is incomplete; but first of all about what he selected.
     """
     wanted, first = request.clauses, clauses.get(definition)
     if wanted is None or first is None or any(_fits(first, word) for word in wanted):
         return request
-    return dataclasses.replace(request, clauses=(definition, *wanted))
+    return dataclasses.replace(request, clauses=(*wanted, definition))
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:

@@ -18,6 +18,15 @@ def test_tests_are_those_that_were_selected():
     assert [run.number for run in runs(targets.plain, **QUICK, clauses="V2")] == ["V2"]
 
 
+def test_a_certificate_under_a_budget_is_in_the_order_in_which_clauses_are_read():
+    hurried, calm = (certify(targets.plain, **QUICK, clauses="V", budget=b) for b in (60, None))
+    items = [[(v.clause, v.dtype, v.outcome) for v in c.verdicts] for c in (hurried, calm)]
+    assert items[0] == items[1]
+    assert [run.number for run in runs(targets.plain, **QUICK, clauses="V", budget=60)] != [
+        run.number for run in runs(targets.plain, **QUICK, clauses="V")
+    ]
+
+
 @parametrize_with_clauses(targets.plain, **QUICK, clauses="A1,V2,S1")
 def test_clauses_become_tests(run):
     run()

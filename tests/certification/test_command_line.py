@@ -25,6 +25,13 @@ def test_one_clause_is_certified_or_not(name, code, tmp_path):
     assert {v["clause"] for v in json.loads(file.read_text())["verdicts"]} == {"A1", "K2"}
 
 
+def test_what_was_selected_is_judged_before_the_definition():
+    done = certify("elementwise", "--clause", "K2", "--fail-fast")
+    assert done.returncode == 1
+    assert "verdicts 1 violated + 1 blocked = 2" in done.stdout
+    assert "--clause K2,A1" in done.stdout
+
+
 def test_violated_is_exit_code_1_and_says_all(tmp_path):
     json_file, folder = tmp_path / "c.json", tmp_path / "report"
     done = certify(

@@ -1,13 +1,15 @@
 """What runs side by side comes to what it would come to one after another."""
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from spec import CLAUSES
-from spec.certification.judging.plan import Item, Plan
+from spec.certification.judging.plan import Item, Plan, granted, in_turn
 from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.settings import Request, with_definition
 from spec.notation import GRADES, HALF, Grade
 
 ITEMS = tuple((f"S{i}", dtype) for dtype in ("float32", "float16", "bfloat16") for i in range(1, 9))
@@ -23,12 +25,14 @@ def verdict(item: Item, grade: Grade, needs: Grade, outcome: str) -> Verdict:
     return replace(found, examples=1, rounding=best)
 
 
-def results(seed: int, jobs: int, fail_fast: bool) -> tuple[list[Verdict], str]:
+def results(
+    seed: int, jobs: int, fail_fast: bool, order: Sequence[Item] = ITEMS
+) -> tuple[list[Verdict], str]:
     """The verdicts where so many run at a time, and which of them is done first is chance."""
     facts = random.Random(seed)
     needs = {item: facts.choice(("strict", "strict", "strict", *GRADES)) for item in ITEMS}
     outcomes = {item: facts.choice(("holds",) * 9 + ("violated",)) for item in ITEMS}
-    chance, plan = random.Random(seed + jobs), Plan(ITEMS, fail_fast)
+    chance, plan = random.Random(seed + jobs), Plan(order, fail_fast)
     running: dict[Item, Grade] = {}
     while running or plan.go_on():
         while plan.waiting and len(running) < jobs:
@@ -39,6 +43,10 @@ def results(seed: int, jobs: int, fail_fast: bool) -> tuple[list[Verdict], str]:
     return plan.all(CLAUSES), plan.reason
 
 
+def violated(verdicts: Iterable[Verdict]) -> set[tuple[str, str, Grade]]:
+    return {(v.clause, v.dtype, v.rounding) for v in verdicts if v.outcome == "violated"}
+
+
 @pytest.mark.parametrize("fail_fast", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_verdicts_are_the_same_in_whatever_order_they_come(seed: int, fail_fast: bool) -> None:
@@ -46,6 +54,32 @@ def test_verdicts_are_the_same_in_whatever_order_they_come(seed: int, fail_fast:
     assert [(v.clause, v.dtype) for v in alone[0]] == [*ITEMS]
     for jobs in (2, 5):
         assert results(seed, jobs, fail_fast) == alone
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_in_another_order_the_same_is_violated_and_the_same_grade_is_granted(seed: int) -> None:
+    read, _ = results(seed, 1, fail_fast=False)
+    chance = random.Random(seed).sample(ITEMS, len(ITEMS))
+    run, _ = results(seed, 2, fail_fast=False, order=chance)
+    assert granted(run) == granted(read)
+    assert violated(run) == violated(read)
+
+
+def test_under_a_budget_all_is_run_by_chance_the_definition_first() -> None:
+    hurried = Request(budget=5.0)
+    order = in_turn(ITEMS, "S3", hurried)
+    assert order[:3] == (("S3", "float32"), ("S3", "float16"), ("S3", "bfloat16"))
+    assert sorted(order) == sorted(ITEMS)
+    assert order != in_turn(ITEMS, "S3", replace(hurried, seed=1))
+    fewer = [item for item in ITEMS if item != ("S5", "float16")]
+    assert in_turn(fewer, "S3", hurried) == tuple(i for i in order if i in fewer)
+
+
+def test_what_is_selected_is_run_before_the_definition_that_is_added() -> None:
+    wanted = with_definition(Request(clauses=("S8",)), CLAUSES, "S3").clauses
+    order = in_turn(ITEMS[2::5], "S3", Request(clauses=wanted))
+    assert order == tuple(sorted(ITEMS[2::5], key=lambda item: item[0] == "S3"))
+    assert in_turn(ITEMS, "S3", Request()) == ITEMS
 
 
 def test_what_is_stopped_leaves_the_rest_blocked() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.bounds import Bounds, group
-from spec.certification.diagnosing.cause import Cause, Region
 from spec.certification.diagnosing.evidence import Evidence, Row, in_format
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.search import Found, Search, calls
 from spec.certification.explaining.reduction import smallest
+from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
@@ -69,8 +69,7 @@ def diagnosed(
     profile, request = examiner.request.thoroughness, examiner.request
     kind = kind_of(examiner.raw.about)
     clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
-    bounds = Bounds.of(kind, request.where)
-    subjects = examiner.probed.by_dtype
+    subjects, bounds = examiner.probed.by_dtype, examiner.bounds
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name)
     with np.errstate(all="ignore"):
         search = Search(

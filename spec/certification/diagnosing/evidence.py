@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.bounds import Bounds
 from spec.certification.explaining.reduction import smallest
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import draw
 from spec.certification.judging.judging import scope_for
 from spec.clause import Clause

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.bounds import Bounds, group, posed
-from spec.certification.diagnosing.cause import NUMBERS, Cause
 from spec.certification.diagnosing.evidence import LENGTHS, MADE, Evidence, Lead, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.separating import Split, best
+from spec.certification.judging.bounds import Bounds, group, posed
+from spec.certification.judging.cause import NUMBERS, Cause
 from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.clause import Clause

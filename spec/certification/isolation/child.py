@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from spec.certification.isolation.copying import Process
+from spec.certification.isolation.copying import Process, Stock, ended
 from spec.certification.isolation.guard import Crash, Probe
+from spec.certification.isolation.printed import Reader
 from spec.certification.judging.plan import Item
+from spec.certification.judging.verdict import ASKED
 from spec.notation import Grade
 
-Messages = queue.Queue[tuple["Child", Mapping[str, Any] | None]]
+Messages = queue.SimpleQueue[tuple["Child | None", Mapping[str, Any] | None]]
+CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
 Sort = tuple[bool, bool]  # whether gradients are asked for, and whether the dtype has 16 bits
 
 
@@ -24,14 +27,19 @@ class Child:
 
     sort: of what it is to judge, if that is its task.
     item: the clause and dtype that it runs. probe: what it puts to the target before that.
-    since: when it was last heard of, or told something.
+    since: when it was last heard of, or told something. place: where it writes down what it is
+    asked. prints: who reads what it prints. ready: it has loaded the target, and probed it if it
+    was to. judged: the clause that it runs has a verdict, and only an example may be missing.
     """
 
-    def __init__(self, process: Process, messages: Messages) -> None:
-        self.process = process
+    def __init__(self, stock: Stock, process: Process, place: int, messages: Messages) -> None:
+        assert process.stderr is not None
+        self.process, self.asked, self.place = process, stock.asked, place
+        self.prints = Reader(process.stderr, stock.printed)
         self.item: Item | None = None
         self.probe: Probe | None = None
-        self.since = time.monotonic()
+        self.since = self.counted = time.monotonic()
+        self.ready = self.judged = False
         self.sort: Sort | None = None
         self.hung = False
         threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
@@ -50,12 +58,21 @@ class Child:
         """Have it probe the target, or, told what probing found, stand by for a sort of clauses."""
         self.sort = sort
         known = [asdict(crash) for crash in crashes]
-        self.tell({"crashes": known, "probed": probed, "gradients": sort is not None and sort[0]})
+        gradients = sort is not None and sort[0]
+        place = self.place
+        self.tell({"crashes": known, "probed": probed, "gradients": gradients, "place": place})
 
     def run(self, item: Item, grade: Grade) -> None:
         """Have it run a clause."""
-        self.item = item
+        self.item, self.judged = item, False
+        self.lap()
         self.tell([*item, grade])
+
+    def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
+        """Have it look for the causes of what is violated."""
+        self.item, self.judged = CAUSES, True
+        self.lap()
+        self.tell({"explain": failing, "grades": dict(grades)})
 
     def tell(self, message: Any) -> None:
         """Write one line to the child; one that is gone is noticed by its silence."""
@@ -69,6 +86,11 @@ class Child:
         """Note what it is about to do; each probe has the whole patience."""
         self.probe, self.since = probe, time.monotonic()
 
+    def lap(self) -> float:
+        """Seconds since its time was last counted, which is from now on."""
+        before, self.counted = self.counted, time.monotonic()
+        return self.counted - before
+
     def fate(self) -> str:
         """How the process ended, in words."""
         if self.hung:
@@ -77,6 +99,22 @@ class Child:
         if code < 0:
             return f"the process died of {signal.Signals(-code).name}"
         return f"the process ended with exit code {code}"
+
+    def end(self) -> None:
+        """Stop it, whatever it is doing, and read to its end what it has printed."""
+        ended(self.process)
+        self.prints.finish()
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it printed, which may say why it ended."""
+        return f"; it printed last: {self.prints.last}" if self.prints.last else ""
+
+    @property
+    def last_asked(self) -> str:
+        """What it was asked in the clause that it runs, if that is known."""
+        asked = self.asked.last(self.place) if self.asked and self.ready else ""
+        return f"{ASKED}{asked}" if asked else ""
 
     def _listen(self, messages: Messages) -> None:
         assert self.process.stdout is not None

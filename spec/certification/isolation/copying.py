@@ -16,6 +16,8 @@ import subprocess
 import sys
 from typing import TextIO
 
+from spec.certification.isolation.asked import Asked
+from spec.certification.isolation.printed import Printed
 from spec.certification.settings import Request
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -30,26 +32,38 @@ def can_be_copied() -> bool:
 def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
     """Return in each copy of this process that is ordered, with pipes of its own to and from.
 
-    Never in this process: it copies itself, and tells how a copy ended when it is asked.
+    Never in this process: it copies itself, and tells how a copy ended when it is asked. Where
+    nobody is left to ask, as who asked was killed, it ends the copies that work for nobody.
     """
     gc.freeze()  # else to collect garbage would copy all of the memory that is shared
+    copies = set[int]()
     while True:
-        order, pipes, *_ = socket.recv_fds(orders, LINE, 2)
+        order, pipes, *_ = socket.recv_fds(orders, LINE, 3)
         if not order:
+            for copy in copies:
+                os.kill(copy, signal.SIGKILL)
             sys.exit()
         if not pipes:
             _, status = os.waitpid(int(order), 0)
+            copies.remove(int(order))
             orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
             continue
-        sys.stdout.flush()  # or both would write what is left in it
         process = os.fork()
         if not process:
             orders.close()
-            reads, writes = pipes
+            reads, writes, prints = pipes
+            printing_to(prints)
             return os.fdopen(reads, encoding="utf-8"), os.fdopen(writes, "w", encoding="utf-8")
+        copies.add(process)
         for pipe in pipes:
             os.close(pipe)
         orders.sendall(b"%d" % process)
+
+
+def printing_to(pipe: int) -> None:
+    """Have all that this process prints, from whatever language, go to a pipe."""
+    os.dup2(pipe, 1)
+    os.dup2(pipe, 2)
 
 
 class Copy:
@@ -59,17 +73,18 @@ class Copy:
     """
 
     def __init__(self, orders: socket.socket) -> None:
-        (reads, ours), (theirs, writes) = os.pipe(), os.pipe()
+        (reads, ours), (theirs, writes), (said, prints) = os.pipe(), os.pipe(), os.pipe()
         self.stdin: TextIO = os.fdopen(ours, "w", encoding="utf-8")
         self.stdout: TextIO = os.fdopen(theirs, encoding="utf-8")
+        self.stderr: TextIO = os.fdopen(said)
         self.orders = orders
         self.code: int | None = None
         try:
-            socket.send_fds(orders, [b"copy"], [reads, writes])
+            socket.send_fds(orders, [b"copy"], [reads, writes, prints])
             self.pid = self._answer()
         finally:
-            os.close(reads)
-            os.close(writes)
+            for theirs in (reads, writes, prints):
+                os.close(theirs)
 
     def kill(self) -> None:
         """End it, unless it has ended."""
@@ -110,6 +125,8 @@ class Stock:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.copies = False  # until the first is known to take orders
+        self.asked = Asked() if os.name == "posix" else None
+        self.printed = Printed()
         self.orders: socket.socket | None = None
         theirs: socket.socket | None = None
         if sys.platform == "linux":
@@ -130,8 +147,9 @@ class Stock:
     def end(self) -> None:
         """Take no more of them."""
         ended(self.first)
-        if self.orders is not None:
-            self.orders.close()
+        for shared in (self.orders, self.asked):
+            if shared is not None:
+                shared.close()
 
     def _started(self, orders: socket.socket | None = None) -> subprocess.Popen[str]:
         environment = {
@@ -139,13 +157,15 @@ class Stock:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
-        handles = [] if orders is None else [orders.fileno()]
+        handles = [x.fileno() for x in (self.asked, orders) if x is not None]
         # -P: whoever has a folder named `spec` where he stands is not to be taken for us.
-        module = ["-P", "-m", "spec.certification.isolation.worker"]
+        # -u: what is printed is not lost with the process.
+        module = ["-P", "-u", "-m", "spec.certification.isolation.worker"]
         process = subprocess.Popen(
             [sys.executable, *module, *map(str, handles)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment,
             text=True,
             encoding="utf-8",

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spec.backends.library import first_line
+from spec.certification.isolation.asked import posed
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.target.probing import Refusal
@@ -37,14 +39,13 @@ class Probe:
 
         asked: a problem, several of them, or a state that belongs to one.
         """
-        posed: Any = asked[0] if isinstance(asked, tuple) else asked
-        posed = getattr(posed, "problem", posed)
+        problem = posed(asked)
         kind = kind_of(record.about)
-        words = tuple(kind.words(record, posed))
+        words = tuple(kind.words(record, problem))
         if function == kind.first:
-            return Probe("forward", "", words, posed.dtype)
+            return Probe("forward", "", words, problem.dtype)
         named = kind.asked.get(function, function.replace("_", " "))
-        return Probe(function, named, words, posed.dtype)
+        return Probe(function, named, words, problem.dtype)
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Probe:
@@ -81,9 +82,10 @@ class Crash:
 
     probe: Probe
     fate: str
+    last_words: str = ""
 
     def __str__(self) -> str:
-        return f"{self.fate} while probing {self.probe}"
+        return f"{self.fate} while probing {self.probe}{self.last_words}"
 
     @property
     def refusal(self) -> Refusal:
@@ -97,16 +99,17 @@ class Crash:
 class Guard:
     """Announces each probe of an implementation, and refuses those that crashes forbid.
 
-    Once it is lifted it only tells, call by call, that the implementation still answers.
+    Once it is lifted it only tells, call by call, what is asked of whom. A target that raises
+    KeyboardInterrupt refuses, as nobody interrupts a process that is not his.
     """
 
     def __init__(
         self,
         announce: Callable[[Probe], None],
-        answering: Callable[[], None],
+        asking: Callable[[str, str, Any], None],
         crashes: Sequence[Crash],
     ) -> None:
-        self.announce, self.answering, self.crashes = announce, answering, crashes
+        self.announce, self.asking, self.crashes = announce, asking, crashes
         self.lifted = False
 
     def over(self, implementation: Any) -> Any:
@@ -115,10 +118,13 @@ class Guard:
         def guarded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             def ask(problem: Any, *rest: Any) -> Any:
                 if self.lifted:
-                    self.answering()
+                    self.asking(implementation.about, name, problem)
                 else:
                     self._before(Probe.of(implementation, name, problem), implementation.dtypes)
-                return function(problem, *rest)
+                try:
+                    return function(problem, *rest)
+                except KeyboardInterrupt as error:
+                    raise Refused(f"KeyboardInterrupt: {first_line(error)}") from error
 
             return ask
 

@@ -12,7 +12,6 @@ on with the rest: after every crash if the request says `isolate`, else a few ti
 One that does so while it probes its target costs a kind of problem instead.
 """
 
-import os
 import queue
 import time
 from collections.abc import Callable, Mapping
@@ -20,61 +19,76 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.certification.isolation.child import Child, Messages
-from spec.certification.isolation.copying import Process, Stock, ended
+from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
+from spec.certification.isolation.child import CAUSES, Child
+from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, Probe, with_crashes
-from spec.certification.judging.judging import differentiates
-from spec.certification.judging.plan import Item, Plan
+from spec.certification.judging.plan import Item, Plan, granted
 from spec.certification.judging.survey import Survey, unknown
 from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
-from spec.notation import HALF
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
 PROBES = 10  # the same for crashes while probing, each of which costs another kind of problem
+MOMENT = 5.0  # seconds after which, at the latest, it is seen what there is to do
 Report = Callable[[Verdict, int, int], None]
 
 
 class Supervisor:
     """Hands out the items of a survey to children, and collects the verdicts."""
 
-    def __init__(self, request: Request, clauses: Mapping[str, Clause], report: Report) -> None:
-        self.request, self.report, self.clauses = request, report, clauses
+    def __init__(self, request: Request, clauses: Mapping[str, Clause]) -> None:
+        self.request, self.clauses = request, clauses
+        self.report: Report = lambda *_: None
+        self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = selected(clauses, request.clauses)[0].about  # until a child knows
-        self.messages: Messages = queue.Queue()
-        self.children: list[Child] = []
-        self.stock = Stock(request)
+        self.crew = Crew(request)
+        self.printed = self.crew.stock.printed
         self.survey: Survey | None = None
         self.probed: Mapping[str, Any] | None = None
         self.plan = Plan((), request.fail_fast)
+        self.explained, self.diagnosis = False, Diagnosis()
         self.notes: dict[str, int] = {}  # those of all children, each once, with its place
         self.crashes: list[Item] = []
         self.probes_lost: list[Crash] = []
         self.start = time.monotonic()
 
-    def run(self) -> tuple[Survey, list[Verdict]]:
-        """The survey, and a verdict for each of its items. Raises Unsuitable."""
+    def run(self) -> None:
+        """Judge what there is time for. Raises Unsuitable; stopped too early, KeyboardInterrupt."""
         try:
-            self._child(self.stock.first)
-            while self.children:
+            while self.crew.children:
                 self._step()
+                if self.survey is not None:
+                    self.now_and_then()
         finally:
-            for child in self.children:
-                ended(child.process)
-            self.stock.end()
-        survey = self.survey or self._nothing_known()
+            self.crew.disband()
+        if self.survey is None:
+            self.survey = self._nothing_known()
+
+    def stop(self) -> None:
+        """Judge no more, as soon as may be: for a handler of signals."""
+        self.crew.messages.put((None, None))
+
+    def found(self) -> tuple[Survey, list[Verdict], Mapping[str, float], Diagnosis]:
+        """The survey, a verdict on each of its items, as far as known, what took how long, why."""
+        assert self.survey is not None
         notes = sorted(self.notes, key=self.notes.__getitem__)
-        return replace(survey, notes=(*survey.notes, *notes)), self.plan.all(self.clauses)
+        printed = [self.printed.note] * bool(self.printed.count)
+        survey = replace(self.survey, notes=(*self.survey.notes, *notes, *printed))
+        spent = {"total": time.monotonic() - self.start, **self.crew.spent}
+        return survey, self.plan.all(self.clauses), spent, self.diagnosis
 
     def _step(self) -> None:
         """Wait for one message, or for the time when something is overdue."""
         try:
-            child, message = self.messages.get(timeout=self._until_overdue())
+            child, message = self.crew.messages.get(timeout=self._until_overdue())
         except queue.Empty:
             self._overdue()
             return
-        if child not in self.children:
+        if child is None:
+            self._interrupted()
+        if child not in self.crew.children:
             return
         if message is None:
             self._gone(child)
@@ -88,55 +102,77 @@ class Supervisor:
             self.probed = message["probed"]
             self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
             self.plan = Plan(self.survey.items, self.request.fail_fast)
-            self._let_go(child)
+            self.crew.let_go(child)
             self._go_on()
+        elif "diagnosis" in message:
+            self.crew.count("reduction", child)
+            self.diagnosis = Diagnosis.from_json(message["diagnosis"])
+            self.crew.end()
         elif "verdict" in message:
-            self._note(verdict_from_json(message["verdict"]))
+            self._judged(child, verdict_from_json(message["verdict"]))
         elif "answering" in message:
-            child.since = time.monotonic()
+            self.crew.answering(child)
         elif "note" in message:
             assert child.item is not None
             self.notes.setdefault(message["note"], self.plan.place[child.item])
         else:
+            self.crew.count("elsewhere", child)
             child.item = None
             self._go_on()
+
+    def _judged(self, child: Child, verdict: Verdict) -> None:
+        """A verdict, or the same one with its example."""
+        part, known = ("reduction", {}) if child.judged else ("elsewhere", verdict.seconds)
+        self.crew.count(part, child, known)
+        child.judged = True
+        self._note(verdict)
 
     def _loaded(self, child: Child, copied: bool) -> None:
         """Have the target probed, by a copy of the process that loaded it or by that itself."""
         child.since = time.monotonic()
-        if child.process is not self.stock.first:
+        self.crew.count("loading", child)
+        if child.process is not self.crew.stock.first:
             return
-        self.stock.copies = copied
+        self.crew.stock.copies = copied
         if copied:
-            self.children.remove(child)
-            child = self._child(self.stock.another())
+            self.crew.children.remove(child)
+            child = self.crew.child()
         child.begin(self.probes_lost)
 
-    def _child(self, process: Process) -> Child:
-        self.children.append(Child(process, self.messages))
-        return self.children[-1]
-
-    def _let_go(self, child: Child) -> None:
-        self.children.remove(child)
-        ended(child.process)
+    def _interrupted(self) -> None:
+        if self.survey is None:
+            raise KeyboardInterrupt
+        self.plan.stop("interrupted")
+        self.crew.end()
 
     def _unsuitable(self, child: Child, reason: str) -> None:
         """No problem is answered; where that is because of crashes, it is no refusal."""
         if not child.sort and not self.probes_lost:
             raise Unsuitable(reason)
         self.plan.stop(reason if child.sort else str(self.probes_lost[0]))
-        self._let_go(child)
+        self.crew.let_go(child)
         self._go_on()
 
     def _go_on(self) -> None:
         """Hand out items, as many at a time as may be; let go of all children at the end."""
-        busy = sum(not child.idle for child in self.children)
-        if busy or self.plan.go_on():
-            while busy < self._at_once() and self._hand_out():
-                busy += 1
-        if not busy:
-            for child in [*self.children]:
-                self._let_go(child)
+        if self.crew.busy or self.plan.go_on():
+            while self.crew.busy < self.crew.most and self._hand_out():
+                continue
+        if not self.crew.busy and not self._explain():
+            self.crew.end()
+
+    def _explain(self) -> bool:
+        """Have somebody look for causes, if there is something to explain."""
+        if self.explained or self.plan.reason or self.request.fail_fast or self.survey is None:
+            return False
+        self.explained, verdicts = True, self.plan.all(self.clauses)
+        failing = to_explain(self.survey, verdicts)
+        if failing:
+            self.crew.end()
+            child = self.crew.child()
+            child.begin(self.probes_lost, self.probed, (True, False))
+            child.explain(failing, granted(verdicts))
+        return bool(failing)
 
     def _hand_out(self) -> bool:
         """Give the first item that waits to a child, of those that have one; whether any has."""
@@ -150,18 +186,12 @@ class Supervisor:
     def _free(self, item: Item) -> Child | None:
         """A child of the sort that an item is put to, with nothing to do; a new one if need be."""
         number, dtype = item
-        sort = (differentiates(self.clauses[number]), self.stock.copies and dtype in HALF)
-        mine = [child for child in self.children if child.sort == sort]
-        child = next((child for child in mine if child.idle), None)
-        if child is None and len(mine) < self.request.jobs:
-            child = self._child(self.stock.another())
+        sort = self.crew.sort(self.clauses[number], dtype)
+        child = self.crew.waiting(sort)
+        if child is None and self.crew.lacks(sort):
+            child = self.crew.child()
             child.begin(self.probes_lost, self.probed, sort)
         return child
-
-    def _at_once(self) -> int:
-        """How many children may be at work: two where that costs no more, or as was asked."""
-        cores = len(os.sched_getaffinity(0)) if self.stock.copies else 1
-        return max(self.request.jobs, min(2, cores))
 
     def _note(self, verdict: Verdict) -> None:
         known = (verdict.clause, verdict.dtype) in self.plan.verdicts
@@ -171,16 +201,22 @@ class Supervisor:
 
     def _gone(self, child: Child) -> None:
         """A child died: its clause crashed, unless it had its verdict already."""
-        self._let_go(child)
+        self.crew.let_go(child)
         if child.idle:
             return
         if child.item is None:
             self._lost_before_survey(child)
             return
+        if child.item == CAUSES:
+            why = f"{child.fate()}{child.last_asked}{child.last_words}"
+            self.notes.setdefault(f"causes were looked for in vain: {why}", len(self.plan.place))
+            self.crew.end()
+            return
         self.crashes.append(child.item)
         if child.item not in self.plan.verdicts:
             number, dtype = child.item
-            self._note(unrun(self.clauses[number], dtype, "crashed", child.fate()))
+            reason = f"{child.fate()}{child.last_asked}{child.last_words}"
+            self._note(unrun(self.clauses[number], dtype, "crashed", reason))
         if len(self.crashes) >= PATIENT and not self.request.isolate:
             last = sorted(self.crashes, key=self.plan.place.__getitem__)[PATIENT - 1]
             self.plan.stop(f"after {PATIENT} crashes (--isolate goes on after each)", last)
@@ -189,40 +225,33 @@ class Supervisor:
     def _lost_before_survey(self, child: Child) -> None:
         """Another child goes on without that kind of problem, if there was a probe to blame."""
         if child.probe is None:
-            self.plan.stop(f"{child.fate()} while it was loaded")
+            self.plan.stop(f"{child.fate()} while it was loaded{child.last_words}")
             return
-        crash = Crash(child.probe, child.fate())
+        crash = Crash(child.probe, child.fate(), child.last_words)
         self.probes_lost.append(crash)
         if child.hung and crash.probe.plain:  # nor would it answer in another dtype
             self.plan.stop(str(crash))
         elif len(self.probes_lost) >= PROBES and not self.request.isolate:
             self.plan.stop(f"{crash}, the {PROBES}th crash (--isolate goes on after each)")
         else:
-            self._child(self.stock.another()).begin(self.probes_lost)
+            self.crew.child().begin(self.probes_lost)
 
     def _until_overdue(self) -> float:
         """Seconds until the budget is spent or the first child counts as hanging."""
-        now = time.monotonic()
-        patience = self.request.thoroughness.patience
-        waits = [child.since + patience - now for child in self.children if not child.idle]
+        waits = [MOMENT, self.crew.until_overdue()]
         if self.request.budget is not None:
-            waits.append(self.start + self.request.budget - now)
+            waits.append(self.start + self.request.budget - time.monotonic())
         return max(0.0, min(waits))
 
     def _overdue(self) -> None:
-        now = time.monotonic()
         budget = self.request.budget
-        if budget is not None and now >= self.start + budget:
+        if budget is not None and time.monotonic() >= self.start + budget:
             self.plan.stop(f"the budget of {budget:g} s was spent")
-            for child in self.children:
-                ended(child.process)
-            self.children.clear()
-            return
-        for child in list(self.children):
-            if not child.idle and now - child.since >= self.request.thoroughness.patience:
-                child.hung = True
-                child.process.kill()
-                self._gone(child)
+            self.crew.end()
+        for child in self.crew.overdue():
+            child.hung = True
+            child.process.kill()
+            self._gone(child)
 
     def _nothing_known(self) -> Survey:
         """The plan where not even loading and probing came to an end: all of it."""

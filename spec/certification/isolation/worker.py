@@ -2,17 +2,19 @@
 
     in    the request; once the target is loaded, the crashes known so far, what probing found, if
           it is to judge, and whether it will be asked for gradients; then [number, dtype, grade]
-          for each clause
+          for each clause; or {"explain": the items that are violated, "grades": those granted}
     out   {"loaded": whether it takes orders to copy itself, rather than more lines};
           {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
           {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
-          for each clause {"verdict": ...}, again with its counterexample where it is violated,
-          {"note": ...} for what else was seen, and {"done": true};
+          for each clause {"verdict": ...}, again with its counterexample if that is to end the run,
+          {"note": ...} for what else was seen, and {"done": true}; for causes {"diagnosis": ...};
           {"answering": true} once in a while, as long as it does
 
-Whatever the target prints goes to standard error.
+Whatever the target prints goes to standard error, of a copy to one of its own. What it is asked
+when a clause is run is written down before.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -20,13 +22,18 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, TextIO
 
 from spec.backends import Unsuitable, inferred, prepared
 from spec.backends.compiled import forget_programs
-from spec.certification.isolation.copying import as_copies, can_be_copied
+from spec.backends.library import WARNINGS
+from spec.certification.diagnosing.diagnosis import diagnosed
+from spec.certification.isolation.asked import Asked
+from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard, Probe
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
@@ -34,18 +41,24 @@ from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 
 SECOND = 1.0
+BY_LINE = 1  # _IOLBF of stdio.h
 CALLS = 30  # between two times that programs are forgotten
 
 
 class Pulse:
-    """Called before each call of the target: says once a second that it answered the last one."""
+    """Called before each call of the target: says once a second that it answered the last one.
 
-    def __init__(self, told: TextIO) -> None:
-        self.told = told
+    asked, place: where it writes down what it is asked now.
+    """
+
+    def __init__(self, told: TextIO, asked: Asked | None, place: int) -> None:
+        self.told, self.asked, self.place = told, asked, place
         self.calls, self.since = 0, time.monotonic()
 
-    def __call__(self) -> None:
+    def __call__(self, about: str, function: str, problem: Any) -> None:
         self.calls += 1
+        if self.asked is not None:
+            self.asked.note(self.place, about, function, problem)
         if time.monotonic() - self.since > SECOND:
             _tell(self.told, {"answering": True})
             self.since = time.monotonic()
@@ -55,13 +68,14 @@ class Pulse:
 
 def main() -> None:
     """Serve the parent until it closes its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whom a person interrupts is the parent
+    for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the parent
+        signal.signal(number, signal.SIG_IGN)
     asked, told = _private_channels()
     request = Request.from_json(json.loads(asked.readline()))
     gc.disable()  # to import makes no garbage
+    notes, orders = _handles()
     try:
-        target = resolved(request.target)
-        orders = socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None
+        target = _imported(request.target)
         prepared(request.backend or inferred(target)[0])
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
@@ -69,8 +83,9 @@ def main() -> None:
             asked, told = as_copies(orders)
         gc.enable()
         wanted = json.loads(asked.readline())
-        crashes = [Crash(Probe.from_json(c["probe"]), c["fate"]) for c in wanted["crashes"]]
-        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), Pulse(told), crashes)
+        crashes = [Crash(**{**c, "probe": Probe.from_json(c["probe"])}) for c in wanted["crashes"]]
+        pulse = Pulse(told, notes, wanted["place"])
+        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), pulse, crashes)
         known = wanted["probed"]
         examiner = Examiner.of(target, request, guard=guard.over, survey=known)
     except Unsuitable as reason:
@@ -90,10 +105,16 @@ def main() -> None:
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
     """Run what is asked for, until nothing more is."""
     for line in asked:
-        number, dtype, grade = json.loads(line)
+        wanted = json.loads(line)
+        if "explain" in wanted:
+            failing = [(number, dtype) for number, dtype in wanted["explain"]]
+            found = diagnosed(examiner, failing, wanted["grades"])
+            _tell(told, {"diagnosis": found.to_json()})
+            continue
+        number, dtype, grade = wanted
         verdict, problem = examiner.verdict(number, dtype, grade)
         _tell(told, {"verdict": verdict_to_json(verdict)})
-        if problem is not None:
+        if problem is not None and examiner.request.fail_fast:
             verdict = with_counterexample(examiner, verdict, problem)
             _tell(told, {"verdict": verdict_to_json(verdict)})
         for note in examiner.witness.changed(f"while {number} was run", dtype):
@@ -101,16 +122,49 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
         _tell(told, {"done": True})
 
 
+def _imported(target: str) -> Any:
+    """What a target names. Raises Unsuitable, also where importing it raises KeyboardInterrupt."""
+    try:
+        return resolved(target)
+    except KeyboardInterrupt:
+        place, _, _ = target.rpartition(":")
+        raise Unsuitable(f"{place} cannot be imported: KeyboardInterrupt") from None
+
+
+def _handles() -> tuple[Asked | None, socket.socket | None]:
+    """Where what is asked is written down, and who orders copies, if there are such."""
+    handles = [int(word) for word in sys.argv[1:]]
+    notes = Asked(handles[0]) if handles else None
+    return notes, socket.socket(fileno=handles[1]) if len(handles) > 1 else None
+
+
 def _private_channels() -> tuple[TextIO, TextIO]:
-    """The parent's two pipes, kept from the target, which gets no input and prints to stderr."""
+    """The parent's two pipes, kept from the target, which gets no input and prints to stderr.
+
+    So do its warnings, in a line each.
+    """
     asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
     told = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # lest it be lost
+    printing_to(2)
+    with suppress(OSError, ValueError):  # C would keep what it prints, and lose it in the end
+        library = ctypes.CDLL(None)
+        library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, BY_LINE, 0)
+    WARNINGS.set("default")
+    warnings.formatwarning = _in_a_line
     return asked, told
+
+
+def _in_a_line(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,  # noqa: ARG001 - Python passes it
+) -> str:
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n"
 
 
 def _tell(told: TextIO, message: Mapping[str, Any]) -> None:

@@ -11,8 +11,10 @@ from spec.backends import Unsuitable
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import script
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, differentiates, judged, scope_for
 from spec.certification.judging.judging import without_gradients as spared
+from spec.certification.judging.plan import in_turn
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness
@@ -23,7 +25,7 @@ from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
-from spec.kind import Guarded, unchanged
+from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import kind_of
 from spec.notation import Grade
 from spec.subject import Subject
@@ -37,7 +39,7 @@ class Examiner:
     patience: seconds left for making counterexamples smaller.
     offers: what the target has under its conventions, whether or not it answers.
     witness: how it answered first. deviations: what it is known, or declared, to break.
-    guard: what it is seen through where conventions are tried.
+    bounds: where it is judged. guard: what it is seen through where conventions are tried.
     inference: it is never asked for gradients, nor for the sake of a counterexample.
     """
 
@@ -49,6 +51,7 @@ class Examiner:
     offers: frozenset[str]
     witness: Witness
     deviations: Deviations
+    bounds: Bounds
     guard: Guarded = unchanged
     inference: bool = False
 
@@ -83,23 +86,33 @@ class Examiner:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         patience = request.thoroughness.reduction
         return Examiner(
-            request, raw, found, chosen, patience, declared.offers, witness, deviations, guard
+            request,
+            raw,
+            found,
+            chosen,
+            patience,
+            declared.offers,
+            witness,
+            deviations,
+            _bounds(kind, request.where),
+            guard,
         )
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
+        definition = kind_of(self.raw.about).definition
         items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
         unbound = {(clause.number, dtype): self._unbound(clause, dtype) for clause, dtype in items}
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
-            definition=kind_of(self.raw.about).definition,
+            definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions},
             defaults=self.raw.defaults,
             deviations=self.deviations.reasons,
             strict=self.deviations.strict,
             order=tuple(self.clauses),
-            items=tuple(item for item, verdict in unbound.items() if verdict is None),
+            items=in_turn((i for i, v in unbound.items() if v is None), definition, self.request),
             settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
@@ -113,10 +126,10 @@ class Examiner:
         implementation = self.probed.by_dtype[dtype]
         profile = self.request.thoroughness
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
+        seen, every = self.bounds.over(implementation), None if self.bounds.everywhere else _counts
+        examples, seed = profile.examples, self.request.seed
         try:
-            finding = judged(
-                clause, implementation, scope, examples=profile.examples, seed=self.request.seed
-            )
+            finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=every)
         except Exception as error:
             reason = f"the clause itself failed: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
@@ -134,7 +147,8 @@ class Examiner:
         least = min(0.2, self.request.thoroughness.reduction)
         # What blocks nothing is not worth waiting for.
         seconds = least if clause.force == "should" else max(least, self.patience / 2)
-        smaller, done = reduced(clause, implementation, problem, scope.answers, seconds)
+        seen = self.bounds.over(implementation)
+        smaller, done = reduced(clause, seen, problem, scope.answers, seconds)
         self.patience -= time.monotonic() - start
         violation = broken(clause, implementation, smaller)
         message = str(violation) if violation else verdict.message  # it may fail only at times
@@ -198,7 +212,8 @@ class Examiner:
         if finding.violation and dtype == "float64" and self.probed.notes:
             message = f"{self.probed.notes[0]}: {message}"
         if not finding.examples and finding.violation is None:
-            outcome = "refused"
+            outcome = "refused" if self.bounds.everywhere or finding.refused else "not offered"
+            message = message or f"problems where {self.request.where}"
         return replace(
             unrun(clause, dtype, outcome, message),  # type: ignore[arg-type]
             examples=finding.examples,
@@ -223,8 +238,24 @@ class Examiner:
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
     """The verdict with its counterexample, and with what else breaks its clause so."""
+    start = time.perf_counter()
     example = examiner.counterexample(verdict, problem)
-    return replace(verdict, counterexample=example, likewise=examiner.likewise(verdict, example))
+    likewise = examiner.likewise(verdict, example)
+    seconds = {**verdict.seconds, "reduction": time.perf_counter() - start}
+    return replace(verdict, counterexample=example, likewise=likewise, seconds=seconds)
+
+
+def _bounds(kind: Kind, where: str) -> Bounds:
+    """Where a target is judged. Raises Unsuitable: what is no sentence."""
+    try:
+        return Bounds.of(kind, where)
+    except ValueError as error:
+        raise Unsuitable(f"--where {where!r}: {error}") from None
+
+
+def _counts(_: Any) -> bool:
+    """Every problem counts that does not turn out to lie elsewhere."""
+    return True
 
 
 def _listed(capabilities: frozenset[str]) -> str:

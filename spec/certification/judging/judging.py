@@ -1,7 +1,7 @@
 """One clause, one implementation, one dtype: examples are drawn until one breaks it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,13 @@ from spec.subject import Backward, Refused, Subject, not_offered
 from spec.trial import Elsewhere, Watch, broken, unless_allowed
 
 MORE = 4  # times as many problems are drawn where not all count
-PARTS = ("implementation", "specification", "elsewhere")  # where seconds are spent
+PARTS = {  # on what seconds are spent, in words
+    "loading": "loading and probing",
+    "implementation": "implementation",
+    "specification": "definition and budgets",
+    "elsewhere": "drawing and bookkeeping",
+    "reduction": "causes and examples",
+}
 
 
 @dataclass
@@ -31,6 +37,16 @@ class Finding:
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+def parts(verdicts: Iterable[Any], known: Mapping[str, float], total: float) -> Mapping[str, float]:
+    """On what a process spent its seconds that did nothing but load a target and judge it."""
+    spent = dict(known)
+    for verdict in verdicts:
+        for part, seconds in verdict.seconds.items():
+            spent[part] = spent.get(part, 0.0) + seconds
+    told = {part: spent.get(part, 0.0) for part in PARTS if part != "elsewhere"}
+    return {"total": total, **told, "elsewhere": total - sum(told.values())}
 
 
 def judged(
@@ -114,9 +130,11 @@ def _run(
     draw(clause, scope, wanted * (1 if drawn is None else MORE), seed, examine)
     if failed is not None:
         raise failed
-    elsewhere = time.perf_counter() - start - checking
-    parts = (watch.seconds, checking - watch.seconds, elsewhere)
-    finding.seconds = dict(zip(PARTS, parts, strict=True))
+    finding.seconds = {
+        "implementation": watch.seconds,
+        "specification": checking - watch.seconds,
+        "elsewhere": time.perf_counter() - start - checking,
+    }
     return finding
 
 

@@ -13,11 +13,16 @@ violation that could not be run again, as the run was stopped, is none: its clau
 Items may be run side by side, and come to an end in any order. What they come to is what it would
 be if each had waited for those that stand before it: whoever was begun in another grade than they
 need is run again, and where the run is stopped at an item, nothing counts that stands behind it.
+
+In order is as `in_turn` has them, which need not be as they are read: the grade that is granted
+in the end is the least strict that any clause needs, wherever that stands.
 """
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.settings import Request
 from spec.clause import Clause
 from spec.notation import GRADES, HALF, Grade
 
@@ -77,10 +82,11 @@ class Plan:
 
     def all(self, clauses: Mapping[str, Clause]) -> list[Verdict]:
         """A verdict on each item: those that were not run, or not in the end, are blocked."""
-        self._take_back(unsettled(self.verdicts.values()))
-        reason = self.reason or "the run was stopped"
+        left = {*unsettled(self.verdicts.values())}
+        reason = self.reason or "it was not judged when this was written"
         blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
-        return [*{**blocked, **self.verdicts}.values()]
+        settled = {item: verdict for item, verdict in self.verdicts.items() if item not in left}
+        return [*{**blocked, **settled}.values()]
 
     def _grade(self, item: Item) -> Grade:
         """What those before the item need, or, once these are settled, what all need."""
@@ -102,6 +108,28 @@ class Plan:
     def _take_back(self, items: Iterable[Item]) -> None:
         for item in items:
             del self.verdicts[item]
+
+
+def in_turn(items: Iterable[Item], definition: str, request: Request) -> tuple[Item, ...]:
+    """Items, given as they are read, in the order in which they are run.
+
+    The definition is run after what was selected beside it, if it is named last (as it is where
+    nobody selected it). Under a budget it is first, and all else comes by chance, so that what is
+    judged in a short time is a little of everything; what is drawn for an item depends on the
+    seed and on itself alone, as then others stay in their order when a fault is mended.
+    """
+    last = (request.clauses or ())[-1:] == (definition,)
+
+    def turn(item: Item) -> tuple[bool, float]:
+        number, dtype = item
+        if number == definition:
+            return last, -1.0
+        hurried = request.budget is not None
+        return False, random.Random(f"{request.seed} {number} {dtype}").random() if hurried else 0
+
+    if request.budget is None and not last:
+        return tuple(items)
+    return tuple(sorted(items, key=turn))
 
 
 def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:

@@ -33,8 +33,9 @@ class Survey:
     somebody chooses. deviations: number of a clause -> why it is known to be broken;
     strict: those of them that have to be seen.
     order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
-    all that is to be run. settled: the verdicts that need no run. advice: what conventions were
-    recognised, and how to declare them. command: the command line that repeats it.
+    all that is to be run, in the order in which it is. settled: the verdicts that need no run.
+    advice: what conventions were recognised, and how to declare them. command: the command line
+    that repeats it.
     """
 
     name: str

@@ -20,6 +20,7 @@ from spec.notation import Grade
 from spec.written import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
+ASKED = ", last asked for "  # in the message of what crashed: before it how, behind it on what
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 

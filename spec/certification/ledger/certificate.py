@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spec.certification.diagnosing.cause import Cause, Region
 from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
@@ -31,8 +31,9 @@ class Certificate:
     what they are unless somebody declares another.
     coverage: for each dtype the rows examined, and the shares of them that were held to the
     hull of the values only, or about whose gradients nothing is claimed.
-    timings: seconds in total; and, in all processes together, so that they may be more, in the
-    implementation, in the specification (definition, budgets and comparisons) and elsewhere.
+    timings: seconds in total; and what all processes together spent theirs on, which may be more:
+    loading and probing, the implementation, the specification (definition, budgets and
+    comparisons), the reduction of counterexamples, and elsewhere.
     advice: conventions recognised and not declared.
     where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
     problems; region: what is left outside of them, and was judged. command: what repeats it.
@@ -104,7 +105,8 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
-        written(Path(path), json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n")
+        fields = (f"{json.dumps(name)}: {_lines(x)}" for name, x in self.to_json().items())
+        written(Path(path), "{\n" + ",\n".join(fields) + "\n}\n")
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON has it, `passed` and the ledger included."""
@@ -121,6 +123,13 @@ class Certificate:
         from spec.certification.ledger.text import report
 
         return report(self)
+
+
+def _lines(x: Any) -> str:
+    """A value as JSON, the items of a list in a line each."""
+    if not isinstance(x, list):
+        return json.dumps(x, allow_nan=False)
+    return "[\n" + ",\n".join(json.dumps(item, allow_nan=False) for item in x) + "\n]"
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
@@ -142,9 +151,13 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
 
 
 def certificate(
-    request: Request, survey: Survey, run: Iterable[Verdict], diagnosis: Diagnosis, seconds: float
+    request: Request,
+    survey: Survey,
+    run: Iterable[Verdict],
+    timings: Mapping[str, float],
+    diagnosis: Diagnosis,
 ) -> Certificate:
-    """The certificate of a request, its verdicts in the order of the plan."""
+    """The certificate of a request, its verdicts in the order in which they are read."""
     place = {number: i for i, number in enumerate(survey.order)}  # then by format
     verdicts = sorted(
         [*survey.settled, *run], key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype))
@@ -157,7 +170,7 @@ def certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
         coverage=_coverage(verdicts),
-        timings=_timings(verdicts, seconds),
+        timings=timings,
         seed=request.seed,
         profile=request.profile,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
@@ -216,14 +229,6 @@ def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
         for dtype, (rows, capped, silent) in totals.items()
         if rows
     }
-
-
-def _timings(verdicts: Iterable[Verdict], seconds: float) -> Mapping[str, float]:
-    parts = {"implementation": 0.0, "specification": 0.0, "elsewhere": 0.0}
-    for verdict in verdicts:
-        for name, spent in verdict.seconds.items():
-            parts[name] += spent
-    return {"total": seconds, **parts}
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.judging import PARTS
+from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.certificate import Certificate, grouped, written
 
@@ -34,8 +35,7 @@ def report(certificate: Certificate) -> str:
         *first,
         _remarks(certificate),
         *counterexamples(certificate),
-        *last,
-        _foot(certificate),
+        "\n".join([*last, _foot(certificate)]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -155,9 +155,11 @@ def _violated(certificate: Certificate) -> Iterator[str]:
 def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
     """A line for each reason to deviate or to crash, with all clauses that it concerns."""
     grouped: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
+    shown: dict[str, str] = {}  # of those that differ in what was asked last, the first
     for v in _by_clause(certificate):
         if v.outcome == outcome:
-            names, dtypes = grouped.setdefault(v.message, ({}, {}))
+            reason = shown.setdefault(v.message.partition(ASKED)[0], v.message)
+            names, dtypes = grouped.setdefault(reason, ({}, {}))
             names[v.clause], dtypes[v.dtype] = v.name, None
     said = {v.message for v in certificate.verdicts}
     for r in certificate.refusals:
@@ -207,12 +209,11 @@ def _foot(certificate: Certificate) -> str:
             f"coverage {dtype:<9} {shares['rows']:.0f} rows, {shares['capped']:.1%} held to the "
             f"hull only, {shares['silent']:.1%} without a claim on gradients"
         )
-    t = certificate.timings
-    lines.append(
-        f"time     {t['total']:.1f} s; in all processes together: implementation "
-        f"{t['implementation']:.1f}, definition and budgets {t['specification']:.1f}, elsewhere "
-        f"{t['elsewhere']:.1f}"
-    )
+    t = {part: certificate.timings.get(part, 0.0) for part in ("total", *PARTS)}
+    parts = ", ".join(f"{words} {t[part]:.1f}" for part, words in PARTS.items())
+    together = sum(t.values()) - t["total"]
+    spent = f"{t['total']:.1f} s; in all processes together {together:.1f}: {parts}"
+    lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
     counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:

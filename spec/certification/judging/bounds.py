@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.certification.diagnosing.cause import Cause
+from spec.certification.judging.cause import Cause
 from spec.features import Test
 from spec.kind import Kind
 from spec.subject import Backward, Subject
@@ -47,6 +47,11 @@ class Bounds:
         names = {name for cause in causes for name in cause.features} | {where} - {""}
         return Bounds(kind, where, (*causes,), {x: kind.features.sentence(x) for x in names})
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.where and not self.causes
+
     def has(self, problem: Any, asked: str) -> bool:
         """Whether a function is judged on a problem."""
         if self.where and not self.tests[self.where](problem, asked):
@@ -70,6 +75,8 @@ class Bounds:
 
     def over(self, subject: Subject) -> Any:
         """The same subject, which says `Elsewhere` to what lies outside."""
+        if self.everywhere:
+            return subject
 
         def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             asked = group(self.kind, subject, name)

@@ -1,0 +1,65 @@
+"""A run as a person attends it: how far it is, an end at any time, and what the target printed.
+
+Who interrupts it gets the certificate of what was judged so far. Who kills it finds that in the
+file that he asked for, as it was a few seconds before.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from spec.certification.doors import so_far
+from spec.certification.isolation.supervisor import Supervisor
+from spec.certification.progress import EVERY, progress
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterator[None]:
+    """Let a person see what a supervisor does, and stop it. file: where a certificate is kept."""
+    if file is not None:
+        supervisor.now_and_then = keeping(supervisor, file)
+    try:
+        with progress(stream) as supervisor.report, stopping(supervisor.stop):
+            yield
+    except KeyboardInterrupt:
+        raise  # who has seen enough is shown no more
+    except BaseException:
+        stream.write(str(supervisor.printed))
+        raise
+    stream.write(str(supervisor.printed))
+
+
+def keeping(supervisor: Supervisor, file: str, every: float = EVERY) -> Callable[[], None]:
+    """What to call often: it writes a certificate now, and then as often as is said."""
+    last: float | None = None
+
+    def keep() -> None:
+        nonlocal last
+        if last is None or time.monotonic() - last >= every:
+            so_far(supervisor).save(file)
+            last = time.monotonic()
+
+    return keep
+
+
+@contextmanager
+def stopping(stop: Callable[[], None]) -> Iterator[None]:
+    """Have signals call `stop`, unless they are ignored; the second one ends everything."""
+
+    def once(*_: object) -> None:
+        for number in before:
+            signal.signal(number, signal.default_int_handler)
+        stop()
+
+    before = {n: signal.getsignal(n) for n in STOPS if signal.getsignal(n) != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, once)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,47 @@
+"""What a process was asked last, for whoever finds it dead or silent.
+
+Before each call it is written down in memory that parent and children share, each in a place of
+its own, over what was asked before: to tell it through a pipe would take several times as long.
+"""
+
+import mmap
+import tempfile
+from typing import Any
+
+from spec.kinds import kind_of
+from spec.written import in_a_line
+
+SIZE = 512  # bytes, of which few are used
+PLACES = 1024  # more children than are at work at the same time
+
+
+class Asked:
+    """The memory. handle: of the file that it is, if who started this process has made one."""
+
+    def __init__(self, handle: int | None = None) -> None:
+        self._file = tempfile.TemporaryFile() if handle is None else open(handle, "r+b")  # noqa: SIM115
+        if handle is None:
+            self._file.truncate(SIZE * PLACES)
+        self._shared = mmap.mmap(self._file.fileno(), SIZE * PLACES)
+        self.fileno, self.close = self._file.fileno, self._file.close
+
+    def note(self, place: int, about: str, function: str, asked: Any) -> None:
+        """Write down that a function of a record is about to be called."""
+        kind = kind_of(about)
+        named = kind.asked.get(function, function.replace("_", " "))
+        called = "an answer to" if function == kind.first else f"{named} of"
+        text = f"{called} {in_a_line(posed(asked))}".encode()[: SIZE - 1] + b"\0"
+        start = place % PLACES * SIZE
+        self._shared[start : start + len(text)] = text
+
+    def last(self, place: int) -> str:
+        """What was written there; nothing where nothing was."""
+        start = place % PLACES * SIZE
+        text, _, _ = self._shared[start : start + SIZE].partition(b"\0")
+        return text.decode(errors="replace")
+
+
+def posed(asked: Any) -> Any:
+    """The problem of what a function is given: one, several of them, or a state of one."""
+    first = asked[0] if isinstance(asked, tuple) else asked
+    return getattr(first, "problem", first)

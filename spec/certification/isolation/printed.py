@@ -1,0 +1,89 @@
+"""What a target prints, in whatever process: each line once, with how often it came.
+
+It is read all along, for whoever writes where nobody reads waits for ever; and no more of it is
+kept than a person reads.
+"""
+
+import os
+import re
+import threading
+from typing import IO
+
+LINES = 20
+CHARACTERS = 2000
+LONGEST = 200  # of one line
+CHUNK = 2**16
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Printed:
+    """The first lines that were printed, by how often they were, and how many there are in all."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, int] = {}
+        self.count = 0
+        self._room = CHARACTERS
+        self._lock = threading.Lock()
+
+    def add(self, line: str) -> None:
+        """One more line, from any thread."""
+        with self._lock:
+            self.count += 1
+            if line not in self.lines:
+                if len(self.lines) == LINES or len(line) > self._room:
+                    return
+                self._room -= len(line)
+            self.lines[line] = self.lines.get(line, 0) + 1
+
+    def __str__(self) -> str:
+        """As it is shown at the end of a run; empty where nothing was printed."""
+        if not self.count:
+            return ""
+        told = [f"    {x} (×{n})" if n > 1 else f"    {x}" for x, n in self.lines.items()]
+        rest = self.count - sum(self.lines.values())
+        more = [f"    and {counted(rest, 'other ')}"] * bool(rest)
+        return "\n".join(["the target printed:", *told, *more]) + "\n"
+
+    @property
+    def note(self) -> str:
+        """As a certificate says it."""
+        return f"prints: {counted(self.count)}"
+
+
+class Reader:
+    """Reads what one process prints, to its end. last: the last line that says something."""
+
+    def __init__(self, stream: IO[str], printed: Printed) -> None:
+        self.last = ""
+        self._printed = printed
+        self._pipe = os.dup(stream.fileno())  # which no lock is held for when all is over
+        stream.close()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until all is read; not for those who inherited the pipe and hold it open."""
+        self._thread.join(timeout=1.0)
+
+    def _read(self) -> None:
+        rest = b""
+        while data := os.read(self._pipe, CHUNK):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._add(line)
+            rest = rest[rest.rfind(b"\r", 0, -1) + 1 :][:LONGEST]
+        self._add(rest)
+        os.close(self._pipe)
+
+    def _add(self, line: bytes) -> None:
+        """What a terminal would show of a line in the end."""
+        text = COLOURS.sub("", line.decode(errors="replace")).rstrip().rpartition("\r")[2]
+        shown = "".join(x for x in text[:LONGEST] if x.isprintable()).strip()
+        if shown:
+            self.last = shown
+            self._printed.add(shown)
+
+
+def counted(lines: int, which: str = "") -> str:
+    """So many lines, in words."""
+    return f"{lines} {which}line{'s' * (lines != 1)}"
