@@ -73,7 +73,9 @@ def said_by(problem: type[Posed]) -> Mapping[str, Feature]:
 
 def of_class(problem: type[Posed]) -> "Vocabulary":
     """The words for problems of a class that says nothing of its own: options, formats, lengths."""
-    letters = (name for name, x in vars(problem).items() if isinstance(x, Length))
+    letters = (
+        name for name, x in vars(problem).items() if isinstance(x, Length) and len(name) == 1
+    )
     return Vocabulary({**said_by(problem), **FORMATS}, "".join(letters))
 
 

@@ -103,6 +103,7 @@ class Kind:
     our making shows; of a stranger's, None. known: what other people's are known to break.
     described: what a file says of how a target is built and called, if this kind has such files.
     lenses: what would make an answer right, in words: the record with that done, if it can be.
+    telltale: functions that are wrong where the first one is, and there alone.
     compares: for a function, the numbers of the clauses that hold its answer to any problem to the
     definition's. vocabulary: the words for problems; by default, those for options and lengths.
     """
@@ -137,6 +138,7 @@ class Kind:
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
     lenses: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    telltale: tuple[str, ...] = ()
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
 

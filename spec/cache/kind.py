@@ -21,4 +21,5 @@ KIND = Kind(
     truth=lambda: DEFINITION,
     mistakes=MISTAKES,
     load=cache,
+    compares={"extend": ("C16", "C17")},
 )

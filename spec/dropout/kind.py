@@ -22,4 +22,5 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.dropout,
+    compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
 )

@@ -14,4 +14,5 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.feed_forward,
+    compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F7",)},
 )

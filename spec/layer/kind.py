@@ -3,6 +3,7 @@
 import inspect
 
 from spec.kind import Kind
+from spec.layer.features import VOCABULARY
 from spec.layer.known import KNOWN
 from spec.layer.mistakes import MISTAKES
 from spec.layer.notation import LayerProblem
@@ -37,4 +38,6 @@ KIND = Kind(
     telling=telling,
     precise=core,
     calls=calls,
+    compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
+    vocabulary=VOCABULARY,
 )

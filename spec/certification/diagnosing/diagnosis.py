@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import Evidence, Row, in_format
+from spec.certification.diagnosing.evidence import Evidence, Row
+from spec.certification.diagnosing.experiments import in_format
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.search import Found, Search, calls
+from spec.certification.diagnosing.search import Found, Search
+from spec.certification.diagnosing.table import calls
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Region

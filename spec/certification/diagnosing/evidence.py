@@ -7,11 +7,12 @@ few problems are drawn.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from spec.certification.diagnosing.experiments import changed, of_new_lengths, with_numbers
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import draw
@@ -19,7 +20,6 @@ from spec.certification.judging.judging import scope_for
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.domain import Scope
-from spec.formats import rounded
 from spec.kind import Kind
 from spec.notation import Array, Grade
 from spec.sizes import Reach
@@ -27,8 +27,9 @@ from spec.subject import Subject
 from spec.trial import broken
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
+GOES = "an answer comes and goes"
 MADE = 0.3
-LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
+TIMES = 8  # that a problem is put again
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,26 @@ class Evidence:
         said = np.array([test(lead.problem, lead.asked) for test in self.tests])
         return Row(lead.problem, how, lead.key, said)
 
+    def unsteady(self, lead: Lead) -> str:
+        """How the answer to one problem changes; "" if it does not.
+
+        Put again it may be another. Or it is right for the first problem of its lengths, and wrong
+        for the next one, whichever of two is the first.
+        """
+        again = {row.how for row in (self.row(lead, lead.problem) for _ in range(TIMES)) if row}
+        if len(again) > 1:
+            return GOES
+        if lead.drawn:
+            return ""
+        firsts, nexts = [], []
+        for place, problem in enumerate(of_new_lengths(lead.problem)):
+            pair = [with_numbers(problem, seed) for seed in (place % 2, 1 - place % 2)]
+            rows = [self.row(lead, one) for one in pair]
+            firsts.append(rows[0] is not None and not rows[0].how)
+            nexts.append(rows[1] is not None and bool(rows[1].how))
+        known = bool(firsts) and all(firsts) and all(nexts)
+        return "an answer depends on what was asked before" if known else ""
+
     def draws(self, lead: Lead) -> list[Row]:
         """Problems drawn in each format where the first clause of a lead quantifies."""
         key = tuple(clause.number for clause in lead.clauses)
@@ -165,21 +186,10 @@ class Evidence:
 
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> Iterator[Row]:
         """A problem with one thing changed, in each way that there is, and in these lengths."""
-        for other in self._changed(problem, lengths):
+        for other in changed(self.kind, problem, (*self.subjects,), lengths):
             row = self.row(lead, other)
             if row is not None:
                 yield replace(row, weight=MADE)
-
-    def _changed(self, problem: Any, lengths: Sequence[int]) -> Iterator[Any]:
-        yield from (in_format(problem, dtype) for dtype in self.subjects)
-        yield from (with_numbers(problem, seed) for seed in range(3))
-        for letter in dict.fromkeys("".join(problem.axes.values()).replace(" ", "")):
-            having = problem.having(letter)
-            for name, axis in [*having.items()][:1]:
-                size = getattr(problem, name).shape[axis]
-                for length in {*lengths} - {size} if size else ():
-                    yield from _attempt(problem, letter, np.arange(length) % size)
-        yield from self.kind.twists(problem)
 
     def way_down(self, lead: Lead, accepts: Callable[[Row], bool], deadline: float) -> list[Row]:
         """Rows met on the way to a smaller problem, of which `accepts` says whether to go on."""
@@ -194,34 +204,3 @@ class Evidence:
 
         smallest(lead.problem, fails, deadline, self.kind.simplify[:-1])
         return met
-
-
-def _attempt(problem: Any, letter: str, index: Array) -> Iterator[Any]:
-    """The problem with these places along an axis, if there is such a problem."""
-    try:
-        yield problem.part(letter, index)
-    except (ValueError, IndexError):
-        return
-
-
-def in_format(problem: Any, dtype: str) -> Any:
-    """The problem with its numbers rounded to another format."""
-    changed = {
-        x.name: rounded(getattr(problem, x.name), dtype)
-        for x in fields(problem)
-        if getattr(getattr(problem, x.name), "dtype", None) == np.float64
-    }
-    return problem.but(dtype=dtype, **changed)
-
-
-def with_numbers(problem: Any, seed: int) -> Any:
-    """The problem with other numbers, normal ones, in all arrays that have to be there."""
-    chance = np.random.default_rng(seed)
-    arrays = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
-    found = {name: getattr(problem, name) for name in arrays}
-    drawn = {
-        name: rounded(chance.standard_normal(x.shape), problem.dtype)
-        for name, x in found.items()
-        if x.dtype.kind == "f"
-    }
-    return problem.but(**drawn)

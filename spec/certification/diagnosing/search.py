@@ -7,27 +7,28 @@ that no longer trip over the first, and when all of them hold outside, what is l
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import LENGTHS, MADE, Evidence, Lead, Row
+from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, Row
+from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.separating import Split, best
-from spec.certification.judging.bounds import Bounds, group, posed
-from spec.certification.judging.cause import NUMBERS, Cause
+from spec.certification.diagnosing.separating import Split, best, worth
+from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty, fails_alike
+from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.clause import Clause
 from spec.notation import Array
 from spec.subject import Subject
-from spec.trial import broken
-from spec.written import sizes
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
+RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
 MENDED = 12  # problems that a lens has to mend, all of them
@@ -41,25 +42,6 @@ class Found:
     cause: Cause
     lead: Lead
     others: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts."""
-
-    said: Array
-    wrong: Array
-    weight: Array
-    rows: Sequence[Row]
-
-    def inside(self, split: Split) -> Array:
-        """Which rows have all features of a conjunction."""
-        return np.asarray(self.said[:, list(split.columns)].all(axis=1))
-
-    def share(self, split: Split) -> float:
-        """How much is wrong of what lies inside."""
-        weight = self.weight * self.inside(split)
-        return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
 
 
 class Search:
@@ -127,6 +109,10 @@ class Search:
 
     def _look_into(self, lead: Lead) -> None:
         """Find the cause of a failure."""
+        unsteady = self.evidence.unsteady(lead)
+        if unsteady:
+            self._give_up(lead, unsteady)
+            return
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
         limit = min(self.deadline, time.monotonic() + DOWN)
@@ -145,17 +131,43 @@ class Search:
         """One cause for all that fails alike, if there is one; else one for what this shows."""
         rows = [row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key]
         rows = [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
-        alike = [x for x in self.found if x.lead.key == lead.key and _alike(x.lead, lead)]
-        others = [x for x in self.found if x not in alike]
+        same = [x for x in self.found if x.lead.key == lead.key and alike(x.lead, lead)]
+        others = [x for x in self.found if x not in same]
         bounds = self._without(others)
-        every = self._table(lead, [row for row in rows if _fails_alike(row, lead)], bounds)
+        every = self._table(lead, [row for row in rows if fails_alike(row, lead)], bounds)
         shared = every.said[every.wrong].mean(axis=0) > COVERED
         one, free = self._best(every, having & shared), self._best(every, having)
+        if lead.drawn and self._joins(lead, every, free):
+            return
         if one.worth >= ENOUGH * free.worth or every.share(one) > CLEAR:
             self._add(lead, one, every, others)
             return
         alone = self._table(lead, [row for row in rows if row.how in ("", lead.how)], self.bounds)
         self._add(lead, self._best(alone, having), alone, self.found)
+
+    def _give_up(self, lead: Lead, failure: str) -> None:
+        """No set of problems is told from others by who is put them again."""
+        cause = Cause((), "", failure, clauses=tuple(clause.number for clause in lead.clauses))
+        self.found = [*self.found, Found(cause, lead)]
+        self.bounds = self._without(self.found)
+
+    def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
+        """Whether a clause is broken where another one is, by the same features."""
+        names = [*self.evidence.prices]
+        prices = np.array([*self.evidence.prices.values()])
+        for place, found in enumerate(self.found):
+            columns = tuple(names.index(name) for name in found.cause.features)
+            split = worth(columns, table.said, table.wrong, table.weight, prices)
+            good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
+            covered = table.inside(split)[table.wrong].mean() > COVERED
+            if found.lead.drawn and good and covered:
+                cause = found.cause
+                clauses = (*cause.clauses, *(clause.number for clause in lead.clauses))
+                joined = replace(found, cause=replace(cause, clauses=clauses))
+                self.found[place] = joined
+                self.bounds = self._without(self.found)
+                return True
+        return False
 
     def _best(self, table: Table, having: Array) -> Split:
         prices = np.array([*self.evidence.prices.values()])
@@ -170,6 +182,9 @@ class Search:
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
+        if not split.columns and table.share(split) < RARELY:
+            self._give_up(lead, GOES)
+            return
         names = [*self.evidence.prices]
         inside = table.inside(split)
         cause = Cause(
@@ -209,38 +224,3 @@ class Search:
         if lead.drawn:
             return bounds.draws(row.problem, lead.clauses[0].number)
         return bounds.has(row.problem, lead.asked)
-
-
-def _alike(one: Lead, other: Lead) -> bool:
-    """Whether two failures may have one cause: by their numbers, or in the same words."""
-    return one.how == other.how or {one.how, other.how} <= {*NUMBERS}
-
-
-def _fails_alike(row: Row, lead: Lead) -> bool:
-    return row.how in ("", lead.how) or {row.how, lead.how} <= {*NUMBERS}
-
-
-def empty(problem: Any) -> bool:
-    """Whether an axis has no length, so that there is little to be wrong."""
-    return 0 in sizes(problem).values()
-
-
-def distinct(rows: Sequence[Row]) -> list[Row]:
-    """Each set of features with the same outcome once."""
-    found = {(row.asked, row.said.tobytes(), row.how): row for row in rows}
-    return [*found.values()]
-
-
-def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str, Any]]:
-    """The functions that a clause asks about a problem, and what they are put."""
-    made: list[tuple[str, Any]] = []
-
-    def noted(name: str, function: Any) -> Any:
-        def asked(put: Any, *rest: Any) -> Any:
-            made.extend((name, one) for one in posed(put))
-            return function(put, *rest)
-
-        return asked
-
-    broken(clause, subject.through(noted), problem)
-    yield from made

@@ -68,6 +68,15 @@ def best(table: Array, wrong: Array, weight: Array, cost: Array, having: Array) 
     return found
 
 
+def worth(
+    columns: tuple[int, ...], table: Array, wrong: Array, weight: Array, cost: Array
+) -> Split:
+    """What a given conjunction is worth."""
+    inside = table[:, list(columns)].all(axis=1)
+    gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, np.asarray(inside))
+    return Split(columns, float(gained[0] - cost[list(columns)].sum()))
+
+
 def _gains(columns: Array, bad: Array, good: Array, inside: Array) -> Array:
     """What is gained by each column on top of the rows inside, without its cost."""
     a, b = (bad * inside) @ columns, (good * inside) @ columns

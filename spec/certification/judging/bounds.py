@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
 from spec.features import Test
 from spec.kind import Kind
@@ -15,7 +16,7 @@ GRADIENTS = "gradients"
 
 def group(kind: Kind, subject: Subject, function: str) -> str:
     """What is asked of a function, in words; "" of the first one of its kind."""
-    if function == kind.first:
+    if function in (kind.first, *kind.telltale):
         return ""
     backward = {name for what, name in subject.offering.items() if what in {*Backward}}
     if function in backward - {"training"} or function == "unsettled":
@@ -46,6 +47,14 @@ class Bounds:
         """Raises ValueError: `where` is no sentence of this kind."""
         names = {name for cause in causes for name in cause.features} | {where} - {""}
         return Bounds(kind, where, (*causes,), {x: kind.features.sentence(x) for x in names})
+
+    @staticmethod
+    def asked(kind: Kind, where: str) -> "Bounds":
+        """Where a person wants it judged. Raises Unsuitable: what is no sentence of this kind."""
+        try:
+            return Bounds.of(kind, where)
+        except ValueError as error:
+            raise Unsuitable(f"--where {where!r}: {error}") from None
 
     @property
     def everywhere(self) -> bool:

@@ -25,7 +25,7 @@ from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
-from spec.kind import Guarded, Kind, unchanged
+from spec.kind import Guarded, unchanged
 from spec.kinds import kind_of
 from spec.notation import Grade
 from spec.subject import Subject
@@ -84,7 +84,7 @@ class Examiner:
         found = probed(seen) if survey is None else Probed.from_json(seen, survey)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
-        patience = request.thoroughness.reduction
+        patience, bounds = request.thoroughness.reduction, Bounds.asked(kind, request.where)
         return Examiner(
             request,
             raw,
@@ -94,7 +94,7 @@ class Examiner:
             declared.offers,
             witness,
             deviations,
-            _bounds(kind, request.where),
+            bounds,
             guard,
         )
 
@@ -126,10 +126,11 @@ class Examiner:
         implementation = self.probed.by_dtype[dtype]
         profile = self.request.thoroughness
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
-        seen, every = self.bounds.over(implementation), None if self.bounds.everywhere else _counts
+        seen, elsewhere = self.bounds.over(implementation), not self.bounds.everywhere
         examples, seed = profile.examples, self.request.seed
+        drawn = (lambda _: True) if elsewhere else None  # more, in the place of what lies there
         try:
-            finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=every)
+            finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=drawn)
         except Exception as error:
             reason = f"the clause itself failed: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
@@ -243,19 +244,6 @@ def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> V
     likewise = examiner.likewise(verdict, example)
     seconds = {**verdict.seconds, "reduction": time.perf_counter() - start}
     return replace(verdict, counterexample=example, likewise=likewise, seconds=seconds)
-
-
-def _bounds(kind: Kind, where: str) -> Bounds:
-    """Where a target is judged. Raises Unsuitable: what is no sentence."""
-    try:
-        return Bounds.of(kind, where)
-    except ValueError as error:
-        raise Unsuitable(f"--where {where!r}: {error}") from None
-
-
-def _counts(_: Any) -> bool:
-    """Every problem counts that does not turn out to lie elsewhere."""
-    return True
 
 
 def _listed(capabilities: frozenset[str]) -> str:

@@ -17,4 +17,6 @@ KIND = Kind(
     mistakes=mistakes.MISTAKES,
     load=plug.linear_bias,
     under=lambda record, declared: record.but(conventions={**record.conventions, **declared}),
+    compares={"bias": ("R34",), "slopes": ("R31",)},
+    telltale=("slopes",),
 )

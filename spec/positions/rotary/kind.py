@@ -28,4 +28,5 @@ KIND = Kind(
     load=plug.rotation,
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
+    compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
 )

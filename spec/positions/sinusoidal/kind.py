@@ -25,4 +25,6 @@ KIND = Kind(
     load=plug.encoding,
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
+    compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
+    telltale=("table",),
 )

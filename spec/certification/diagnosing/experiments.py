@@ -1,0 +1,76 @@
+"""Experiments: a problem with one thing changed: its format, numbers, a length, or an option."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+from spec.formats import rounded
+from spec.kind import Kind
+from spec.notation import Array
+
+LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
+RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
+
+
+def changed(
+    kind: Kind, problem: Any, formats: Sequence[str], lengths: Sequence[int]
+) -> Iterator[Any]:
+    """The problem in each of the formats, with other numbers, lengths and options."""
+    yield from (in_format(problem, dtype) for dtype in formats)
+    yield from (with_numbers(problem, seed) for seed in range(3))
+    for letter in letters(problem):
+        yield from of_lengths(problem, letter, lengths)
+    yield from kind.twists(problem)
+
+
+def letters(problem: Any) -> list[str]:
+    """The axes of its arrays."""
+    return [*dict.fromkeys("".join(problem.axes.values()).replace(" ", ""))]
+
+
+def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:
+    """The problem with other lengths of an axis, where there is such a problem: it repeats."""
+    for name, axis in [*problem.having(letter).items()][:1]:
+        size = getattr(problem, name).shape[axis]
+        for length in {*lengths} - {size} if size else ():
+            yield from _attempt(problem, letter, np.arange(length) % size)
+
+
+def of_new_lengths(problem: Any) -> Iterator[Any]:
+    """The problem with lengths that hardly any other has, of the first axis of several arrays."""
+    shared = (letter for letter in letters(problem) if len(problem.having(letter)) > 1)
+    for letter in [*shared][:1]:
+        yield from of_lengths(problem, letter, RARE)
+
+
+def _attempt(problem: Any, letter: str, index: Array) -> Iterator[Any]:
+    """The problem with these places along an axis, if there is such a problem."""
+    try:
+        yield problem.part(letter, index)
+    except (ValueError, IndexError):
+        return
+
+
+def in_format(problem: Any, dtype: str) -> Any:
+    """The problem with its numbers rounded to another format."""
+    changed = {
+        x.name: rounded(getattr(problem, x.name), dtype)
+        for x in fields(problem)
+        if getattr(getattr(problem, x.name), "dtype", None) == np.float64
+    }
+    return problem.but(dtype=dtype, **changed)
+
+
+def with_numbers(problem: Any, seed: int) -> Any:
+    """The problem with other numbers, normal ones, in all arrays that have to be there."""
+    chance = np.random.default_rng(seed)
+    arrays = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
+    found = {name: getattr(problem, name) for name in arrays}
+    drawn = {
+        name: rounded(chance.standard_normal(x.shape), problem.dtype)
+        for name, x in found.items()
+        if x.dtype.kind == "f"
+    }
+    return problem.but(**drawn)

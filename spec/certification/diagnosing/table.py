@@ -1,0 +1,72 @@
+"""Rows as arrays, of those that are compared, and what a clause asks for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.evidence import Lead, Row
+from spec.certification.diagnosing.separating import Split
+from spec.certification.judging.bounds import posed
+from spec.certification.judging.cause import NUMBERS
+from spec.clause import Clause
+from spec.notation import Array
+from spec.subject import Subject
+from spec.trial import broken
+from spec.written import sizes
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts."""
+
+    said: Array
+    wrong: Array
+    weight: Array
+    rows: Sequence[Row]
+
+    def inside(self, split: Split) -> Array:
+        """Which rows have all features of a conjunction."""
+        return np.asarray(self.said[:, list(split.columns)].all(axis=1))
+
+    def share(self, split: Split) -> float:
+        """How much is wrong of what lies inside."""
+        weight = self.weight * self.inside(split)
+        return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
+
+
+def alike(one: Lead, other: Lead) -> bool:
+    """Whether two failures may have one cause: by their numbers, or in the same words."""
+    return one.how == other.how or {one.how, other.how} <= {*NUMBERS}
+
+
+def fails_alike(row: Row, lead: Lead) -> bool:
+    """Whether a row is right, or wrong in a way that may have the cause of a failure."""
+    return row.how in ("", lead.how) or {row.how, lead.how} <= {*NUMBERS}
+
+
+def empty(problem: Any) -> bool:
+    """Whether an axis has no length, so that there is little to be wrong."""
+    return 0 in sizes(problem).values()
+
+
+def distinct(rows: Sequence[Row]) -> list[Row]:
+    """Each set of features with the same outcome once."""
+    found = {(row.asked, row.said.tobytes(), row.how): row for row in rows}
+    return [*found.values()]
+
+
+def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str, Any]]:
+    """The functions that a clause asks about a problem, and what they are put."""
+    made: list[tuple[str, Any]] = []
+
+    def noted(name: str, function: Any) -> Any:
+        def asked(put: Any, *rest: Any) -> Any:
+            made.extend((name, one) for one in posed(put))
+            return function(put, *rest)
+
+        return asked
+
+    broken(clause, subject.through(noted), problem)
+    yield from made
