@@ -20,6 +20,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.isolation.child import Child
+from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, Probe, with_crashes
 from spec.certification.judging.plan import Item, Plan
@@ -182,6 +183,8 @@ class Supervisor:
 
     def _gone(self, child: Child) -> None:
         """A child died: its clause crashed, unless it had its verdict already."""
+        if not child.hung:
+            leaving(child.process)
         self.crew.let_go(child)
         if child.idle:
             return
