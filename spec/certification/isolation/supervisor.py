@@ -9,7 +9,8 @@ ones, and two are at work at the same time where there are two cores.
 The parent hands out one clause at a time and waits. A child that dies or falls
 silent leaves the verdict `crashed` on the clause it was given, and a new child goes
 on with the rest: after every crash if the request says `isolate`, else a few times.
-One that does so while it probes its target costs a kind of problem instead.
+One that does so while it probes its target costs a kind of problem instead. Whoever
+stops a run gets what was judged by then, once it is known what there is to judge.
 """
 
 import queue

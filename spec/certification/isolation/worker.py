@@ -68,7 +68,7 @@ class Pulse:
 def main() -> None:
     """Serve the parent until it closes its end."""
     for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the parent
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
     asked, told = _private_channels()
     request = Request.from_json(json.loads(asked.readline()))
     gc.disable()  # to import makes no garbage
