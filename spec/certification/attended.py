@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from spec.backends import Unsuitable
 from spec.certification.doors import so_far
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.progress import EVERY, progress
@@ -34,14 +35,21 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
 
 
 def keeping(supervisor: Supervisor, file: str, every: float = EVERY) -> Callable[[], None]:
-    """What to call often: it writes a certificate now, and then as often as is said."""
+    """What to call often: it writes a certificate now, and then as often as is said.
+
+    Raises Unsuitable where it cannot, which had better be known at once.
+    """
     last: float | None = None
 
     def keep() -> None:
         nonlocal last
-        if last is None or time.monotonic() - last >= every:
+        if last is not None and time.monotonic() - last < every:
+            return
+        try:
             so_far(supervisor).save(file)
-            last = time.monotonic()
+        except OSError as error:
+            raise Unsuitable(f"{file} cannot be written: {error.strerror}") from None
+        last = time.monotonic()
 
     return keep
 

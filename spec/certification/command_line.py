@@ -5,7 +5,8 @@
     python -m spec compare A.json B.json what changed between two certificates
 
 Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
-arguments are no good, 3 incomplete (the budget was spent, or the target crashed).
+arguments are no good, 3 incomplete (the budget was spent, the target crashed, or
+somebody interrupted it, who gets the certificate of what was judged).
 """
 
 import argparse
@@ -143,7 +144,8 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     add("--deviation", metavar="CLAUSE=REASON", help=known, **listed)
     add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
     add("--where", default="", metavar="SENTENCE", help="the problems that it is judged on")
-    add("--budget", type=float, metavar="SECONDS", help="what is not run by then is blocked")
+    hurried = "what is not run by then is blocked; clauses come in random order"
+    add("--budget", type=float, metavar="SECONDS", help=hurried)
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
     add("--fail-fast", action="store_true", help="stop at the first violated `must`")
     add("--isolate", action="store_true", help="go on after every crash, however many")

@@ -10,6 +10,7 @@ assert_attention(out, q, k, v, mask=mask)
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,7 +70,10 @@ def certify(
         if not isinstance(target, str):
             raise Unsuitable("jobs and isolate need a target that is named by a string")
         supervisor = supervising(request)
-        supervisor.run()
+        try:
+            supervisor.run()
+        finally:
+            sys.stderr.write(str(supervisor.printed))
         return so_far(supervisor)
     start = time.perf_counter()
     examiner = Examiner.of(target, request)

@@ -72,6 +72,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
         (("certify", "tests.targets:right", "--convention", "idle"), "write NAME=VALUE"),
         (("certify", "tests.targets:right", "--json", f"{os.devnull}/c"), "cannot be written to"),
         (("clauses", "Z9"), "unknown clause 'Z9'"),
+        (("certify", "tests.targets:right", *FEW, "--json", os.sep), "cannot be written"),
         (("compare", "nowhere.json", "nowhere.json"), "cannot be read"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import pytest
 
 from tests.shell import FEW, certify, run
+from tests.targets import LONG
 
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
@@ -102,8 +104,12 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
     file = tmp_path / "c.json"
     done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *isolate)
     assert done.returncode == 3
-    assert "SIGSEGV" in done.stdout
-    ledger = json.loads(file.read_text())["ledger"]
+    asked = r"the process died of SIGSEGV, last asked for an answer to B=\d+ .* M=(\d+) .*, float32"
+    found = json.loads(file.read_text())
+    crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
+    assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
+    assert done.stdout.count("SIGSEGV") == 1  # what happened to several is said of the first
+    ledger = found["ledger"]
     if isolate:
         assert ledger["blocked"] == 0
         assert ledger["crashed"] >= 3
@@ -116,7 +122,15 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
 def test_a_hang_in_a_clause_is_that_clauses_verdict():
     done = certify("hangs_when_long", "--clause", "A1,V2", "--patience", "2")
     assert done.returncode == 3
-    assert "no answer after 2 s" in done.stdout
+    assert "no answer after 2 s, last asked for an answer to B=" in done.stdout
+
+
+def test_a_crash_names_the_options_and_the_function_that_was_called():
+    done = certify("aborts_backward_when_causal_and_long", "--clause", "A2")
+    assert done.returncode == 3
+    said = " ".join(done.stdout.split())
+    asked = r"died of SIGABRT, last asked for gradients of B=\d+ H=\d+ [^,]*, causal, float32"
+    assert re.search(asked, said), said
 
 
 def test_a_budget_that_is_spent_is_exit_code_3():

@@ -52,8 +52,8 @@ def repaired(query, key, value):
     return right(query, key, value)
 
 
-def _repaired_backward(dout, query, key, value):
-    a, da = weights(query, key, value), dout @ value.swapaxes(-1, -2)
+def _repaired_backward(dout, query, key, value, is_causal=False):
+    a, da = weights(query, key, value, None, is_causal), dout @ value.swapaxes(-1, -2)
     ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) / query.dtype.type(query.shape[-1] ** 0.5)
     return ds @ key, ds.swapaxes(-1, -2) @ query, a.swapaxes(-1, -2) @ dout
 
@@ -168,6 +168,19 @@ def aborts_backward(query, key, value, attn_mask=None):
 
 
 aborts_backward.backward = lambda *_, **__: os.abort()
+
+
+def aborts_backward_when_causal_and_long(query, key, value, is_causal=False):
+    return right(query, key, value, None, is_causal)
+
+
+def _abort_when_causal_and_long(dout, query, key, value, is_causal=False):
+    if is_causal and key.shape[2] > LONG:
+        os.abort()
+    return _repaired_backward(dout, query, key, value, is_causal)
+
+
+aborts_backward_when_causal_and_long.backward = _abort_when_causal_and_long
 
 
 def breaks_and_aborts_backward(query, key, value, attn_mask=None):

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ from spec.certification.isolation.printed import Printed
 from spec.certification.settings import Request
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+GRACE = 1.0  # seconds
 LINE = 32  # bytes: a number
 
 
@@ -108,6 +110,18 @@ class Copy:
 
 
 Process = subprocess.Popen[str] | Copy
+
+
+def leaving(process: Process) -> None:
+    """Give a process time to end by itself, which has closed its pipe, as those do that end."""
+    if isinstance(process, subprocess.Popen):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+    elif process.code is None:
+        with contextlib.suppress(OSError):
+            handle = os.pidfd_open(process.pid)
+            select.select([handle], [], [], GRACE)
+            os.close(handle)
 
 
 def ended(process: Process) -> None:

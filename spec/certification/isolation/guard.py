@@ -100,7 +100,7 @@ class Guard:
     """Announces each probe of an implementation, and refuses those that crashes forbid.
 
     Once it is lifted it only tells, call by call, what is asked of whom. A target that raises
-    KeyboardInterrupt refuses, as nobody interrupts a process that is not his.
+    what is no Exception refuses like others: nobody interrupts, or ends, a process that is not his.
     """
 
     def __init__(
@@ -123,8 +123,10 @@ class Guard:
                     self._before(Probe.of(implementation, name, problem), implementation.dtypes)
                 try:
                     return function(problem, *rest)
-                except KeyboardInterrupt as error:
-                    raise Refused(f"KeyboardInterrupt: {first_line(error)}") from error
+                except Exception:
+                    raise
+                except BaseException as error:
+                    raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
 
             return ask
 

@@ -9,7 +9,8 @@ ones, and two are at work at the same time where there are two cores.
 The parent hands out one clause at a time and waits. A child that dies or falls
 silent leaves the verdict `crashed` on the clause it was given, and a new child goes
 on with the rest: after every crash if the request says `isolate`, else a few times.
-One that does so while it probes its target costs a kind of problem instead.
+One that does so while it probes its target costs a kind of problem instead. Whoever
+stops a run gets what was judged by then, once it is known what there is to judge.
 """
 
 import queue
@@ -21,6 +22,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.child import CAUSES, Child
+from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, Probe, with_crashes
 from spec.certification.judging.plan import Item, Plan, granted
@@ -201,6 +203,8 @@ class Supervisor:
 
     def _gone(self, child: Child) -> None:
         """A child died: its clause crashed, unless it had its verdict already."""
+        if not child.hung:
+            leaving(child.process)
         self.crew.let_go(child)
         if child.idle:
             return

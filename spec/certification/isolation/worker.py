@@ -38,7 +38,7 @@ from spec.certification.isolation.guard import Crash, Guard, Probe
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
-from spec.certification.target.loading import resolved
+from spec.certification.target.loading import not_imported, resolved
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
@@ -69,7 +69,7 @@ class Pulse:
 def main() -> None:
     """Serve the parent until it closes its end."""
     for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the parent
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
     asked, told = _private_channels()
     request = Request.from_json(json.loads(asked.readline()))
     gc.disable()  # to import makes no garbage
@@ -123,12 +123,14 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
 
 
 def _imported(target: str) -> Any:
-    """What a target names. Raises Unsuitable, also where importing it raises KeyboardInterrupt."""
+    """What a target names. Raises Unsuitable, whatever the target raises."""
     try:
         return resolved(target)
-    except KeyboardInterrupt:
+    except Unsuitable:
+        raise
+    except BaseException as error:  # an interrupt among them: nobody interrupts this process
         place, _, _ = target.rpartition(":")
-        raise Unsuitable(f"{place} cannot be imported: KeyboardInterrupt") from None
+        raise not_imported(place, error) from None
 
 
 def _handles() -> tuple[Asked | None, socket.socket | None]:

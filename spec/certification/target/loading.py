@@ -109,7 +109,7 @@ def _imported(name: str) -> ModuleType:
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{name}.".startswith(f"{missing}."):
             raise Unsuitable(f"there is no module {name!r}") from None
-        raise _not_imported(name, error) from None
+        raise not_imported(name, error) from None
 
 
 def _from_file(place: str) -> ModuleType:
@@ -120,14 +120,16 @@ def _from_file(place: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent.resolve()))
+    folder = str(path.parent.resolve())  # from here: the file may go elsewhere
+    sys.path.insert(0, folder)
     sys.modules.setdefault(path.stem, module)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise _not_imported(place, error) from None
+        raise not_imported(place, error) from None
     finally:
-        sys.path.remove(str(path.parent.resolve()))
+        with suppress(ValueError):
+            sys.path.remove(folder)
     return module
 
 
@@ -187,5 +189,6 @@ def origin_of(target: Target) -> str:
     return f"{module}:{name}" if module and name.isidentifier() else ""
 
 
-def _not_imported(place: str, error: BaseException) -> Unsuitable:
+def not_imported(place: str, error: BaseException) -> Unsuitable:
+    """What is said of a module that raises an exception when it is imported."""
     return Unsuitable(f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}")

@@ -1,0 +1,131 @@
+"""A run that is stopped, by whatever means, leaves a certificate of what was judged."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from spec.certification.attended import keeping, stopping
+from spec.certification.doors import requested, supervising
+from spec.certification.ledger.certificate import loaded
+from tests.shell import FEW
+
+HANGS = """
+import pathlib, time
+from tests.targets import right
+
+def attend(query, key, value):
+    if key.shape[2] > 6:  # which no problem has that is put before all is known
+        pathlib.Path("called").touch()
+        time.sleep(60)
+    return right(query, key, value)
+"""
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    """A run that hangs in a clause, in a session of its own."""
+    (tmp_path / "mine.py").write_text(HANGS)
+    command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW]
+    process = subprocess.Popen(
+        [*command, "--clause", "S1,V2", "--json", "c.json", "--report", "report"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(x for x in sys.path if x)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "called").exists():
+        time.sleep(0.05)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def gone(session, seconds=10.0):
+    """Whether a session has no process any more, soon."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            os.killpg(session, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_interrupted_prints_the_certificate_of_what_was_judged(number, hanging, tmp_path):
+    os.killpg(hanging.pid, number)  # as a terminal does, and `timeout`
+    out, said = hanging.communicate(timeout=30)
+    assert (hanging.returncode, said) == (3, "")
+    assert out.startswith("attend: incomplete\n")
+    assert "not run, interrupted\n" in out
+    assert (tmp_path / "report" / "certificate.txt").read_text() == out.removesuffix("\n")
+    found = json.loads((tmp_path / "c.json").read_text())
+    assert found["ledger"]["blocked"] >= 1
+    assert found["ledger"]["crashed"] == found["ledger"]["violated"] == 0
+    assert sum(found["ledger"].values()) == len(found["verdicts"])
+    assert gone(hanging.pid)
+
+
+def test_who_is_killed_leaves_a_certificate_and_no_process(hanging, tmp_path):
+    hanging.send_signal(signal.SIGKILL)
+    out, _ = hanging.communicate(timeout=30)
+    assert out == ""
+    certificate = loaded(tmp_path / "c.json")
+    assert certificate.exit_code == 3
+    blocked = {v.message for v in certificate.verdicts if v.outcome == "blocked"}
+    assert blocked == {"it was not judged when this was written"}
+    assert gone(hanging.pid)
+
+
+def test_a_certificate_is_kept_while_more_is_judged(tmp_path):
+    file, left = tmp_path / "c.json", []
+    options = {"dtypes": "float32", "profile": "quick", "clauses": "V2,V3,A1"}
+    supervisor = supervising(requested("tests.targets:plain", options))
+    keep = keeping(supervisor, str(file), every=0)
+
+    def kept():
+        keep()
+        left.append(loaded(file).ledger["blocked"])
+
+    supervisor.now_and_then = kept
+    supervisor.run()
+    assert (left[0], left[-1]) == (3, 0)
+    assert left == sorted(left, reverse=True)
+    assert {1, 2} & {*left}
+
+
+def test_a_certificate_is_not_written_at_every_step(tmp_path):
+    file = tmp_path / "c.json"
+    options = {"dtypes": "float32", "profile": "quick", "clauses": "A1"}
+    supervisor = supervising(requested("tests.targets:plain", options))
+    supervisor.now_and_then = keeping(supervisor, str(file))
+    supervisor.run()
+    assert loaded(file).ledger["blocked"] == 1
+
+
+def test_the_first_signal_stops_and_the_second_ends():
+    stopped = []
+    with pytest.raises(KeyboardInterrupt), stopping(lambda: stopped.append(1)):  # noqa: PT012
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stopped == [1]
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert stopped == [1]
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+
+
+def test_a_signal_that_is_ignored_stays_so():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with stopping(lambda: pytest.fail("it was ignored")):
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
