@@ -4,14 +4,17 @@ import itertools
 import os
 import queue
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from spec.certification.isolation.child import Child, Messages, Sort
 from spec.certification.isolation.copying import Process, Stock
+from spec.certification.isolation.guard import Crash
 from spec.certification.judging.judging import PARTS, differentiates
+from spec.certification.judging.plan import Item
 from spec.certification.settings import Request
 from spec.clause import Clause
-from spec.notation import HALF
+from spec.notation import HALF, Grade
 
 
 class Crew:
@@ -35,6 +38,19 @@ class Crew:
         place, process = next(self.places), process or self.stock.another()
         self.children.append(Child(self.stock, process, place, self.messages))
         return self.children[-1]
+
+    def explain(
+        self,
+        crashes: Sequence[Crash],
+        probed: Mapping[str, Any] | None,
+        failing: Sequence[Item],
+        grades: Mapping[str, Grade],
+    ) -> None:
+        """Have nobody but one child at work, who looks for causes."""
+        self.end()
+        child = self.child()
+        child.begin(crashes, probed, (True, False))
+        child.explain(failing, grades)
 
     def let_go(self, child: Child) -> None:
         """Have one child less, whatever it is doing: in a call of the target, more often than not.

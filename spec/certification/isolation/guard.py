@@ -14,11 +14,16 @@ from typing import Any
 
 from spec.backends.library import first_line
 from spec.certification.isolation.asked import posed
-from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.plan import Plan
+from spec.certification.judging.survey import Survey, unknown
+from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
+from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Refused, not_offered
+
+PROBES = 10  # crashes, each of which costs another kind of problem
 
 
 @dataclass(frozen=True)
@@ -166,3 +171,28 @@ def _left_open(verdict: Verdict, lost: Mapping[tuple[str, str], str]) -> Verdict
         if (verdict.dtype, what) in lost:
             return replace(verdict, outcome="crashed", message=lost[verdict.dtype, what])
     return verdict
+
+
+def too_many(crashes: Sequence[Crash], hung: bool, isolate: bool) -> str:
+    """Why there is no more probing after the last of some crashes; "" if there is."""
+    if hung and crashes[-1].probe.plain:  # nor would it answer in another dtype
+        return str(crashes[-1])
+    if len(crashes) >= PROBES and not isolate:
+        return f"{crashes[-1]}, the {PROBES}th crash (--isolate goes on after each)"
+    return ""
+
+
+def nothing_known(
+    request: Request, clauses: Mapping[str, Clause], about: str, reason: str
+) -> tuple[Survey, Plan]:
+    """The plan where not even loading and probing came to an end: all of it."""
+    survey = unknown(request, clauses, about)
+    (number, dtype), *_ = survey.items
+    first = unrun(clauses[number], dtype, "crashed", reason)
+    if "budget" in reason:
+        late = f"{reason}, while it was loaded and probed"
+        first = replace(first, outcome="blocked", message=late)
+    plan = Plan(survey.items, request.fail_fast)
+    plan.note(first)
+    plan.stop(reason)
+    return survey, plan

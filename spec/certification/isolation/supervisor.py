@@ -6,11 +6,10 @@ to others, that judge: those that are asked for gradients, and those that are as
 before or after, as in inference. Copies cost little: then formats of 16 bits have others than wide
 ones, and two are at work at the same time where there are two cores.
 
-The parent hands out one clause at a time and waits. A child that dies or falls
-silent leaves the verdict `crashed` on the clause it was given, and a new child goes
-on with the rest: after every crash if the request says `isolate`, else a few times.
-One that does so while it probes its target costs a kind of problem instead. Whoever
-stops a run gets what was judged by then, once it is known what there is to judge.
+The parent hands out one clause at a time and waits. A child that dies or falls silent leaves the
+verdict `crashed` on its clause, and a new child goes on with the rest: after every crash if the
+request says `isolate`, else a few times. Of one that probes, a kind of problem is lost instead. At last one more
+looks for the causes of what was violated.
 """
 
 import queue
@@ -24,15 +23,14 @@ from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.child import CAUSES, Child
 from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
-from spec.certification.isolation.guard import Crash, Probe, with_crashes
+from spec.certification.isolation.guard import Crash, Probe, nothing_known, too_many, with_crashes
 from spec.certification.judging.plan import Item, Plan, granted
-from spec.certification.judging.survey import Survey, unknown
+from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
-PROBES = 10  # the same for crashes while probing, each of which costs another kind of problem
 MOMENT = 5.0  # seconds after which, at the latest, it is seen what there is to do
 Report = Callable[[Verdict, int, int], None]
 
@@ -44,7 +42,7 @@ class Supervisor:
         self.request, self.clauses = request, clauses
         self.report: Report = lambda *_: None
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
-        self.guess = selected(clauses, request.clauses)[0].about  # until a child knows
+        self.guess = request.about or selected(clauses, request.clauses)[0].about  # at first
         self.crew = Crew(request)
         self.printed = self.crew.stock.printed
         self.survey: Survey | None = None
@@ -66,7 +64,8 @@ class Supervisor:
         finally:
             self.crew.disband()
         if self.survey is None:
-            self.survey = self._nothing_known()
+            reason = self.plan.reason
+            self.survey, self.plan = nothing_known(self.request, self.clauses, self.guess, reason)
 
     def stop(self) -> None:
         """Judge no more, as soon as may be: for a handler of signals."""
@@ -75,10 +74,10 @@ class Supervisor:
     def found(self) -> tuple[Survey, list[Verdict], Mapping[str, float], Diagnosis]:
         """The survey, a verdict on each of its items, as far as known, what took how long, why."""
         assert self.survey is not None
-        notes = sorted(self.notes, key=self.notes.__getitem__)
-        printed = [self.printed.note] * bool(self.printed.count)
-        survey = replace(self.survey, notes=(*self.survey.notes, *notes, *printed))
+        notes = [*self.survey.notes, *sorted(self.notes, key=self.notes.__getitem__)]
+        notes += [self.printed.note] * bool(self.printed.count)
         spent = {"total": time.monotonic() - self.start, **self.crew.spent}
+        survey = replace(self.survey, notes=(*notes,))
         return survey, self.plan.all(self.clauses), spent, self.diagnosis
 
     def _step(self) -> None:
@@ -101,11 +100,7 @@ class Supervisor:
         elif "probing" in message:
             child.probing(Probe.from_json(message["probing"]))
         elif "survey" in message:
-            self.probed = message["probed"]
-            self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
-            self.plan = Plan(self.survey.items, self.request.fail_fast)
-            self.crew.let_go(child)
-            self._go_on()
+            self._surveyed(child, message)
         elif "diagnosis" in message:
             self.crew.count("reduction", child)
             self.diagnosis = Diagnosis.from_json(message["diagnosis"])
@@ -121,6 +116,13 @@ class Supervisor:
             self.crew.count("elsewhere", child)
             child.item = None
             self._go_on()
+
+    def _surveyed(self, child: Child, message: Mapping[str, Any]) -> None:
+        self.probed = message["probed"]
+        self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
+        self.plan = Plan(self.survey.items, self.request.fail_fast)
+        self.crew.let_go(child)
+        self._go_on()
 
     def _judged(self, child: Child, verdict: Verdict) -> None:
         """A verdict, or the same one with its example."""
@@ -170,10 +172,7 @@ class Supervisor:
         self.explained, verdicts = True, self.plan.all(self.clauses)
         failing = to_explain(self.survey, verdicts)
         if failing:
-            self.crew.end()
-            child = self.crew.child()
-            child.begin(self.probes_lost, self.probed, (True, False))
-            child.explain(failing, granted(verdicts))
+            self.crew.explain(self.probes_lost, self.probed, failing, granted(verdicts))
         return bool(failing)
 
     def _hand_out(self) -> bool:
@@ -211,16 +210,15 @@ class Supervisor:
         if child.item is None:
             self._lost_before_survey(child)
             return
+        why = f"{child.fate()}{child.last_asked}{child.last_words}"
         if child.item == CAUSES:
-            why = f"{child.fate()}{child.last_asked}{child.last_words}"
             self.notes.setdefault(f"causes were looked for in vain: {why}", len(self.plan.place))
             self.crew.end()
             return
         self.crashes.append(child.item)
         if child.item not in self.plan.verdicts:
             number, dtype = child.item
-            reason = f"{child.fate()}{child.last_asked}{child.last_words}"
-            self._note(unrun(self.clauses[number], dtype, "crashed", reason))
+            self._note(unrun(self.clauses[number], dtype, "crashed", why))
         if len(self.crashes) >= PATIENT and not self.request.isolate:
             last = sorted(self.crashes, key=self.plan.place.__getitem__)[PATIENT - 1]
             self.plan.stop(f"after {PATIENT} crashes (--isolate goes on after each)", last)
@@ -233,10 +231,9 @@ class Supervisor:
             return
         crash = Crash(child.probe, child.fate(), child.last_words)
         self.probes_lost.append(crash)
-        if child.hung and crash.probe.plain:  # nor would it answer in another dtype
-            self.plan.stop(str(crash))
-        elif len(self.probes_lost) >= PROBES and not self.request.isolate:
-            self.plan.stop(f"{crash}, the {PROBES}th crash (--isolate goes on after each)")
+        reason = too_many(self.probes_lost, child.hung, self.request.isolate)
+        if reason:
+            self.plan.stop(reason)
         else:
             self.crew.child().begin(self.probes_lost)
 
@@ -256,17 +253,3 @@ class Supervisor:
             child.hung = True
             child.process.kill()
             self._gone(child)
-
-    def _nothing_known(self) -> Survey:
-        """The plan where not even loading and probing came to an end: all of it."""
-        survey = unknown(self.request, self.clauses, self.request.about or self.guess)
-        (number, dtype), *_ = survey.items
-        reason = self.plan.reason
-        first = unrun(self.clauses[number], dtype, "crashed", reason)
-        if "budget" in reason:
-            late = f"{reason}, while it was loaded and probed"
-            first = replace(first, outcome="blocked", message=late)
-        self.plan = Plan(survey.items, self.request.fail_fast)
-        self.plan.note(first)
-        self.plan.stop(reason)
-        return survey
