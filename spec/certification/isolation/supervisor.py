@@ -1,15 +1,14 @@
 """Certification from outside: targets live in child processes that may crash or hang.
 
-A first process loads the target, and the others are copies of it where it can be copied. One of
-them probes its target and is gone, so that nothing of what it did remains. What it found is told
-to others, that judge: those that are asked for gradients, and those that are asked for none,
-before or after, as in inference. Copies cost little: then formats of 16 bits have others than wide
-ones, and two are at work at the same time where there are two cores.
+A first process loads the target, and the others are copies of it where it can be. One probes its
+target and is gone, so that nothing of what it did remains. What it found is told to those that
+judge: some are asked for gradients and some for none, as in inference. Where copies cost little,
+formats of 16 bits have others than wide ones, and two are at work at the same time.
 
-The parent hands out one clause at a time and waits. A child that dies or falls silent leaves the
-verdict `crashed` on its clause, and a new child goes on with the rest: after every crash if the
-request says `isolate`, else a few times. Of one that probes, a kind of problem is lost instead. At last one more
-looks for the causes of what was violated.
+A child that dies or falls silent leaves the verdict `crashed` on its clause, and a new child goes
+on with the rest, after every crash or a few; of one that probes, a kind of problem is lost instead.
+At last one more looks for the causes of what was violated. Whoever stops a run gets what was
+judged by then, once it is known what there is to judge.
 """
 
 import queue
@@ -87,8 +86,11 @@ class Supervisor:
         except queue.Empty:
             self._overdue()
             return
+        if child is None and self.survey is None:
+            raise KeyboardInterrupt
         if child is None:
-            self._interrupted()
+            self.plan.stop("interrupted")
+            self.crew.end()
         if child not in self.crew.children:
             return
         if message is None:
@@ -142,12 +144,6 @@ class Supervisor:
             self.crew.children.remove(child)
             child = self.crew.child()
         child.begin(self.probes_lost)
-
-    def _interrupted(self) -> None:
-        if self.survey is None:
-            raise KeyboardInterrupt
-        self.plan.stop("interrupted")
-        self.crew.end()
 
     def _unsuitable(self, child: Child, reason: str) -> None:
         """No problem is answered; where that is because of crashes, it is no refusal."""
@@ -229,10 +225,8 @@ class Supervisor:
         if child.probe is None:
             self.plan.stop(f"{child.fate()} while it was loaded{child.last_words}")
             return
-        crash = Crash(child.probe, child.fate(), child.last_words)
-        self.probes_lost.append(crash)
-        reason = too_many(self.probes_lost, child.hung, self.request.isolate)
-        if reason:
+        self.probes_lost.append(Crash(child.probe, child.fate(), child.last_words))
+        if reason := too_many(self.probes_lost, child.hung, self.request.isolate):
             self.plan.stop(reason)
         else:
             self.crew.child().begin(self.probes_lost)
