@@ -155,6 +155,8 @@ class Vocabulary:
         while tokens[:1] == ["or"]:
             tokens.pop(0)
             parts.append(self._both(tokens))
+        if len(parts) == 1:
+            return parts[0]
         return lambda p, asked: any(part(p, asked) for part in parts)
 
     def _both(self, tokens: list[str]) -> Test:
@@ -162,6 +164,8 @@ class Vocabulary:
         while tokens[:1] == ["and"]:
             tokens.pop(0)
             parts.append(self._one(tokens))
+        if len(parts) == 1:
+            return parts[0]
         return lambda p, asked: all(part(p, asked) for part in parts)
 
     def _one(self, tokens: list[str]) -> Test:

@@ -3,6 +3,7 @@
     target        from a name to a record: loaded, probed, its conventions recognised
     judging       problems are drawn, a clause is run on each, and what came of it is its verdict
     explaining    a failure is made smaller, and written as a script
+    diagnosing    failures are explained: the causes, and the region outside of them
     isolation     all this in a child process, which may die or hang
     ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
 

@@ -1,0 +1,160 @@
+"""One fault is one cause: where it is, in words, what is left, and the smallest problem there."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from spec import CLAUSES, about, certify
+from spec.attention.mistakes import MISTAKES
+from spec.backends import Unsuitable
+from spec.certification.ledger.certificate import Certificate, loaded
+from spec.kinds import KINDS
+from tests.shell import run
+
+QUICK = {"profile": "quick", "dtypes": ("float64", "float32")}
+FIRST_TRY = """\
+import numpy as np
+
+def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
+    d = query.shape[-1]
+    s = query @ np.swapaxes(key, -1, -2) * (1 / np.sqrt(d) if scale is None else scale)
+    if is_causal:
+        s = np.where(np.tril(np.ones(s.shape[-2:], bool)), s, -np.inf)
+    if attn_mask is not None:
+        s = np.where(attn_mask, s, -np.inf) if attn_mask.dtype == bool else s + attn_mask
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ value
+"""
+
+
+def judged(name: str, **options: Any) -> Certificate:
+    """The certificate of a mistake, held to section A and to the clauses that name it."""
+    naming = (clause.number for clause in about("attention").values() if name in clause.catches)
+    return certify(MISTAKES[name].target, clauses=("A", *naming), **{**QUICK, **options})
+
+
+@pytest.fixture(scope="module")
+def first_try(tmp_path_factory):
+    """What is printed about a natural first try, and the folder with all that is kept."""
+    folder = tmp_path_factory.mktemp("first_try")
+    (folder / "mine.py").write_text(FIRST_TRY)
+    words = ("certify", "mine.py:attend", "--profile", "quick", "--report", "report")
+    return run(*words, cwd=folder), folder
+
+
+def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
+    done, folder = first_try
+    assert done.returncode == 1
+    assert len(done.stdout.splitlines()) <= 60
+    assert done.stdout.startswith("attend: not certified, for 2 causes\n")
+    assert "not float64, the output has the wrong dtype" in done.stdout
+    assert "right if the output is cast to the dtype of the queries" in done.stdout
+    assert "where an idle query, the output is NaN" in done.stdout
+    assert "right under the convention idle=nan" in done.stdout
+    written = json.loads((folder / "report" / "certificate.json").read_text())
+    assert [cause["features"] for cause in written["causes"]][1] == ["an idle query"]
+    assert written["region"]["passed"] is True
+    assert (folder / "report" / "certificate.json").stat().st_size < 200_000
+
+
+def test_every_script_of_a_cause_shows_it(first_try):
+    _, folder = first_try
+    for place, said in ((1, "float64"), (2, "nan")):
+        script = folder / "report" / f"cause-{place}.py"
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1, done.stderr
+        assert said in done.stdout
+
+
+def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
+    _, folder = first_try
+    certificate = loaded(folder / "report" / "certificate.json")
+    for verdict in certificate.verdicts:
+        if verdict.causes:
+            cause = certificate.causes[verdict.causes[0]]
+            assert verdict.counterexample == cause.counterexample
+            assert verdict.clause in cause.clauses
+
+
+@pytest.mark.parametrize(
+    ("name", "features"),
+    [
+        ("ignores_causality", {"causal", "M > 1"}),
+        ("lets_the_last_query_see_the_last_key", {"causal", "N != M"}),
+        ("reads_only_128_keys", {"M > 128"}),
+        ("uses_the_mask_of_the_first_batch", {"a mask of batches"}),
+        ("drops_the_sign_of_the_scale", {"a scale below zero", "M > 1"}),
+        ("gives_idle_queries_nan", {"an idle query"}),
+        ("returns_double_precision", {"float32"}),
+    ],
+)
+def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
+    certificate = judged(name)
+    (cause,) = certificate.causes
+    assert {*cause.features} == features
+    wrong, seen = cause.problems
+    assert 3 * wrong >= seen
+    assert certificate.region.passed
+
+
+def test_what_depends_on_the_last_call_is_no_set_of_problems() -> None:
+    certificate = judged("remembers_answers_by_shape")
+    (cause,) = certificate.causes
+    assert cause.failure == "an answer depends on what was asked before"
+    assert not certificate.region.passed
+    assert "region: there is none" in str(certificate)
+
+
+def test_a_wrong_gradient_says_nothing_of_the_output() -> None:
+    certificate = judged("takes_one_head_of_each_group")
+    (cause,) = certificate.causes
+    assert (cause.asked, cause.features) == ("gradients", ("grouped heads",))
+    assert "gradients are wrong" in cause.sentence
+    assert certificate.region.sentence == "not (gradients asked for and grouped heads)"
+
+
+def test_outside_of_its_cause_a_fault_is_certified_and_says_where() -> None:
+    certificate = judged("ignores_causality", where="not causal")
+    assert certificate.passed
+    assert str(certificate).startswith("ignores_causality: certified where not causal\n")
+    assert "not causal" in certificate.command
+    absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
+    assert any("problems where not causal" in v.message for v in absent)
+    assert judged("ignores_causality", where="causal").exit_code == 1
+
+
+def test_a_region_is_where_it_holds() -> None:
+    """The sentence of the region is one that can be asked for, and there it is certified."""
+    region = judged("drops_the_tail").region
+    assert judged("drops_the_tail", where=region.sentence, seed=5).passed
+
+
+def test_a_sentence_that_is_none_is_told_in_a_line() -> None:
+    with pytest.raises(Unsuitable, match="--where 'sunny': 'sunny' is no feature"):
+        judged("returns_zero", where="sunny")
+    done = run("certify", "tests.targets:right", "--where", "N <")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_right_function_has_no_causes() -> None:
+    certificate = certify("tests.targets:right", clauses=("A",), **QUICK)
+    assert certificate.causes == ()
+    assert certificate.region.passed
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("attention", "cache")])
+def test_every_kind_has_causes(kind: str) -> None:
+    known = KINDS[kind]
+    caught = sorted(CLAUSES[known.definition].catches)
+    mistake = next(known.mistakes[name] for name in caught if name in known.mistakes)
+    dtypes = ("float64",) if "float64" in mistake.dtypes else mistake.dtypes
+    few = {"clauses": (known.definition,), "dtypes": dtypes, "profile": "quick"}
+    certificate = certify(mistake.target, about=kind, **few)
+    assert 1 <= len(certificate.causes) <= 3
+    assert certificate.causes[0].counterexample is not None

@@ -1,0 +1,47 @@
+"""What sets wrong problems apart is found where there is something, and not where there is not."""
+
+import numpy as np
+
+from spec.certification.diagnosing.separating import Split, best
+
+NAMES = 40
+COST = np.full(NAMES, 5.0)
+
+
+def rows(seed: int, count: int = 200) -> np.ndarray:
+    return np.random.default_rng(seed).random((count, NAMES)) < 0.5
+
+
+def found(table: np.ndarray, wrong: np.ndarray) -> Split:
+    return best(table, wrong, np.ones(len(table)), COST, np.ones(NAMES, dtype=bool))
+
+
+def test_a_conjunction_is_found() -> None:
+    for columns in ((3,), (3, 17), (3, 17, 30)):
+        table = rows(seed=len(columns))
+        assert found(table, table[:, columns].all(axis=1)).columns == columns
+
+
+def test_it_is_found_where_some_of_it_is_right() -> None:
+    table, chance = rows(seed=4), np.random.default_rng(5)
+    wrong = table[:, (3, 17)].all(axis=1) & (chance.random(len(table)) < 0.7)
+    assert found(table, wrong).columns == (3, 17)
+
+
+def test_chance_is_not_described() -> None:
+    for seed in range(20):
+        wrong = np.random.default_rng(100 + seed).random(200) < 0.3
+        assert found(rows(seed), wrong) == Split((), 0.0)
+
+
+def test_what_is_seldom_wrong_is_not_described_by_its_opposite() -> None:
+    table = rows(seed=6)
+    assert 3 not in found(table, ~table[:, 3]).columns
+
+
+def test_only_what_holds_where_it_was_seen_is_named() -> None:
+    table = rows(seed=7)
+    having = np.ones(NAMES, dtype=bool)
+    having[3] = False
+    split = best(table, table[:, 3], np.ones(len(table)), COST, having)
+    assert 3 not in split.columns

@@ -1,0 +1,65 @@
+"""Sentences about problems: what they mean, what is no sentence, and how one is denied."""
+
+import pytest
+
+from spec.attention.features import VOCABULARY
+from spec.attention.plug.trials import square
+from spec.features import FORMATS, negated, of_class
+from spec.kinds import KINDS
+
+PROBLEM = square("float32", N=5, M=16)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds"),
+    [
+        ("causal", False),
+        ("not causal", True),
+        ("N < M and float32", True),
+        ("N < M and not float32", False),
+        ("causal or M > 8 and N = 5", True),
+        ("(causal or M > 8) and N != 5", False),
+        ("not (causal and N < M)", True),
+        ("M % 8 == 0", True),
+        ("no mask", True),
+        ("no idle query", True),
+        ("an idle query by -inf", False),
+        ("gradients asked for", True),
+        ("the weights asked for", False),
+    ],
+)
+def test_a_sentence_means_what_it_says(sentence: str, holds: bool) -> None:
+    assert VOCABULARY.sentence(sentence)(PROBLEM, "gradients") is holds
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("quick", "'quick' is no feature"),
+        ("N < Q", "'N < Q' is no feature"),
+        ("causal N < M", "is no feature"),
+        ("causal and", "missing before 'the end'"),
+        ("or causal", "missing before 'or'"),
+        ("(causal", "not closed"),
+        ("causal)", "not expected"),
+        ("", "missing"),
+    ],
+)
+def test_what_is_no_sentence_is_told(sentence: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason.replace("(", r"\(")):
+        VOCABULARY.sentence(sentence)
+
+
+@pytest.mark.parametrize("about", KINDS)
+def test_every_candidate_is_a_sentence_and_so_is_its_denial(about: str) -> None:
+    kind = KINDS[about]
+    problem = kind.core("float32")
+    for feature in kind.features.candidates():
+        says, denies = map(kind.features.sentence, (feature, negated(feature)))
+        assert says(problem, "") is not denies(problem, ""), feature
+
+
+def test_a_kind_without_words_of_its_own_has_those_of_its_options() -> None:
+    found = of_class(KINDS["attention"].problem)
+    assert {"causal", "a given mask", "a given scale", *FORMATS} <= {*found.words}
+    assert found.letters == "BHGNMDE"
