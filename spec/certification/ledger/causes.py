@@ -36,9 +36,9 @@ def _causes(certificate: Certificate) -> Iterator[str]:
 
 def _region(certificate: Certificate) -> str:
     """Where it is what it is said to be."""
-    region, noun = certificate.region, kind_of(certificate.about).noun.partition(" ")[2]
+    region, noun = certificate.region, kind_of(certificate.about).noun
     if not region.sentence and not region.but:
-        return f"region: there is none where it is {kind_of(certificate.about).noun}"
+        return f"region: there is none where it is {noun}"
     where = f" wherever {region.sentence}" if region.sentence else ""
     but = f" but {', '.join(region.but)}" if region.but else ""
     if not region.passed:
