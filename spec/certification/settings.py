@@ -38,12 +38,12 @@ class Profile:
 
 
 PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0, diagnosis=20.0, drawn=100),
+    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0, diagnosis=60.0, drawn=100),
     "standard": Profile(
-        "standard", examples=25, reduction=10.0, patience=120.0, diagnosis=60.0, drawn=150
+        "standard", examples=25, reduction=10.0, patience=120.0, diagnosis=180.0, drawn=150
     ),
     "deep": Profile(
-        "deep", examples=250, reduction=60.0, patience=900.0, diagnosis=300.0, drawn=600
+        "deep", examples=250, reduction=60.0, patience=900.0, diagnosis=900.0, drawn=600
     ),
 }
 

@@ -1,6 +1,5 @@
 """What is wrong with a target, by cause: looked for, made smaller, and told."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,6 @@ from spec.certification.diagnosing.experiments import in_format
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.search import Found, Search
 from spec.certification.diagnosing.table import calls
-from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.examiner import Examiner
@@ -26,7 +24,7 @@ from spec.notation import DTYPES, Grade
 from spec.trial import broken
 
 ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
-EVERY = 1.0  # seconds at most for making a counterexample smaller, with its numbers
+SMALLER = 600  # problems at most for making a counterexample smaller
 
 
 @dataclass(frozen=True)
@@ -120,17 +118,16 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     alone = Bounds.of(search.kind, "", [cause])
     others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
 
-    def keeps(problem: Any) -> bool:
-        row = evidence.row(lead, problem)
-        if row is None or row.how != lead.how:
-            return False
-        return not search.is_outside(lead, row, alone) and search.is_outside(lead, row, others)
+    def keeps(row: Row) -> bool:
+        inside = row.how == lead.how and not search.is_outside(lead, row, alone)
+        return inside and search.is_outside(lead, row, others)
 
-    limit = time.monotonic() + EVERY
-    start = next((x for x in (lead.problem, *found.others) if keeps(x)), None)
+    rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
+    start = next((row.problem for row in rows if row is not None and keeps(row)), None)
     if start is None:
         return cause
-    problem, done = smallest(start, keeps, limit, search.kind.simplify)
+    lead = replace(lead, problem=start)
+    problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
     problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
     broke = evidence.violation(lead, problem)
     if broke is None:

@@ -6,6 +6,7 @@ option, the format, the length of an axis. The last two tell what a rare fault h
 few problems are drawn.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -191,16 +192,26 @@ class Evidence:
             if row is not None:
                 yield replace(row, weight=MADE)
 
-    def way_down(self, lead: Lead, accepts: Callable[[Row], bool], deadline: float) -> list[Row]:
-        """Rows met on the way to a smaller problem, of which `accepts` says whether to go on."""
+    def way_down(
+        self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False
+    ) -> tuple[Any, list[Row], bool]:
+        """A smaller problem, the rows met on the way, and whether that came to its end.
+
+        accepts: whether to go on from a row. most: how many problems are put. numbers: whether
+        they are made plainer, too.
+        """
         met: list[Row] = []
+        asked = 0
 
         def fails(candidate: Any) -> bool:
-            row = self.row(lead, candidate)
+            nonlocal asked
+            asked += 1
+            row = self.row(lead, candidate) if asked <= most else None
             if row is None:
                 return False
             met.append(replace(row, weight=MADE))
             return accepts(row)
 
-        smallest(lead.problem, fails, deadline, self.kind.simplify[:-1])
-        return met
+        ways = self.kind.simplify if numbers else self.kind.simplify[:-1]
+        problem, _ = smallest(lead.problem, fails, math.inf, ways)
+        return problem, met, asked <= most

@@ -32,7 +32,7 @@ RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
 MENDED = 12  # problems that a lens has to mend, all of them
-DOWN = 2.0  # seconds for the way to a smaller problem
+DOWN = 300  # problems at most on the way to a smaller one
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,11 @@ class Search:
             return
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
-        limit = min(self.deadline, time.monotonic() + DOWN)
 
         def accepts(row: Row) -> bool:
             return row.how == lead.how and self.is_outside(lead, row, self.bounds)
 
-        down = self.evidence.way_down(lead, accepts, limit)
+        _, down, _ = self.evidence.way_down(lead, accepts, DOWN)
         small = next((row for row in reversed(down) if accepts(row)), first)
         made = [*down, *self.evidence.neighbours(lead, lead.problem, ())]
         made += self.evidence.neighbours(lead, small.problem, LENGTHS)
