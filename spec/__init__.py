@@ -66,11 +66,11 @@ SECTIONS = (
 )
 CLAUSES = clauses_of(SECTIONS)
 DOORS = {
-    "assert_attention": "spec.attention.assertion",
-    "certify": "spec.certification",
-    "parametrize_with_clauses": "spec.certification",
-    "record": "spec.certification.target.loading",
-    "rerun": "spec.certification",
+    "assert_attention": ".attention.assertion",
+    "certify": ".certification",
+    "parametrize_with_clauses": ".certification",
+    "record": ".certification.target.loading",
+    "rerun": ".certification",
 }
 
 
@@ -82,5 +82,5 @@ def about(kind: str) -> dict[str, Clause]:
 def __getattr__(name: str) -> Any:
     """The doors, opened when they are used: to read the specification takes no certification."""
     if name in DOORS:
-        return getattr(import_module(DOORS[name]), name)
+        return getattr(import_module(DOORS[name], __name__), name)
     raise AttributeError(f"module 'spec' has no attribute {name!r}")

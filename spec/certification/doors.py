@@ -47,7 +47,7 @@ def certify(
     budget: float | None = None,
     jobs: int = 1,
     isolate: bool = False,
-    specification: str = "spec:CLAUSES",
+    specification: str = Request.specification,
 ) -> Certificate:
     """The certificate of `target`: a string, a function, a class or a record.
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import TextIO
 
-from spec.certification.settings import Request
+from spec.certification.settings import NAME, Request
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 LINE = 32  # bytes: a number
@@ -140,10 +140,10 @@ class Stock:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
         handles = [] if orders is None else [orders.fileno()]
-        # -P: whoever has a folder named `spec` where he stands is not to be taken for us.
-        module = ["-P", "-m", "spec.certification.isolation.worker"]
+        # By import, for what `-m` runs is in no package of ours; and -P: see `attention_spec`.
+        command = f"from {NAME}.certification.isolation.worker import main; main()"
         process = subprocess.Popen(
-            [sys.executable, *module, *map(str, handles)],
+            [sys.executable, "-P", "-c", command, *map(str, handles)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
