@@ -116,4 +116,3 @@ def _private_channels() -> tuple[TextIO, TextIO]:
 def _tell(told: TextIO, message: Mapping[str, Any]) -> None:
     told.write(json.dumps(message, allow_nan=False) + "\n")
     told.flush()
-

@@ -1,0 +1,60 @@
+"""Several targets, one after another: those that are not certified in full, and a table of all."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.certification.doors import supervised
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.text import save_report
+from spec.certification.progress import progress
+from spec.certification.settings import Request
+
+GRAVITY = (0, 3, 1, 2)  # exit codes, the worst last
+HEAD = ("target", "verdict", "holds", "violated", "seconds")
+
+
+def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
+    """Print what came of each request, and return the worst exit code of a single one.
+
+    folder: where the report of each is put, in a folder of its name.
+    """
+    rows: list[tuple[str, ...]] = [HEAD]
+    codes = [0]
+    for name, request in requests.items():
+        try:
+            with progress(sys.stderr) as report:
+                certificate = supervised(request, report)
+        except Unsuitable as reason:
+            rows.append((name, f"error: {reason}", "", "", ""))
+            codes.append(2)
+            continue
+        if folder is not None:
+            save_report(certificate, folder / name)
+        if not certificate.passed:
+            print(certificate)
+        rows.append(_row(name, certificate))
+        codes.append(certificate.exit_code)
+    print(_table(rows))
+    return max(codes, key=GRAVITY.index)
+
+
+def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
+    """As the certificate begins, and its figures."""
+    verdict = str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
+    counts = (str(certificate.ledger[outcome]) for outcome in ("holds", "violated"))
+    return (name, verdict, *counts, f"{certificate.timings['total']:.1f}")
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Words to the left and figures to the right; what is longer than a verdict has the line."""
+    figured = [row for row in rows if row[-1]]
+    name = max(len(row[0]) for row in rows)
+    words = max(len(row[1]) for row in figured)
+    widths = [max(len(row[i]) for row in figured) for i in range(2, len(HEAD))]
+    lines = []
+    for first, verdict, *figures in rows:
+        right = "  ".join(f"{x:>{width}}" for x, width in zip(figures, widths, strict=True))
+        lines.append(f"{first:<{name}}  {verdict:<{words}}  {right}".rstrip())
+    return "\n".join(lines)
