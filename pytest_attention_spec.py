@@ -48,8 +48,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_collection(session: pytest.Session) -> bool | None:
     """Collect the clauses, and nothing else; None where there is no target."""
     config = session.config
-    if REQUEST not in config.stash:
+    if config.getoption("--implementation") is None:
         return None
+    if REQUEST not in config.stash:  # nothing was read: a conftest is too late
+        raise pytest.UsageError("load it by `-p pytest_attention_spec`, or install it")
     target, request = config.stash[REQUEST]
     clauses = Clauses.from_parent(session, name=target, nodeid=target, request=request)
     named = [word for word in config.args if word.startswith(f"{target}::")]

@@ -22,22 +22,28 @@ def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
     """
     rows: list[tuple[str, ...]] = [HEAD]
     codes = [0]
-    for name, request in requests.items():
-        try:
-            with progress(sys.stderr) as report:
-                certificate = supervised(request, report)
-        except Unsuitable as reason:
-            rows.append((name, f"error: {reason}", "", "", ""))
-            codes.append(2)
-            continue
-        if folder is not None:
-            save_report(certificate, folder / name)
-        if not certificate.passed:
-            print(certificate)
-        rows.append(_row(name, certificate))
-        codes.append(certificate.exit_code)
-    print(_table(rows))
+    try:
+        for name, request in requests.items():
+            code, row = _judged(name, request, folder)
+            rows.append(row)
+            codes.append(code)
+    finally:  # whoever interrupts sees what was done by then
+        print(_table(rows))
     return max(codes, key=GRAVITY.index)
+
+
+def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tuple[str, ...]]:
+    """The exit code of one request and its row, once its certificate is told."""
+    try:
+        with progress(sys.stderr) as report:
+            certificate = supervised(request, report)
+    except Unsuitable as reason:
+        return 2, (name, f"error: {reason}", "", "", "")
+    if folder is not None:
+        save_report(certificate, folder / name)
+    if not certificate.passed:
+        print(certificate, flush=True)
+    return certificate.exit_code, _row(name, certificate)
 
 
 def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
