@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location, spec_from_loader
+from importlib.util import find_spec, module_from_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -81,18 +81,26 @@ class Finder(MetaPathFinder):
         package, dot, rest = name.partition(".")
         if package not in (NAME, SHORT):
             return None
-        if package != self.home:
-            ours = package == NAME or self._is_ours(name, dot, path, target)
-            return spec_from_loader(name, Alias(self.home + dot + rest)) if ours else None
-        found = None if self.home == SHORT else PathFinder.find_spec(name, path)
+        if package == self.home:
+            return None if package == SHORT else self._own(name, path)
+        if not self._is_ours(name, path, target):
+            return None
+        if find_spec(self.home + dot + rest) is not None:
+            return spec_from_loader(name, Alias(self.home + dot + rest))
+        folders = [str(Path(entry) / SHORT) for entry in sys.path]
+        return PathFinder.find_spec(name, folders)  # theirs, where it makes no package of its own
+
+    def _own(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        found = PathFinder.find_spec(name, path)
         if found is not None and found.origin is not None:
             found.loader = Own(name, found.origin)
         return found
 
-    def _is_ours(self, name: str, dot: str, *where: Any) -> bool:
-        """Whether what anybody finds as `spec` is this specification."""
-        if dot:
-            return sys.modules.get(SHORT) is sys.modules[NAME]
+    def _is_ours(self, name: str, *where: Any) -> bool:
+        """Whether what goes by the other name is this specification, or a part of it."""
+        above = name.rpartition(".")[0]
+        if above:
+            return sys.modules[above].__name__.partition(".")[0] == self.home
         others = [finder for finder in sys.meta_path if finder is not self]
         found = next(filter(None, (other.find_spec(name, *where) for other in others)), None)
         return found is not None and _origin(found) == OURS
@@ -104,6 +112,7 @@ def _origin(found: ModuleSpec | None) -> Path | None:
 
 def _loaded() -> ModuleType:
     """The specification itself, in the place of this module."""
+    sys.meta_path[:] = [x for x in sys.meta_path if type(x).__module__ != NAME]  # of a last time
     there = sys.modules.get(SHORT)
     if there is not None and _origin(there.__spec__) == OURS:
         sys.meta_path.insert(0, Finder(SHORT))

@@ -24,6 +24,8 @@ and `certification`, the engine, which knows no kind.
 
     from spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
+
+Where `spec` is somebody else's, all this is `attention_spec`.
 """
 
 from importlib import import_module

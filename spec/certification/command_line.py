@@ -131,7 +131,8 @@ def _add_certify_options(certify: Parser) -> None:
     add("--fail-fast", action="store_true", default=None, help=first)
     add("--isolate", action="store_true", default=None, help=on)
     add("--json", metavar="FILE", help="write the certificate as JSON")
-    add("--report", metavar="FOLDER", help="write it as text and JSON, and a script per violation")
+    report = "write it as text and JSON, and a script per violation; of several, a folder each"
+    add("--report", metavar="FOLDER", help=report)
 
 
 if __name__ == "__main__":

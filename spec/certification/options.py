@@ -33,7 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--layout", choices=LAYOUTS, help=f"order of the axes (default: {Request.layout})")
     add("--description", metavar="FILE", help="how a target is built, named and called")
     add("--device", help=f"cpu or cuda (default: {Request.device})")
-    add("--dtype", dest="dtypes", metavar="D[,D]", help="default: all there are", **LISTED)
+    dtypes = "default: all that the backend has"
+    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
     add("--profile", choices=tuple(PROFILES), help=f"default: {Request.profile}")
     add("--seed", type=int, help=f"default: {Request.seed}")
     chosen = "clauses or sections; the definition is run in any case (default: all)"

@@ -111,8 +111,11 @@ def test_the_command_judges_where_nothing_else_is(run, tmp_path):
     assert "broken.py cannot be imported: SyntaxError: " in done.stderr
 
 
-def test_a_target_may_need_a_package_named_spec(run, tmp_path):
+@pytest.mark.parametrize("package", [True, False])
+def test_a_target_may_need_a_folder_named_spec(package, run, tmp_path):
     put(tmp_path, THEIRS)
+    if not package:
+        (tmp_path / "spec" / "__init__.py").unlink()
     done = run("certify", "mine.py:attend", *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
 
