@@ -12,7 +12,7 @@ from spec.certification.progress import progress
 from spec.certification.settings import Request
 
 GRAVITY = (0, 3, 1, 2)  # exit codes, the worst last
-HEAD = ("target", "verdict", "holds", "violated", "seconds")
+HEAD = ("target", "verdict", "holds", "violated", "should", "seconds")
 
 
 def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
@@ -38,7 +38,7 @@ def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tupl
         with progress(sys.stderr) as report:
             certificate = supervised(request, report)
     except Unsuitable as reason:
-        return 2, (name, f"error: {reason}", "", "", "")
+        return 2, (name, f"error: {reason}")
     if folder is not None:
         save_report(certificate, folder / name)
     if not certificate.passed:
@@ -47,20 +47,21 @@ def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tupl
 
 
 def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
-    """As the certificate begins, and its figures."""
+    """As the certificate begins, and its figures; a broken `should` is not counted as violated."""
     verdict = str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
-    counts = (str(certificate.ledger[outcome]) for outcome in ("holds", "violated"))
-    return (name, verdict, *counts, f"{certificate.timings['total']:.1f}")
+    musts = sum(verdict.force == "must" for verdict in certificate.failures)
+    counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
+    return (name, verdict, *map(str, counts), f"{certificate.timings['total']:.1f}")
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:
     """Words to the left and figures to the right; what is longer than a verdict has the line."""
-    figured = [row for row in rows if row[-1]]
+    figured = [row for row in rows if len(row) == len(HEAD)]
     name = max(len(row[0]) for row in rows)
     words = max(len(row[1]) for row in figured)
     widths = [max(len(row[i]) for row in figured) for i in range(2, len(HEAD))]
     lines = []
     for first, verdict, *figures in rows:
-        right = "  ".join(f"{x:>{width}}" for x, width in zip(figures, widths, strict=True))
-        lines.append(f"{first:<{name}}  {verdict:<{words}}  {right}".rstrip())
+        right = [f"{x:>{width}}" for x, width in zip(figures, widths, strict=False)]
+        lines.append("  ".join([f"{first:<{name}}", f"{verdict:<{words}}", *right]).rstrip())
     return "\n".join(lines)
