@@ -24,6 +24,8 @@ and `certification`, the engine, which knows no kind.
 
     from spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
+
+Where `spec` is somebody else's, all this is `attention_spec`.
 """
 
 from importlib import import_module
@@ -66,11 +68,11 @@ SECTIONS = (
 )
 CLAUSES = clauses_of(SECTIONS)
 DOORS = {
-    "assert_attention": "spec.attention.assertion",
-    "certify": "spec.certification",
-    "parametrize_with_clauses": "spec.certification",
-    "record": "spec.certification.target.loading",
-    "rerun": "spec.certification",
+    "assert_attention": ".attention.assertion",
+    "certify": ".certification",
+    "parametrize_with_clauses": ".certification",
+    "record": ".certification.target.loading",
+    "rerun": ".certification",
 }
 
 
@@ -82,5 +84,5 @@ def about(kind: str) -> dict[str, Clause]:
 def __getattr__(name: str) -> Any:
     """The doors, opened when they are used: to read the specification takes no certification."""
     if name in DOORS:
-        return getattr(import_module(DOORS[name]), name)
+        return getattr(import_module(DOORS[name], __name__), name)
     raise AttributeError(f"module 'spec' has no attribute {name!r}")

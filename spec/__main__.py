@@ -2,7 +2,7 @@
 
 import sys
 
-from spec.certification.command_line import main
+from .certification.command_line import main  # whatever this package is called
 
 if __name__ == "__main__":
     sys.exit(main())

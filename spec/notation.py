@@ -132,5 +132,5 @@ class Call:
 def __getattr__(name: str) -> Any:
     """Scripts that were printed before attention had a chapter import its problems from here."""
     if name in ("Problem", "Gradients"):
-        return getattr(import_module("spec.attention.notation"), name)
+        return getattr(import_module(f"{__package__}.attention.notation"), name)
     raise AttributeError(f"module 'spec.notation' has no attribute {name!r}")

@@ -7,10 +7,10 @@ import sys
 FEW = ("--profile", "quick", "--dtype", "float32")
 
 
-def run(*words, cwd=None, program=("-m", "spec")):
+def run(*words, cwd=None, program=("-m", "spec"), path=None):
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONPATH": os.pathsep.join(x for x in (sys.path if path is None else path) if x),
         "OMP_NUM_THREADS": "1",
     }
     return subprocess.run(

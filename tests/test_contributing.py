@@ -21,7 +21,8 @@ TEXT = PAGE.read_text()
 RECIPES = dict(re.findall(r"^### (.+?)\n(.+?)(?=^##|\Z)", TEXT, re.M | re.S))
 PLACE = r"(?:(New file|At the end of|In) `(\S+)`.*:\n+)?"
 BLOCK = re.compile(rf"^{PLACE}```(\w+)\n((?s:.*?))^```$", re.M)
-NEEDED = ("spec", "tests", "implementations", "oracles", "conftest.py", "pyproject.toml")
+FOLDERS = ("spec", "attention_spec", "tests", "implementations", "oracles")
+NEEDED = (*FOLDERS, "conftest.py", "pytest_attention_spec.py", "pyproject.toml")
 EXIT = re.compile(r"  # exit (\d)$")
 
 

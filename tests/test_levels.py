@@ -5,6 +5,7 @@ meet. What is imported inside a function counts as well.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -114,6 +115,17 @@ def test_the_mathematics_has_no_torch() -> None:
         if not {*module.split(".")} & {*TOOLS}
         for imported in imports(MODULES[module])
         if imported.split(".")[0] in met
+    ]
+    assert not wrong
+
+
+def test_no_module_has_the_name_of_the_package_in_a_string() -> None:
+    """What is imported by such a string would be a stranger's: see `attention_spec`."""
+    wrong = [
+        f"{module}: {node.value}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and re.match(r"spec[.:]", str(node.value))
     ]
     assert not wrong
 

@@ -23,7 +23,7 @@ def library(name: str, device: str = "cpu") -> Library:
     if name not in NAMES:
         raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
     try:
-        module = importlib.import_module(f"spec.backends.{name}")
+        module = importlib.import_module(f"{__name__}.{name}")
     except ImportError as error:
         raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
     found: Library = module.library(device)
@@ -33,7 +33,7 @@ def library(name: str, device: str = "cpu") -> Library:
 def prepared(name: str) -> None:
     """Import a library, if it is there, and what it imports itself once it differentiates."""
     with suppress(ImportError):
-        module = importlib.import_module(f"spec.backends.{name}")
+        module = importlib.import_module(f"{__name__}.{name}")
         for later in getattr(module, "LATER", ()):
             importlib.import_module(later)
 

@@ -7,7 +7,8 @@
     isolation     all this in a child process, which may die or hang
     ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
 
-`doors` has the ways in from Python, `command_line` the other, and `settings` what both can ask.
+`doors` has the ways in from Python, `command_line` the other, and `settings` what both can ask:
+in words (`options`), or written in a repository (`repository`), where `several` targets may be.
 What differs from kind to kind is asked of `spec.kind.Kind`.
 """
 

@@ -11,11 +11,21 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from spec.backends import Unsuitable
-from spec.certification.doors import so_far
+from spec.certification.doors import so_far, supervising
 from spec.certification.isolation.supervisor import Supervisor
+from spec.certification.ledger.certificate import Certificate
 from spec.certification.progress import EVERY, progress
+from spec.certification.settings import Request
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def certified(request: Request, stream: TextIO, file: str | None = None) -> Certificate:
+    """The certificate of a target, attended. Raises Unsuitable; KeyboardInterrupt, if too early."""
+    supervisor = supervising(request)
+    with attended(supervisor, stream, file):
+        supervisor.run()
+    return so_far(supervisor)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The command line.
 
-    python -m spec certify TARGET ...    judge an implementation
+    python -m spec certify [TARGET] ...  judge an implementation, or those of pyproject.toml
     python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
     python -m spec compare A.json B.json what changed between two certificates
 
@@ -13,26 +13,24 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from spec.backends import NAMES, Unsuitable
-from spec.certification.attended import attended
+from spec.backends import Unsuitable
+from spec.certification.attended import certified
 from spec.certification.contents import markdown, table, whole
-from spec.certification.doors import requested, so_far, supervising
 from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
-from spec.certification.settings import LAYOUTS, PROFILES, Request, selected
-from spec.certification.target.declared import declared, pairs
+from spec.certification.options import Parser, add_options, asked
+from spec.certification.repository import FILE, SECTION, requests
+from spec.certification.settings import Request, selected
+from spec.certification.several import judged
 from spec.certification.target.loading import resolved
-from spec.kind import never
-from spec.kinds import KINDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         code: int = options.run(options)
     except Unsuitable as reason:
         print(f"error: {reason}", file=sys.stderr)
@@ -47,25 +45,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    asked = {name: x for name, x in vars(options).items() if name in Request.__dataclass_fields__}
-    asked["conventions"] = pairs("--convention", options.conventions, "NAME=VALUE")
-    asked["deviations"] = declared(options.deviation, options.deviations)
-    for name in ("dtypes", "clauses"):  # given once or several times
-        asked[name] = ",".join(asked[name]) or None
-    request = requested(asked.pop("target"), asked)
+    wanted = requests(options.target, asked(options))
+    if options.json and options.target is None:
+        raise Unsuitable("--json is for one target: --report has all of them, in folders")
     if options.json:
         _reserve(Path(options.json).parent)
-    if options.report:
-        _reserve(Path(options.report))
-    supervisor = supervising(request)
-    with attended(supervisor, sys.stderr, options.json):
-        supervisor.run()
-    certificate = so_far(supervisor)
+    folder = Path(options.report) if options.report else None
+    if folder is not None:
+        _reserve(folder)
+    if options.target is None:
+        return judged(wanted, folder)
+    (request,) = wanted.values()
+    certificate = certified(request, sys.stderr, options.json)
     print(certificate)
     if options.json:
         certificate.save(options.json)
-    if options.report:
-        save_report(certificate, Path(options.report))
+    if folder is not None:
+        save_report(certificate, folder)
     return certificate.exit_code
 
 
@@ -102,8 +98,8 @@ def _compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("attention-spec", description=(__doc__ or "").split("\n")[0])
+def _parser() -> Parser:
+    parser = Parser("attention-spec", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     certify = commands.add_parser("certify", help="judge an implementation")
     _add_certify_options(certify)
@@ -115,42 +111,28 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("before", metavar="A.json")
     compare.add_argument("after", metavar="B.json")
     compare.set_defaults(run=_compare)
-    for command in (certify, clauses):
+    for command, default in ((certify, None), (clauses, Request.specification)):
         hidden = argparse.SUPPRESS
-        command.add_argument("--specification", default=Request.specification, help=hidden)
+        command.add_argument("--specification", default=default, help=hidden)
     return parser
 
 
-def _add_certify_options(certify: argparse.ArgumentParser) -> None:
+def _add_certify_options(certify: Parser) -> None:
     certify.set_defaults(run=_certify)
-    certify.add_argument("target", metavar="TARGET", help="module:name or path/to/file.py:name")
     add = certify.add_argument
-    look = [about for about, kind in KINDS.items() if kind.told is not never]
-    add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
-    add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
-    add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
-    add("--description", metavar="FILE", help="how a target is built, named and called")
-    add("--device", default="cpu", help="cpu or cuda (default: cpu)")
-    listed: dict[str, Any] = {"action": "append", "default": []}
-    dtypes = "default: all that the backend has"
-    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **listed)
-    add("--profile", choices=tuple(PROFILES), default="standard")
-    add("--seed", type=int, default=0)
-    add("--jobs", type=int, default=1, metavar="N", help="clauses judged at a time, at least")
-    chosen = "clauses or sections; the definition is run in any case (default: all)"
-    add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **listed)
-    add("--convention", dest="conventions", metavar="NAME=VALUE", **listed)
-    known = "a clause that the target is known to break, and why; never the definition's"
-    add("--deviation", metavar="CLAUSE=REASON", help=known, **listed)
-    add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
-    add("--where", default="", metavar="SENTENCE", help="the problems that it is judged on")
+    target = f"module:name or path/to/file.py:name; or a name of [{SECTION}.targets] in {FILE}"
+    add("target", nargs="?", metavar="TARGET", help=f"{target}, all of which are judged without")
+    add_options(certify)
+    add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
     hurried = "what is not run by then is blocked; clauses come in random order"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
-    add("--fail-fast", action="store_true", help="stop at the first violated `must`")
-    add("--isolate", action="store_true", help="go on after every crash, however many")
+    first, on = "stop at the first violated `must`", "go on after every crash, however many"
+    add("--fail-fast", action="store_true", default=None, help=first)
+    add("--isolate", action="store_true", default=None, help=on)
     add("--json", metavar="FILE", help="write the certificate as JSON")
-    add("--report", metavar="FOLDER", help="write it as text and JSON, and a script per violation")
+    report = "write it as text and JSON, and a script per violation; of several, a folder each"
+    add("--report", metavar="FOLDER", help=report)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def certify(
     jobs: int = 1,
     isolate: bool = False,
     where: str = "",
-    specification: str = "spec:CLAUSES",
+    specification: str = Request.specification,
 ) -> Certificate:
     """The certificate of `target`: a string, a function, a class or a record.
 
@@ -164,13 +164,27 @@ class Run:
         """As `K2-key_gradients_sum_to_zero-float32`."""
         return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
 
+    @property
+    def known(self) -> str | None:
+        """Why the clause is known to be broken, if it is."""
+        return self.examiner.deviations.reasons.get(self.number)
+
+    @property
+    def force(self) -> str:
+        """That of the clause."""
+        return self.examiner.clauses[self.number].force
+
     def __call__(self) -> None:
+        told = self.failure()
+        if told is not None and self.known is None:
+            raise AssertionError(told)
+
+    def failure(self) -> str | None:
+        """How the clause is broken, if it is: what is wrong in a line, and below it the rest."""
         verdict = _examined(self.examiner, self.number, self.dtype, "strict")
         if verdict.outcome == "violated" and self.dtype in HALF:
             verdict = _examined(self.examiner, self.number, self.dtype, self._granted())
-        known = verdict.clause in self.examiner.deviations.reasons
-        if verdict.outcome in ("violated", "crashed") and not known:
-            raise AssertionError(_told(verdict))
+        return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
 
     def _granted(self) -> Grade:
         """What the definition needs: no test knows what the others find."""

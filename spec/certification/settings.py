@@ -15,6 +15,7 @@ from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
 
+NAME = __name__.partition(".")[0]  # `spec`, or `attention_spec` where another is called so
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
@@ -77,7 +78,7 @@ class Request:
     isolate: bool = False
     patience: float | None = None
     where: str = ""
-    specification: str = "spec:CLAUSES"
+    specification: str = f"{NAME}:CLAUSES"
 
     def to_json(self) -> dict[str, Any]:
         """The request as JSON has it."""
@@ -103,7 +104,7 @@ class Request:
 
     def command(self) -> str:
         """The command line that repeats it."""
-        words = ["python -m spec certify", self.target]
+        words = [f"python -m {NAME} certify", self.target]
         for name in ("about", "backend", "description", "layout", "device"):
             if name in self.asked:
                 words.append(f"--{name} {self.asked[name]}")
@@ -160,7 +161,7 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
         return tuple(clauses.values())
     for word in wanted:
         if not any(_fits(clause, word) for clause in clauses.values()):
-            raise Unsuitable(f"unknown clause {word!r}: `python -m spec clauses` lists them")
+            raise Unsuitable(f"unknown clause {word!r}: `python -m {NAME} clauses` lists them")
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
 
 

@@ -165,8 +165,8 @@ def test_pytest_runs_the_clauses_of_a_target():
         *words, "--dtype", "float32", "-q", "-p", "no:cacheprovider", program=("-m", "pytest")
     )
     assert done.returncode == 1
-    assert "test_clause[K2-key_gradients_sum_to_zero-float32]" in done.stdout
-    assert "test_clause[A4" not in done.stdout
+    assert "elementwise::K2-key_gradients_sum_to_zero-float32" in done.stdout
+    assert "elementwise::A4" not in done.stdout
 
 
 def test_pytest_says_what_is_wrong_with_a_target():

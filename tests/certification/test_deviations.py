@@ -200,5 +200,7 @@ def test_a_test_for_each_clause_takes_them() -> None:
 def test_so_does_pytest() -> None:
     words = ("--implementation", "tests.targets:elementwise", "--profile", "quick", "--clause")
     words = (*words, "A2", "--dtype", "float32", "-q", "-p", "no:cacheprovider")
-    done = run(*words, "--deviation", "A2=published so", program=("-m", "pytest"))
+    done = run(*words, "--deviation", "A2=published so", "-rx", program=("-m", "pytest"))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "XFAIL tests.targets:elementwise::A2-" in done.stdout
+    assert " - declared: published so" in done.stdout

@@ -8,7 +8,7 @@ found, it says so and runs the clause. It exits with 1 as long as the failure is
 
 from typing import Any
 
-from spec.certification.settings import Request
+from spec.certification.settings import NAME, Request
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Subject
@@ -37,7 +37,7 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> 
     lines = [
         "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
-        "from spec.certification import rerun",
+        f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",
         "",
         *source(problem, variable="problem"),

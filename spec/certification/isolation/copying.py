@@ -19,7 +19,7 @@ from typing import TextIO
 
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.printed import Printed
-from spec.certification.settings import Request
+from spec.certification.settings import NAME, Request
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 GRACE = 1.0  # seconds
@@ -172,11 +172,11 @@ class Stock:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
         handles = [x.fileno() for x in (self.asked, orders) if x is not None]
-        # -P: whoever has a folder named `spec` where he stands is not to be taken for us.
+        # By import, for what `-m` runs is in no package of ours; -P: see `attention_spec`; and
         # -u: what is printed is not lost with the process.
-        module = ["-P", "-u", "-m", "spec.certification.isolation.worker"]
+        command = f"from {NAME}.certification.isolation.worker import main; main()"
         process = subprocess.Popen(
-            [sys.executable, *module, *map(str, handles)],
+            [sys.executable, "-P", "-u", "-c", command, *map(str, handles)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -172,7 +172,3 @@ def _in_a_line(
 def _tell(told: TextIO, message: Mapping[str, Any]) -> None:
     told.write(json.dumps(message, allow_nan=False) + "\n")
     told.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spec.backends.library import Unsuitable, first_line
+from spec.certification.settings import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
 
@@ -33,7 +34,7 @@ def check_deviations(
     """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
     for number, reason in deviations.items():
         if number not in clauses:
-            raise Unsuitable(f"unknown clause {number!r}: `python -m spec clauses` lists them")
+            raise Unsuitable(f"unknown clause {number!r}: `python -m {NAME} clauses` lists them")
         what = clauses[number].about
         if what != about:
             raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")

@@ -51,7 +51,7 @@ class WrappedLayer:
     @cached_property
     def of_layers(self) -> ModuleType:
         """What the library does with layers."""
-        return importlib.import_module(f"spec.layer.plug.{self.library.name}")
+        return importlib.import_module(f"{__package__}.{self.library.name}")
 
     @cached_property
     def options(self) -> frozenset[str]:

@@ -1,0 +1,137 @@
+"""`pytest --implementation TARGET`: the clauses as tests of somebody's attention, or layer.
+
+Given a target, nothing is collected but a test for each clause and dtype that binds it, named like
+K2-key_gradients_sum_to_zero-float32, in whatever repository. Options of `attention-spec certify`
+that settle verdicts may follow; they are taken out of pytest's own, lest those of other plugins
+and conftests be in the way. Without a target nothing is done, and nothing imported.
+"""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it, and what is asked
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The only option that is always there."""
+    group = parser.getgroup("attention-spec", "hold an implementation to the specification")
+    named = "module:name, path/to/file.py:name, or a name of [tool.attention-spec.targets]"
+    more = "options of `attention-spec certify`, as --profile or --clause, may go with it"
+    group.addoption("--implementation", metavar="TARGET", help=f"{named}; {more}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Read what is asked, and leave to pytest what is its own."""
+    target = early_config.known_args_namespace.implementation
+    if target is None:
+        return
+    from attention_spec.backends import Unsuitable
+    from attention_spec.certification.options import Parser, add_options, asked
+    from attention_spec.certification.repository import requests
+
+    parser = Parser("attention-spec certify", add_help=False)
+    add_options(parser)
+    try:
+        options, args[:] = parser.parse_known_args(args)
+        (request,) = requests(target, asked(options)).values()
+    except Unsuitable as reason:
+        raise pytest.UsageError(str(reason)) from None
+    early_config.stash[REQUEST] = (target, request)
+
+
+def pytest_collection(session: pytest.Session) -> bool | None:
+    """Collect the clauses, and nothing else; None where there is no target."""
+    config = session.config
+    if config.getoption("--implementation") is None:
+        return None
+    if REQUEST not in config.stash:  # nothing was read: a conftest is too late
+        raise pytest.UsageError("load it by `-p pytest_attention_spec`, or install it")
+    target, request = config.stash[REQUEST]
+    clauses = Clauses.from_parent(session, name=target, nodeid=target, request=request)
+    named = [word for word in config.args if word.startswith(f"{target}::")]
+    found = session.genitems(clauses)
+    session.items = [item for item in found if not named or item.nodeid in named]
+    hook = config.hook
+    hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
+    hook.pytest_collection_finish(session=session)
+    session.testscollected = len(session.items)
+    return True
+
+
+class Clauses(pytest.Collector):
+    """The clauses that bind a target."""
+
+    def __init__(self, *, request: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self.request = request
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """A test for each of them and each dtype. Raises CollectError for a target no good."""
+        from attention_spec.backends import Unsuitable
+        from attention_spec.certification.doors import runs
+
+        try:
+            found = runs(**vars(self.request))
+        except Unsuitable as reason:
+            raise self.CollectError(str(reason)) from None
+        place = _place(self.request.target) or (self.config.rootpath, None)
+        for run in found:
+            yield Clause.from_parent(self, name=run.id, run=run, place=place)
+
+
+class Clause(pytest.Item):
+    """One clause in one dtype. It fails in a line, where the target is, and its report follows.
+
+    A `should` that is broken, and what is known to be, are expected failures: as a certificate has
+    it, they are told and keep nobody from it.
+    """
+
+    def __init__(self, *, run: Any, place: tuple[Path, int | None], **options: Any) -> None:
+        super().__init__(**options)
+        self.run, self.place = run, place
+
+    def runtest(self) -> None:
+        """Raises AssertionError where the clause is broken, and is to hold."""
+        told = self.run.failure()
+        if told is None:
+            return
+        if self.run.known or self.run.force == "should":
+            pytest.xfail(self.run.known or _message(told))
+        raise AssertionError(told)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the target begins, if that is known."""
+        return *self.place, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What is wrong; of an exception that is not a verdict all that pytest has to say."""
+        if not isinstance(excinfo.value, AssertionError):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if (crash := shown.reprcrash) is not None:
+            path, line = self.place
+            crash.path, crash.lineno = str(path), (line or 0) + 1
+            crash.message = _message(str(excinfo.value))
+        return shown
+
+
+def _message(told: str) -> str:
+    """The first line, less the clause, which the name of the test has."""
+    clause, _colon, message = told.partition("\n")[0].partition(": ")
+    return message or clause
+
+
+def _place(origin: str) -> tuple[Path, int] | None:
+    """The file and line, from 0, at which a target begins; None where it has no source."""
+    from attention_spec.subject import named
+
+    found = inspect.unwrap(named(origin))
+    with suppress(TypeError, OSError):
+        return Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1] - 1
+    return None

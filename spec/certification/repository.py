@@ -1,0 +1,170 @@
+"""Targets by name, as a repository keeps them in its pyproject.toml.
+
+    [tool.attention-spec]
+    profile = "quick"                            # for all targets
+
+    [tool.attention-spec.targets.attend]
+    target = "mine.py:attend"                    # from the folder of this file
+    conventions = { idle = "nan" }
+
+    [tool.attention-spec.targets.attend.deviations]
+    C14 = "the kernel multiplies by the scale after masking"
+
+Keys are the fields of a request, with - or _ in their names. What is written for one target goes
+before what is for all, and what is asked beside the file before both; tables are added up.
+"""
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.backends.library import first_line
+from spec.certification.doors import requested
+from spec.certification.settings import Request, selected
+from spec.certification.target.declared import check_deviations
+from spec.certification.target.loading import resolved
+
+FILE, SECTION = "pyproject.toml", "tool.attention-spec"
+IN_FILE = ".py:"  # a target so written begins with a path
+Table = Mapping[str, Any]
+
+
+def _strings(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {  # of a field -> of what is written
+    "str": ("a string", lambda x: isinstance(x, str)),
+    "bool": ("true or false", lambda x: isinstance(x, bool)),
+    "int": ("a whole number", lambda x: type(x) is int),
+    "float": ("a number", lambda x: type(x) in (int, float)),
+    "tuple[str, ...]": ("a list of strings", lambda x: isinstance(x, list) and _strings(x)),
+    "Mapping[str, str]": (
+        "a table of strings",
+        lambda x: isinstance(x, dict) and _strings(x.values()),
+    ),
+}
+KEYS = {
+    name: FORMS[form]
+    for name, field in Request.__dataclass_fields__.items()
+    for form in [str(field.type).removesuffix(" | None")]
+    if form in FORMS
+}
+
+
+def requests(name: str | None, asked: Table) -> dict[str, Request]:
+    """What is to be judged, by name: all targets of the repository, one, or what is written out.
+
+    name: `module:name` or `path/to/file.py:name`, a name in the table, or None for all.
+    asked: fields of a request, which go before those that are written.
+    Raises Unsuitable: nothing to judge, or anything in the file that is no good.
+    """
+    if name is not None and ":" in name:
+        return {name: requested(name, asked)}
+    file, section = _section()
+    if file is None:
+        if name is not None:
+            return {name: requested(name, asked)}
+        raise Unsuitable(f"no target: name one, or several in [{SECTION}.targets] of {FILE}")
+    targets = _targets(file, section)
+    if name is not None and name not in targets:
+        raise Unsuitable(f"{file} has no target {name!r}: choose from {', '.join(targets)}")
+    chosen = targets if name is None else {name: targets[name]}
+    return {word: _requested(_added(written, asked)) for word, written in chosen.items()}
+
+
+def _section() -> tuple[Path | None, Table]:
+    """The next file, from here upwards, that has the section, and the section."""
+    for folder in (here := Path.cwd(), *here.parents):
+        file = folder / FILE
+        if not file.is_file():
+            continue
+        try:
+            written = tomllib.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise Unsuitable(f"{file}: {first_line(error)}") from None
+        section = _table(written.get("tool", {}), f"{file}: tool").get("attention-spec")
+        if section is not None:
+            return file, _table(section, f"{file}: {SECTION}")
+    return None, {}
+
+
+def _targets(file: Path, section: Table) -> dict[str, Table]:
+    """The fields of each request that the file names, all of them checked."""
+    place = f"{file}: {SECTION}"
+    shared = {key: value for key, value in section.items() if key != "targets"}
+    common = _fields(shared, place, file.parent)
+    if "target" in common:
+        raise Unsuitable(f"{place}: write target in a table {SECTION}.targets.NAME")
+    targets = _table(section.get("targets", {}), f"{place}.targets")
+    if not targets:
+        raise Unsuitable(f"{place}.targets: there are none")
+    found: dict[str, Table] = {}
+    for name, written in targets.items():
+        where = f"{place}.targets.{name}"
+        if not re.fullmatch(r"\w[\w.-]*", name):
+            raise Unsuitable(f"{where}: a name has letters, digits, _, - and . only")
+        own = _fields(_table(written, where), where, file.parent)
+        found[name] = _added(common, own)
+        _check(found[name], where)
+    return found
+
+
+def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
+    """What a table says of a request. Raises Unsuitable: no such key, or no such value."""
+    found = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in KEYS:
+            choices = ", ".join(name for name in KEYS if name != "specification")
+            raise Unsuitable(f"{place}: unknown key {key!r}: choose from {choices}")
+        form, fits = KEYS[name]
+        if not fits(value):
+            raise Unsuitable(f"{place}.{key}: got {value!r}, want {form}")
+        is_path = name == "description" or (name == "target" and IN_FILE in value)
+        found[name] = os.path.relpath(folder / value) if is_path else value
+        if name == "target" and not is_path and str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    return found
+
+
+def _check(fields: Table, place: str) -> None:
+    """Raises Unsuitable, with the place, for what can be seen before anything is judged."""
+    if ":" not in fields.get("target", ""):
+        raise Unsuitable(f"{place}.target: write module:name or path/to/file.py:name")
+    try:
+        request = _requested(fields)
+        clauses = resolved(request.specification)
+        selected(clauses, request.clauses)
+        for number, reason in request.deviations.items():
+            about = clauses[number].about if number in clauses else ""
+            check_deviations({number: reason}, clauses, about)
+    except Unsuitable as reason:
+        raise Unsuitable(f"{place}: {reason}") from None
+
+
+def _requested(fields: Table) -> Request:
+    return requested(fields["target"], {k: x for k, x in fields.items() if k != "target"})
+
+
+def _added(first: Table, then: Table) -> dict[str, Any]:
+    """Both, the latter going before the former, and tables added up."""
+    both = {
+        name: {**first[name], **then[name]}
+        for name in first.keys() & then.keys()
+        if isinstance(first[name], Mapping)
+    }
+    return {**first, **then, **both}
+
+
+def _table(found: Any, place: str) -> Table:
+    if not isinstance(found, dict):
+        raise Unsuitable(f"{place}: got {found!r}, want a table")
+    return found

@@ -1,0 +1,65 @@
+"""Several targets, one after another: those that are not certified in full, and a table of all."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.certification.attended import certified
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.text import save_report
+from spec.certification.settings import Request
+
+GRAVITY = (0, 3, 1, 2)  # exit codes, the worst last
+HEAD = ("target", "verdict", "holds", "violated", "should", "seconds")
+
+
+def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
+    """Print what came of each request, and return the worst exit code of a single one.
+
+    folder: where the report of each is put, in a folder of its name.
+    """
+    rows: list[tuple[str, ...]] = [HEAD]
+    codes = [0]
+    try:
+        for name, request in requests.items():
+            code, row = _judged(name, request, folder)
+            rows.append(row)
+            codes.append(code)
+    finally:  # whoever interrupts sees what was done by then
+        print(_table(rows))
+    return max(codes, key=GRAVITY.index)
+
+
+def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tuple[str, ...]]:
+    """The exit code of one request and its row, once its certificate is told."""
+    try:
+        certificate = certified(request, sys.stderr)
+    except Unsuitable as reason:
+        return 2, (name, f"error: {reason}")
+    if folder is not None:
+        save_report(certificate, folder / name)
+    if not certificate.passed:
+        print(certificate, flush=True)
+    return certificate.exit_code, _row(name, certificate)
+
+
+def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
+    """As the certificate begins, and its figures; a broken `should` is not counted as violated."""
+    verdict = str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
+    musts = sum(verdict.force == "must" for verdict in certificate.failures)
+    counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
+    return (name, verdict, *map(str, counts), f"{certificate.timings['total']:.1f}")
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Words to the left and figures to the right; what is longer than a verdict has the line."""
+    figured = [row for row in rows if len(row) == len(HEAD)]
+    name = max(len(row[0]) for row in rows)
+    words = max(len(row[1]) for row in figured)
+    widths = [max(len(row[i]) for row in figured) for i in range(2, len(HEAD))]
+    lines = []
+    for first, verdict, *figures in rows:
+        right = [f"{x:>{width}}" for x, width in zip(figures, widths, strict=False)]
+        lines.append("  ".join([f"{first:<{name}}", f"{verdict:<{words}}", *right]).rstrip())
+    return "\n".join(lines)

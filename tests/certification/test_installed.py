@@ -1,0 +1,175 @@
+"""What strangers have: a wheel, no checkout, and perhaps a package of theirs that is named spec."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests import shell
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDERS = ("spec", "attention_spec", "implementations", "oracles")
+FILES = ("pytest_attention_spec.py", "pyproject.toml", "README.md", "LICENSE")
+BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+SCRIPT = (
+    "from importlib.metadata import entry_points as found; "
+    "(command,) = found(group='console_scripts', name='attention-spec'); "
+    "raise SystemExit(command.load()())"
+)
+COMMAND = ("-P", "-c", SCRIPT)  # as the file does that pip makes of it
+MODULE = ("-m", "attention_spec")
+PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
+FEW = (*shell.FEW, "--clause", "A1,V2")
+ATTEND = """\
+import numpy as np
+
+def attend(query, key, value):
+    s = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1], dtype=query.dtype)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ value
+"""
+CONFTEST = """\
+import sys
+import spec
+
+def pytest_addoption(parser):
+    parser.addoption("--device")
+
+def pytest_unconfigure(config):
+    used = [name for name in sys.modules if name.startswith("attention_spec")]
+    assert bool(used) == bool(config.getoption("--implementation")), used
+    assert spec.THEIRS
+"""
+THEIRS = {
+    "spec/__init__.py": "THEIRS = True\n",
+    "spec/kernels.py": ATTEND,
+    "mine.py": "from spec.kernels import attend\n",
+    "wrong.py": "import mine\n\ndef attend(q, k, v):\n    return 2 * mine.attend(q, k, v)\n",
+    "conftest.py": CONFTEST,
+    "tests/test_mine.py": "def test_mine():\n    pass\n",
+}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """A folder that holds what is installed, and nothing else."""
+    source, site = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    for name in FOLDERS:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, source / name, ignore=ignored)
+    for name in FILES:
+        shutil.copy2(ROOT / name, source / name)
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, "."], cwd=source, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = source.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    return site
+
+
+@pytest.fixture
+def run(site, tmp_path):
+    """A command of somebody who stands in a folder of his own."""
+    others = [path for path in sys.path if Path(path).resolve() not in (ROOT, Path.cwd())]
+
+    def run(*words, program=COMMAND):
+        return shell.run(*words, cwd=tmp_path, program=program, path=[str(site), *others])
+
+    return run
+
+
+def put(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def test_a_wheel_has_all_that_is_in_the_folders(site):
+    def files(root):
+        found = (path for name in FOLDERS for path in (root / name).rglob("*.*"))
+        kinds = (".py", ".md") if root == site else (".py",)
+        return {str(p.relative_to(root)) for p in found if p.suffix in kinds}
+
+    assert files(site) == files(ROOT) | {"spec/README.md", "spec/incidents.md"}
+
+
+def test_the_command_judges_where_nothing_else_is(run, tmp_path):
+    put(tmp_path, {"mine.py": ATTEND, "broken.py": "def attend(q k v):\n"})
+    done = run("certify", "mine.py:attend", *FEW)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("attend: certified\n")
+    assert "python -m attention_spec certify mine.py:attend" in done.stdout
+    done = run("certify", "broken.py:attend", *FEW)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "broken.py cannot be imported: SyntaxError: " in done.stderr
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_a_target_may_need_a_folder_named_spec(package, run, tmp_path):
+    put(tmp_path, THEIRS)
+    if not package:
+        (tmp_path / "spec" / "__init__.py").unlink()
+    done = run("certify", "mine.py:attend", *FEW)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_package_named_spec_may_be_of_no_use_to_anybody(run, tmp_path):
+    put(tmp_path, {"spec.py": "raise RuntimeError('this is not yours')\n", "mine.py": ATTEND})
+    done = run("certify", "mine:attend", *FEW, program=MODULE)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_both_packages_are_imported_side_by_side(run, tmp_path):
+    put(tmp_path, THEIRS)
+    names = "CLAUSES, assert_attention, certify, parametrize_with_clauses"
+    code = f"import spec; from attention_spec import {names}; assert spec.THEIRS; CLAUSES['K2']"
+    done = run(program=("-c", code))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("names", [("spec", "attention_spec"), ("attention_spec", "spec")])
+def test_two_names_of_ours_are_one_package(names, run):
+    first, second = names
+    lines = [
+        f"import {first}.subject, {second}.backends, sys",
+        f"assert {first} is {second}",
+        f"assert {first}.subject.Refused is {second}.subject.Refused",
+        f"assert sys.modules['{first}.backends'] is {second}.backends",
+        f"assert {second}.backends.__spec__.name == '{first}.backends'",
+    ]
+    done = run(program=("-P", "-c", "; ".join(lines)))
+    assert done.returncode == 0, done.stderr
+
+
+def test_pytest_collects_the_clauses_and_nothing_else(run, tmp_path):
+    put(tmp_path, THEIRS)
+    few = (*FEW, "--clause", "V9", "--device", "cpu")
+    words = ("--implementation", "wrong.py:attend", *few, "--junitxml", "x.xml")
+    done = run(*words, program=PYTEST)
+    assert done.returncode == 1, done.stdout + done.stderr
+    cases = ElementTree.parse(tmp_path / "x.xml").findall(".//testcase")
+    assert [(case.get("classname"), case.get("name")) for case in cases] == [
+        ("wrong.py:attend", "A1-the_output_is_that_of_the_definition-float32"),
+        ("wrong.py:attend", "V2-constant_values_give_that_constant-float32"),
+        ("wrong.py:attend", "V9-values_may_be_subnormal-float32"),
+    ]
+    *musts, should = cases
+    assert should.find("skipped").get("type") == "pytest.xfail"
+    for case in musts:
+        failure = case.find("failure")
+        assert re.fullmatch(r"at \(.+\): got .+, want .+ within .+", failure.get("message"))
+        assert "from wrong import attend" in failure.text
+
+
+def test_pytest_is_what_it_was_where_there_is_no_target(run, tmp_path):
+    put(tmp_path, THEIRS)
+    done = run(program=PYTEST)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
