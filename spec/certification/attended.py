@@ -33,15 +33,16 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
     """Let a person see what a supervisor does, and stop it. file: where a certificate is kept."""
     if file is not None:
         supervisor.now_and_then = keeping(supervisor, file)
+    wanted = True
     try:
         with progress(stream) as supervisor.report, stopping(supervisor.stop):
             yield
     except KeyboardInterrupt:
-        raise  # who has seen enough is shown no more
-    except BaseException:
-        stream.write(str(supervisor.printed))
+        wanted = False  # who has seen enough is shown no more
         raise
-    stream.write(str(supervisor.printed))
+    finally:
+        if wanted:
+            stream.write(str(supervisor.printed))
 
 
 def keeping(supervisor: Supervisor, file: str, every: float = EVERY) -> Callable[[], None]:
