@@ -121,6 +121,7 @@ def test_a_wrong_gradient_says_nothing_of_the_output() -> None:
 def test_outside_of_its_cause_a_fault_is_certified_and_says_where() -> None:
     certificate = judged("ignores_causality", where="not causal")
     assert certificate.passed
+    assert (certificate.region.sentence, certificate.region.passed) == ("not causal", True)
     assert str(certificate).startswith("ignores_causality: certified where not causal\n")
     assert "not causal" in certificate.command
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
+from spec.certification.ledger.files import in_lines, written
 from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
 from spec.kinds import kind_of
@@ -105,8 +105,7 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
-        fields = (f"{json.dumps(name)}: {_lines(x)}" for name, x in self.to_json().items())
-        written(Path(path), "{\n" + ",\n".join(fields) + "\n}\n")
+        written(Path(path), in_lines(self.to_json()))
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON has it, `passed` and the ledger included."""
@@ -123,13 +122,6 @@ class Certificate:
         from spec.certification.ledger.text import report
 
         return report(self)
-
-
-def _lines(x: Any) -> str:
-    """A value as JSON, the items of a list in a line each."""
-    if not isinstance(x, list):
-        return json.dumps(x, allow_nan=False)
-    return "[\n" + ",\n".join(json.dumps(item, allow_nan=False) for item in x) + "\n]"
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
@@ -175,7 +167,7 @@ def certificate(
         profile=request.profile,
         advice=survey.advice if any(map(_blocks, verdicts)) else (),
         causes=diagnosis.causes,
-        region=diagnosis.region,
+        region=_region(request, diagnosis, verdicts),
         where=request.where,
         **{name: getattr(survey, name) for name in kept},
     )
@@ -192,6 +184,14 @@ def _shown(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
     if not verdict.causes:
         return verdict
     return replace(verdict, counterexample=causes[verdict.causes[0]].counterexample)
+
+
+def _region(request: Request, diagnosis: Diagnosis, verdicts: Iterable[Verdict]) -> Region:
+    """What is left; where no causes were looked for, all of it or nothing that is known."""
+    if diagnosis.causes:
+        return diagnosis.region
+    held = not any(_blocks(v) or v.outcome in ("blocked", "crashed") for v in verdicts)
+    return Region.outside((), request.where, held)
 
 
 def _blocks(verdict: Verdict) -> bool:
@@ -237,12 +237,3 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
-
-
-def written(path: Path, text: str) -> None:
-    """Put `text` at `path` in one step, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(name, path)

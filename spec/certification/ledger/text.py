@@ -8,7 +8,8 @@ from pathlib import Path
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
-from spec.certification.ledger.certificate import Certificate, grouped, written
+from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.files import written
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {

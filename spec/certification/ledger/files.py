@@ -1,0 +1,28 @@
+"""Files that are written whole or not at all, and JSON that can be read by lines."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def in_lines(fields: Mapping[str, Any]) -> str:
+    """JSON with a line for each field, and one for each item of those that are lists."""
+    return "{\n" + ",\n".join(f"{json.dumps(n)}: {_value(x)}" for n, x in fields.items()) + "\n}\n"
+
+
+def _value(x: Any) -> str:
+    if not isinstance(x, list):
+        return json.dumps(x, allow_nan=False)
+    return "[\n" + ",\n".join(json.dumps(item, allow_nan=False) for item in x) + "\n]"
+
+
+def written(path: Path, text: str) -> None:
+    """Put `text` at `path` in one step, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(name, path)
