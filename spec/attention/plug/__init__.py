@@ -8,7 +8,7 @@ from spec.attention.plug.signature import signature_of
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends import known
-from spec.backends.calling import behind, library_of
+from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
 LAYOUTS = ("bhld", "blhd")
@@ -52,6 +52,7 @@ def implementation(
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions=conventions or getattr(function, "conventions", {}),
         origin=origin,
+        notes=named(wrapped.signature.unused),
         **_beside(wrapped, {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}),
     )
 

@@ -102,7 +102,7 @@ class Examiner:
             items=tuple(item for item, verdict in unbound.items() if verdict is None),
             settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
             refusals=self.probed.refusals,
-            notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
+            notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),
             advice=self._advice(),
             command=self.request.command(),
         )
