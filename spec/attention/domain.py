@@ -75,6 +75,8 @@ class Problems:
             together(MASK, CAUSAL): masked and self.causal,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
+            Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
+            Capability.QUERIES: self.tiled == "queries" or self.least[2] > 1,
         }
         return holding(asked)
 
@@ -167,6 +169,10 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
         Capability.WIDTHS in answers and not domain.equal_widths,
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
+        Capability.SEVERAL in answers,
+        Capability.QUERIES in answers,
+        scope.multiples.get("lengths", 1),
+        scope.multiples.get("widths", 1),
     )
 
 

@@ -12,8 +12,10 @@ from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.options import PAIRS, Capability, together
-from spec.attention.plug import LAYOUTS, implementation, program
-from spec.attention.plug.conventions import fitted, under
+from spec.attention.plug import implementation, program
+from spec.attention.plug.conventions import under
+from spec.attention.plug.layouts import LAYOUTS
+from spec.attention.plug.narrowing import fitted, narrower
 from spec.attention.plug.trials import core, kinds, square, telling
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS
@@ -74,13 +76,15 @@ KIND = Kind(
     problem=Problem,
     definition="A1",
     core=square,
-    beyond=core,
+    beyond=lambda dtype: core(dtype, N=5, M=7, D=11),
     fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
     load=implementation,
     told=lambda found: not inspect.isclass(found),
-    layouts=LAYOUTS,
+    layouts={name: layout.words for name, layout in LAYOUTS.items()},
+    narrower=narrower,
+    multiples=("lengths", "widths"),
     kinds=kinds,
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},

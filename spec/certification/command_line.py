@@ -21,7 +21,7 @@ from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
 from spec.certification.progress import progress
-from spec.certification.settings import LAYOUTS, PROFILES, Request, selected
+from spec.certification.settings import LAYOUTS, MULTIPLES, PROFILES, Request, selected
 from spec.certification.target.declared import declared, pairs
 from spec.certification.target.loading import resolved
 from spec.kind import never
@@ -126,6 +126,8 @@ def _add_certify_options(certify: argparse.ArgumentParser) -> None:
     add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, default="bhld", help="order of the axes (default: bhld)")
+    for axes in MULTIPLES:
+        add(f"--{axes}", type=int, metavar="N", help=f"only {axes} that are multiples of N")
     add("--description", metavar="FILE", help="how a target is built, named and called")
     add("--device", default="cpu", help="cpu or cuda (default: cpu)")
     listed: dict[str, Any] = {"action": "append", "default": []}
