@@ -102,7 +102,8 @@ class Kind:
     our making shows; of a stranger's, None. known: what other people's are known to break.
     described: what a file says of how a target is built and called, if this kind has such files.
     narrower: a record of which nothing is answered, asked about less and less. multiples: which
-    sizes may be declared to be multiples of a number.
+    sizes may be declared to be multiples of a number. tiles: of which number lengths may have to be
+    multiples, where a kind of problem is refused at others.
     """
 
     about: str
@@ -118,6 +119,7 @@ class Kind:
     layouts: Mapping[str, str] = field(default_factory=lambda: {"bhld": ""})
     narrower: Callable[[Any], Iterable[Any]] = nothing
     multiples: tuple[str, ...] = ()
+    tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Callable[[str], Kinds] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)

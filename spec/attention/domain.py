@@ -84,7 +84,7 @@ class Problems:
     def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
         kind, causal = _kind(draw, self, scope.answers)
-        size = sizes(draw, _limits(self, scope))
+        size = sizes(draw, _limits(self, scope, _asked(kind, causal)))
         scale = _scale(draw, self, scope.answers, causal)
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
         q, k, v, dout = entries.drawn(draw, self.families, size.shapes, seeded)
@@ -156,9 +156,22 @@ def _scale(
     return pick(draw, (*not_asked, *scales))
 
 
-def _limits(domain: Problems, scope: Scope) -> Limits:
-    """What sizes the domain and the scope both allow."""
+def _asked(kind: str, causal: bool) -> frozenset[str]:
+    """What a problem with this kind of mask is, whatever its sizes are."""
+    masked = kind != "none"
+    asked = {
+        Capability.MASK: kind in kinds.BOOLEAN,
+        Capability.BIAS: kind in kinds.ADDITIVE,
+        Capability.CAUSAL: causal,
+        together(MASK, CAUSAL): masked and causal,
+    }
+    return holding(asked)
+
+
+def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
+    """What sizes the domain and the scope both allow for what is asked."""
     answers = scope.answers
+    tiles = [scope.multiples.get(kind, 1) for kind in ("lengths", *asked)]
     return Limits(
         scope.reach,
         domain.least,
@@ -171,7 +184,7 @@ def _limits(domain: Problems, scope: Scope) -> Limits:
         domain.wide,
         Capability.SEVERAL in answers,
         Capability.QUERIES in answers,
-        scope.multiples.get("lengths", 1),
+        max(tiles),
         scope.multiples.get("widths", 1),
     )
 

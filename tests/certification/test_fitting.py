@@ -136,3 +136,11 @@ def test_only_multiples_are_drawn_for_who_takes_no_others(number: str) -> None:
         "takes lengths that are no multiples of 16",
         "takes widths that are no multiples of 8",
     }
+
+
+def test_a_kind_that_is_answered_in_tiles_alone_is_asked_there() -> None:
+    note = "takes {} only at lengths that are multiples of 8 [float32]"
+    certificate = certify(shapes.masks_in_tiles, **FEW | {"clauses": "A1,M3,M5,M20,C2"})
+    assert certificate.notes == (note.format("a boolean mask"), note.format("an additive mask"))
+    assert {v.outcome for v in certificate.verdicts} == {"holds"}
+    assert sum(v.refused for v in certificate.verdicts) == 0

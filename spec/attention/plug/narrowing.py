@@ -10,10 +10,11 @@ from itertools import product
 import numpy as np
 
 from spec.attention.notation import Problem
-from spec.attention.options import Capability
+from spec.attention.options import Capability, kinds_of
 from spec.attention.record import Implementation
 
-MULTIPLES = (1, 8, 16, 32, 64, 128)
+TILES = (8, 16, 32, 64, 128)
+MULTIPLES = (1, *TILES)
 ALONE: Mapping[str, str] = {
     "": "",
     Capability.QUERIES: "one query",
@@ -58,7 +59,9 @@ def fitted(record: Implementation, problem: Problem) -> Problem:
         N = min(N, 1)
     if Capability.LENGTHS not in answers:
         N = M = min(N, M)
-    sizes = dict(zip("NM", _multiples(record.multiples.get("lengths", 1), N, M), strict=True))
+    tile = record.multiples.get("lengths", 1)
+    tile = max(tile, *(record.multiples.get(kind, 1) for kind in ("", *kinds_of(problem))))
+    sizes = dict(zip("NM", _multiples(tile, N, M), strict=True))
     if Capability.QUERIES not in answers:
         sizes["N"] = N
     widths = _multiples(record.multiples.get("widths", 1), problem.D, problem.E)

@@ -20,7 +20,7 @@ from spec.certification.settings import Request, check_conventions, concerning, 
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
-from spec.certification.target.probing import Probed, probed
+from spec.certification.target.probing import IN_SINGLE, Probed, probed
 from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
 from spec.kind import Guarded, unchanged
@@ -185,8 +185,8 @@ class Examiner:
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"
         message = str(finding.violation) if finding.violation else finding.refusal
-        if finding.violation and dtype == "float64" and self.probed.notes:
-            message = f"{self.probed.notes[0]}: {message}"
+        if finding.violation and dtype == "float64" and IN_SINGLE in self.probed.notes:
+            message = f"{IN_SINGLE}: {message}"
         if not finding.examples and finding.violation is None:
             outcome = "refused"
         return replace(
