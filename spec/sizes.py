@@ -18,6 +18,7 @@ from spec.notation import Array
 
 T = TypeVar("T")
 Reach = Literal["small", "quick", "standard", "deep"]
+Tiled = Literal["", "keys", "queries", "ends"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
@@ -35,6 +36,11 @@ EXTENTS: Mapping[Reach, tuple[str, ...]] = {
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
 }
 TILED = (*EDGES[3:], 47, 48, 49, 95, 96, 97, 191, 192, *LONG[:3])
+TILES: Mapping[Tiled, tuple[int, ...]] = {
+    "keys": TILED,
+    "queries": TILED,
+    "ends": (65, 129, 257, 513, 1025, 1300),
+}
 LENGTHS: Mapping[str, tuple[int, ...]] = {
     "small": SMALL,
     "wide": SMALL,
@@ -83,7 +89,8 @@ class Limits:
     """What sizes may be drawn.
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
-    tiled: enough keys for several tiles and few queries, or the other way round.
+    tiled: enough keys for several tiles and few queries, or the other way round; "ends": as many
+    keys as tiles hold, and a few more.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
     several: B and H may be more than one. queries: so may N. lengths, widths: N and M, and D and E,
@@ -94,7 +101,7 @@ class Limits:
     least: tuple[int, int, int, int]
     square: bool
     modest: bool
-    tiled: Literal["", "keys", "queries"]
+    tiled: Tiled
     grouped: bool | None
     free_width: bool
     empty: bool
@@ -150,9 +157,9 @@ def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple
         both = min(max(least_n, least_m, pick(draw, wanted(lengths))), longest)
         return (both, both) if limits.queries else (1, 1)
     if limits.tiled:
-        some = wanted(SMALL if limits.reach == "small" else TILED)
+        some = wanted(SMALL if limits.reach == "small" else TILES[limits.tiled])
         few, many = pick(draw, wanted(SMALL)), pick(draw, some)
-        N, M = (few, many) if limits.tiled == "keys" else (many, few)
+        N, M = (many, few) if limits.tiled == "queries" else (few, many)
         N, M = max(least_n, N), max(least_m, M)
     else:
         N, M = max(least_n, pick(draw, wanted(lengths))), max(least_m, pick(draw, wanted(lengths)))

@@ -77,7 +77,7 @@ KIND = Kind(
     problem=Problem,
     definition="A1",
     core=square,
-    beyond=lambda dtype: core(dtype, N=5, M=7, D=11),
+    beyond=lambda dtype: core(dtype, D=7),
     fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
