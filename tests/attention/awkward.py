@@ -111,6 +111,7 @@ def masked() -> Iterator[Problem]:
     """Boolean masks in every form, some with causality, some with idle queries."""
     yield draw(mask=permits(2, 4, 5, 7))
     yield draw(mask=permits(2, 4, 5, 7), size=30.0)
+    yield draw(mask=permits(2, 4, 5, 7), size=2.0**107)
     yield draw(H=2, G=2, mask=permits(2, 2, 5, 7))
     yield draw(B=3, H=2, G=2, N=67, M=4, mask=permits(67, 4))
     yield draw(mask=permits(2, 1, 5, 7), causal=True)

@@ -165,6 +165,12 @@ def fills_with_minus_ten_thousand(s: Array, allowed: Array) -> Array:
 
 
 @wrong("weigh", incident="I11")
+def fills_with_minus_1e30(s: Array, allowed: Array) -> Array:
+    """Forbids with -1e30, below which no score is thought to be."""
+    return softmax(forbid(s, allowed, -1e30))
+
+
+@wrong("weigh", incident="I11")
 def adds_minus_a_billion(s: Array, allowed: Array) -> Array:
     """Adds -1e9 to forbidden scores, which drowns them, so that an idle row is nearly flat."""
     return softmax(s + np.where(allowed, 0, s.dtype.type(-1e9)))
