@@ -144,3 +144,14 @@ def test_a_kind_that_is_answered_in_tiles_alone_is_asked_there() -> None:
     assert certificate.notes == (note.format("a boolean mask"), note.format("an additive mask"))
     assert {v.outcome for v in certificate.verdicts} == {"holds"}
     assert sum(v.refused for v in certificate.verdicts) == 0
+
+
+def test_what_is_sometimes_refused_is_a_line_for_each_reason_whatever_sizes_it_names() -> None:
+    certificate = certify(shapes.short, profile="quick", dtypes=("float32",), clauses="A,S,X,V")
+    said = {v.message for v in certificate.verdicts if v.refused}
+    assert len(said) > 2
+    (line,) = (x for x in str(certificate).splitlines() if x.startswith("sometimes refused"))
+    refused = sum(v.refused for v in certificate.verdicts)
+    assert line.startswith(f"sometimes refused: {refused} of ")
+    assert "ValueError: at most 16 keys: got (" in line
+    assert line.endswith(" queries (or with other numbers)")
