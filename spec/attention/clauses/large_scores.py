@@ -97,7 +97,7 @@ def large_scores_stay_finite(attention: Implementation, problem: Problem) -> Non
 
 @clause(
     "S15",
-    over=Problems(families=("vast",), masks=(*PLAIN, *BOOLEAN)),
+    over=Problems(families=("vast",), masks=(*PLAIN, *BOOLEAN), modest=True),
     catches={"starts_the_maximum_at_minus_1e30", "fills_with_minus_1e30"},
 )
 def scores_may_be_as_large_as_numbers_are(attention: Implementation, problem: Problem) -> None:
