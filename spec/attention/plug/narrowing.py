@@ -54,22 +54,23 @@ def fitted(record: Implementation, problem: Problem) -> Problem:
         problem = problem.but(causal=True)
     if Capability.SEVERAL not in answers:
         problem = problem.part("B", slice(1)).part("H", slice(1)).part("G", slice(1))
-    N, M = problem.N, problem.M
-    if Capability.QUERIES not in answers:
-        N = min(N, 1)
-    if Capability.LENGTHS not in answers:
-        N = M = min(N, M)
-    tile = record.multiples.get("lengths", 1)
-    tile = max(tile, *(record.multiples.get(kind, 1) for kind in ("", *kinds_of(problem))))
-    sizes = dict(zip("NM", _multiples(tile, N, M), strict=True))
-    if Capability.QUERIES not in answers:
-        sizes["N"] = N
-    widths = _multiples(record.multiples.get("widths", 1), problem.D, problem.E)
-    for axis, size in {**sizes, **dict(zip("DE", widths, strict=True))}.items():
+    for axis, size in _sizes(record, problem).items():
         length = getattr(problem, axis)
         if size != length:
             problem = problem.part(axis, np.arange(size) % length)  # over and over again
     return problem
+
+
+def _sizes(record: Implementation, problem: Problem) -> dict[str, int]:
+    """The lengths of N, M, D and E that a problem is to have."""
+    one_query, multiples = Capability.QUERIES not in record.answers, record.multiples
+    N, M = min(problem.N, 1) if one_query else problem.N, problem.M
+    if Capability.LENGTHS not in record.answers:
+        N = M = min(N, M)
+    tiles = [multiples.get(kind, 1) for kind in ("lengths", *kinds_of(problem))]
+    many, keys = _multiples(max(tiles), N, M)
+    D, E = _multiples(multiples.get("widths", 1), problem.D, problem.E)
+    return {"N": N if one_query else many, "M": keys, "D": D, "E": E}
 
 
 def _multiples(number: int, one: int, other: int) -> tuple[int, int]:
