@@ -23,6 +23,7 @@ class Scope:
     """What may be asked of an implementation: the part of a domain that is drawn from.
 
     answers: the kinds of problem it answers. conventions: what it chose where it had a choice.
+    multiples: of what number "lengths" and "widths" are, where not all are asked.
     """
 
     dtype: str = "float64"
@@ -30,6 +31,7 @@ class Scope:
     conventions: Mapping[str, str] = field(default_factory=dict)
     rounding: Grade = "strict"
     reach: Reach = "standard"
+    multiples: Mapping[str, int] = field(default_factory=dict)
 
 
 def strategy(

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spec.domain import SEEDS
-from spec.formats import rounded
+from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
 from spec.sizes import Shapes, pick
 
@@ -35,6 +35,10 @@ Numbers = Callable[[Chance, Shape], Array]
 # ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
 LARGEST_SCORE = dict.fromkeys(DTYPES, 2.0**18) | {"float16": 2.0**12}
 LARGEST_ENTRY = dict.fromkeys(DTYPES, 2.0**20) | {"float16": 2.0**3}
+# The same where scores are as large as can be: a tenth of the largest number leaves room for the
+# difference of two, for powers of two, and for whoever counts a maximum of none as one of these.
+# In float64 there has to be room in the sums of a budget as well.
+VAST = {name: x.max / 10 for name, x in FORMATS.items()} | {"float64": 2.0**1012}
 
 
 def lattice(chance: Chance, shape: Shape) -> Array:
@@ -108,6 +112,14 @@ def tiny(chance: Chance, shapes: Shapes) -> Entries:
     return q / 64, k / 64, v / 1024, dout / 1024
 
 
+def vast(chance: Chance, shapes: Shapes) -> Entries:
+    """Scores as large as the format can take, of either sign or all below zero."""
+    q, k, v, dout = _each(normal, chance, shapes)
+    if chance.random() < 0.5:
+        q, k = np.abs(q), -np.abs(k)
+    return q * 2.0**511, k * 2.0**511, v, dout
+
+
 ALIKE: Mapping[str, Numbers] = {  # in every array
     "lattice": lattice,
     "ties": ties,
@@ -122,19 +134,23 @@ FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
     "ahead": ahead,
     "offset": offset,
     "tiny": tiny,
+    "vast": vast,
 }
 EXACT = ("lattice", "ties")
-ALL = tuple(FAMILIES)
+ALL = tuple(name for name in FAMILIES if name != "vast")
 
 
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
-    most = LARGEST_ENTRY[dtype]
-    q, k, v, dout = (_at_most(x, most) for x in (q, k, v, dout))
-    dout = _at_most(dout, most / 8)  # gradients are sums over many queries and heads
+    most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
+    v, dout = _at_most(v, most), _at_most(dout, most / 8)  # gradients are sums over many queries
+    if family == "vast":
+        score = VAST[dtype]
+        most = score**0.5
+    q, k = _at_most(q, most), _at_most(k, most)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
-    q = q * _power_of_two(LARGEST_SCORE[dtype] / reach) if reach > LARGEST_SCORE[dtype] else q
+    q = q * _power_of_two(score / reach) if reach > score else q
     q, k, v, dout = (rounded(x, dtype) for x in (q, k, v, dout))
     return q, k, v, dout
 

@@ -5,7 +5,7 @@ differs stands in one record. What a kind leaves out has a default that claims n
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -83,7 +83,8 @@ class Kind:
     about: as clauses and records name it. noun: in words, with an article. problem: the class
     of its problems. definition: the number of the clause without which nothing is certified.
     first: the function that every record has, which is put a problem of the core before all else.
-    told: whether something callable is of this kind by the look of it. layouts: of its arrays.
+    told: whether something callable is of this kind by the look of it. layouts: of its arrays, and
+    their axes in words.
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
     refused, some of that kind. trials: for each function that may refuse even the core, its
     capability and problems for it. ask: how a function is put a problem by itself. fitted: a
@@ -106,6 +107,9 @@ class Kind:
     telltale: functions that are wrong where the first one is, and there alone.
     compares: for a function, the numbers of the clauses that hold its answer to any problem to the
     definition's. vocabulary: the words for problems; by default, those for options and lengths.
+    narrower: a record of which nothing is answered, asked about less and less. multiples: which
+    sizes may be declared to be multiples of a number. tiles: of which number lengths may have to be
+    multiples, where a kind of problem is refused at others.
     """
 
     about: str
@@ -118,7 +122,10 @@ class Kind:
     load: Callable[..., Any]
     first: str = "forward"
     told: Callable[[Any], bool] = never
-    layouts: tuple[str, ...] = ("bhld",)
+    layouts: Mapping[str, str] = field(default_factory=lambda: {"bhld": ""})
+    narrower: Callable[[Any], Iterable[Any]] = nothing
+    multiples: tuple[str, ...] = ()
+    tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Callable[[str], Kinds] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)

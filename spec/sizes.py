@@ -9,7 +9,7 @@ cheap, and the faults that need two long axes are looked for at the edges.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Literal, Self, TypeVar
 
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ from spec.notation import Array
 
 T = TypeVar("T")
 Reach = Literal["small", "quick", "standard", "deep"]
+Tiled = Literal["", "keys", "queries", "ends"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
@@ -35,6 +36,11 @@ EXTENTS: Mapping[Reach, tuple[str, ...]] = {
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
 }
 TILED = (*EDGES[3:], 47, 48, 49, 95, 96, 97, 191, 192, *LONG[:3])
+TILES: Mapping[Tiled, tuple[int, ...]] = {
+    "keys": TILED,
+    "queries": TILED,
+    "ends": (65, 129, 257, 513, 1025, 1300),
+}
 LENGTHS: Mapping[str, tuple[int, ...]] = {
     "small": SMALL,
     "wide": SMALL,
@@ -83,20 +89,27 @@ class Limits:
     """What sizes may be drawn.
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
-    tiled: enough keys for several tiles and few queries, or the other way round.
+    tiled: enough keys for several tiles and few queries, or the other way round; "ends": as many
+    keys as tiles hold, and a few more.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
+    several: B and H may be more than one. queries: so may N. lengths, widths: N and M, and D and E,
+    are multiples of that; a single query is not.
     """
 
     reach: Reach
     least: tuple[int, int, int, int]
     square: bool
     modest: bool
-    tiled: Literal["", "keys", "queries"]
+    tiled: Tiled
     grouped: bool | None
     free_width: bool
     empty: bool
     wide: bool = False
+    several: bool = True
+    queries: bool = True
+    lengths: int = 1
+    widths: int = 1
 
 
 @cache
@@ -114,10 +127,11 @@ def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
     wide = limits.wide and limits.reach != "small"
     extent = "wide" if wide else pick(draw, EXTENTS[limits.reach])
     lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
-    D = pick(draw, WIDE if extent == "wide" else WIDTHS)
-    E = pick(draw, (D, *WIDTHS)) if limits.free_width else D
+    width = partial(up, limits.widths)
+    D = pick(draw, width(WIDE if extent == "wide" else WIDTHS))
+    E = pick(draw, width((D, *WIDTHS))) if limits.free_width else D
     N, M = _lengths(draw, limits, lengths)
-    room = max(1, MOST_SCORES // (N * M))
+    room = max(1, MOST_SCORES // (N * M)) if limits.several else 1
     B = max(limits.least[0], min(pick(draw, (1, 2, 3)), room))
     G, sharing = _heads(draw, limits, max(1, room // B))
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
@@ -129,17 +143,28 @@ def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
     return pick(draw, (*(drawn,) * 12, *without))
 
 
+def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """The multiples of a number that are next to some sizes, or above, each once."""
+    if number == 1:
+        return tuple(sizes)
+    return tuple(dict.fromkeys(-(-size // number) * number for size in sizes))
+
+
 def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple[int, int]:
-    _, _, least_n, least_m = limits.least
+    wanted = partial(up, limits.lengths)
+    least_n, least_m, longest = (wanted((x,))[0] for x in (*limits.least[2:], LONG[0]))
     if limits.square:
-        both = min(max(least_n, least_m, pick(draw, lengths)), LONG[0])
-        return both, both
+        both = min(max(least_n, least_m, pick(draw, wanted(lengths))), longest)
+        return (both, both) if limits.queries else (1, 1)
     if limits.tiled:
-        few, many = pick(draw, SMALL), pick(draw, SMALL if limits.reach == "small" else TILED)
-        N, M = (few, many) if limits.tiled == "keys" else (many, few)
-        return max(least_n, N), max(least_m, M)
-    N, M = max(least_n, pick(draw, lengths)), max(least_m, pick(draw, lengths))
-    return (max(least_n, MOST_SCORES // M), M) if N * M > MOST_SCORES else (N, M)
+        some = wanted(SMALL if limits.reach == "small" else TILES[limits.tiled])
+        few, many = pick(draw, wanted(SMALL)), pick(draw, some)
+        N, M = (many, few) if limits.tiled == "queries" else (few, many)
+        N, M = max(least_n, N), max(least_m, M)
+    else:
+        N, M = max(least_n, pick(draw, wanted(lengths))), max(least_m, pick(draw, wanted(lengths)))
+        N = min(N, max(least_n, MOST_SCORES // M // limits.lengths * limits.lengths))
+    return N if limits.queries else 1, M
 
 
 def _heads(draw: st.DrawFn, limits: Limits, room: int) -> tuple[int, int]:

@@ -49,6 +49,9 @@ class Subject:
         that repeats a failure.
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
     dtypes: the formats it takes. conventions: where it departs from the default.
+    notes: what whoever reads its certificate should know of how it was plugged in.
+    multiples: of what number "lengths" and "widths" are, where not all are asked; and the lengths
+        of a kind of problem.
 
     Each kind of subject says what it is about, which of its functions offer a capability by being
     there, and the choices that conventions leave it, the default first.
@@ -64,6 +67,8 @@ class Subject:
     dtypes: tuple[str, ...] = ("float64", "float32")
     conventions: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    notes: tuple[str, ...] = ()
+    multiples: Mapping[str, int] = field(default_factory=dict)
 
     about: ClassVar[str]
     offering: ClassVar[Mapping[str, str]] = {}

@@ -10,9 +10,10 @@ ones have their sizes and families drawn, and their entries from a drawn seed.
 Sizes shrink to one batch, one head, one query and one key.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -23,14 +24,15 @@ from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.domain import SEEDS, Scope, strategy
 from spec.notation import Array, Memory
-from spec.sizes import Limits, pick, sizes
+from spec.sizes import Limits, Tiled, pick, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
-# A fault that only idle queries show is for the clauses about them and for section A.
-IDLE = kinds.LEAVE_QUERIES_IDLE
-BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in IDLE)
-ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in IDLE)
+# A fault that only idle queries show is for the clauses about them and for section A; one at the
+# end of many keys is for the clause about tiles.
+IDLE, ENDS = kinds.LEAVE_QUERIES_IDLE, kinds.AT_THE_END
+BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in (*IDLE, *ENDS))
+ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in (*IDLE, *ENDS))
 ANY = (*PLAIN, *BOOLEAN, *ADDITIVE)
 EVERY = (*ANY, *IDLE)
 
@@ -45,7 +47,8 @@ class Problems:
     smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
     most 33, for a clause that looks at every weight. tiled: enough "keys" (or
-    "queries") for several tiles, and few of the other. wide: D of 63 and more.
+    "queries") for several tiles, and few of the other; "ends": keys as many as tiles hold, and a
+    few more. wide: D of 63 and more. few: in every second problem one option is asked, or two.
     """
 
     masks: tuple[str, ...] = ANY
@@ -58,8 +61,9 @@ class Problems:
     empty: bool = False
     equal_widths: bool = False
     modest: bool = False
-    tiled: Literal["", "keys", "queries"] = ""
+    tiled: Tiled = ""
     wide: bool = False
+    few: bool = False
     about: ClassVar[str] = "attention"
 
     @property
@@ -75,15 +79,18 @@ class Problems:
             together(MASK, CAUSAL): masked and self.causal,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
+            Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
+            Capability.QUERIES: self.tiled == "queries" or self.least[2] > 1,
         }
         return holding(asked)
 
     @strategy
     def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        kind, causal = _kind(draw, self, scope.answers)
-        size = sizes(draw, _limits(self, scope))
-        scale = _scale(draw, self, scope.answers, causal)
+        domain = _with_few_options(draw, self, scope.answers) if self.few else self
+        kind, causal = _kind(draw, domain, scope.answers)
+        size = sizes(draw, _limits(domain, scope, _asked(kind, causal)))
+        scale = _scale(draw, domain, scope.answers, causal)
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
         q, k, v, dout = entries.drawn(draw, self.families, size.shapes, seeded)
         if size.M == 0:
@@ -115,6 +122,31 @@ ODD_SCALES = (0.0, -0.25)
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
 DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
 MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
+
+
+# What a domain has to say for an option not to be asked, and for it to be.
+OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+    Capability.MASK: ({"masks": PLAIN}, {"masks": (*BOOLEAN, "idle")}),
+    Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle")}),
+    Capability.CAUSAL: ({"causal": False}, {"causal": True}),
+    Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
+    Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
+    Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),
+}
+
+
+def _with_few_options(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> Problems:
+    """The domain, or that part of it in which one option is asked or two, of those answered."""
+    there = [option for option in OPTIONS if option in answers]
+    if not there or pick(draw, (False, True)):
+        return domain
+    wanted = {pick(draw, there) for _ in range(pick(draw, (1, 2)))}
+    said: dict[str, Any] = {}
+    for asked in (False, True):  # of two kinds of mask the second is had
+        for option, ways in OPTIONS.items():
+            said |= ways[asked] if (option in wanted) == asked else {}
+    masks = tuple(kind for kind in said["masks"] if kind in domain.masks)
+    return replace(domain, **said | {"masks": masks or domain.masks})
 
 
 def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
@@ -154,19 +186,36 @@ def _scale(
     return pick(draw, (*not_asked, *scales))
 
 
-def _limits(domain: Problems, scope: Scope) -> Limits:
-    """What sizes the domain and the scope both allow."""
+def _asked(kind: str, causal: bool) -> frozenset[str]:
+    """What a problem with this kind of mask is, whatever its sizes are."""
+    masked = kind != "none"
+    asked = {
+        Capability.MASK: kind in kinds.BOOLEAN,
+        Capability.BIAS: kind in kinds.ADDITIVE,
+        Capability.CAUSAL: causal,
+        together(MASK, CAUSAL): masked and causal,
+    }
+    return holding(asked)
+
+
+def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
+    """What sizes the domain and the scope both allow for what is asked."""
     answers = scope.answers
+    tiles = [scope.multiples.get(kind, 1) for kind in ("lengths", *asked)]
     return Limits(
         scope.reach,
         domain.least,
         domain.square or Capability.LENGTHS not in answers,
         domain.modest,
         domain.tiled,
-        domain.grouped if Capability.GROUPS in answers else False,
+        domain.grouped if answers >= {Capability.GROUPS, Capability.SEVERAL} else False,
         Capability.WIDTHS in answers and not domain.equal_widths,
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
+        Capability.SEVERAL in answers,
+        Capability.QUERIES in answers,
+        max(tiles),
+        scope.multiples.get("widths", 1),
     )
 
 

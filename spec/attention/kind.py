@@ -12,10 +12,12 @@ from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
-from spec.attention.options import PAIRS, Capability, together
-from spec.attention.plug import LAYOUTS, implementation, program
-from spec.attention.plug.conventions import fitted, under
+from spec.attention.options import CAUSAL, MASK, PAIRS, Capability, together
+from spec.attention.plug import implementation, program
+from spec.attention.plug.conventions import under
+from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
+from spec.attention.plug.narrowing import TILES, fitted, narrower
 from spec.attention.plug.trials import core, kinds, square, telling
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
@@ -23,6 +25,7 @@ from spec.attention.truth import truth
 from spec.clause import Clause
 from spec.kind import ASKED, Counted, Kind, Problems
 
+TILED = (Capability.MASK, Capability.BIAS, Capability.CAUSAL, together(MASK, CAUSAL))
 IDLE = "that hides all keys from a query"
 FUNCTIONS = {
     **ASKED,
@@ -85,13 +88,16 @@ KIND = Kind(
     problem=Problem,
     definition="A1",
     core=square,
-    beyond=core,
+    beyond=lambda dtype: core(dtype, D=7),
     fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
     load=implementation,
     told=lambda found: not inspect.isclass(found),
-    layouts=LAYOUTS,
+    layouts={name: layout.words for name, layout in LAYOUTS.items()},
+    narrower=narrower,
+    multiples=("lengths", "widths"),
+    tiles=dict.fromkeys(TILED, TILES),
     kinds=kinds,
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},

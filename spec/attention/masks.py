@@ -82,6 +82,14 @@ def tiles(chance: Chance, form: str, shape: Shape) -> Array:
     return allowed
 
 
+def tail(chance: Chance, form: str, shape: Shape) -> Array:
+    """Hides the last keys alone, or all keys but these, which a loop over tiles reads last."""
+    *rows, M = shaped(form, shape)
+    first = M - chance.integers(1, chance.choice([2, 4, 32]), size=(*rows, 1))
+    last = np.arange(M) >= np.maximum(first, min(M, 1))  # one key is left
+    return last if M > 1 and chance.random() < 0.5 else np.logical_not(last)
+
+
 def idle(chance: Chance, form: str, shape: Shape) -> Array:
     """Hides keys here and there, and from some queries every key."""
     allowed = scattered(chance, form, shape)
@@ -100,6 +108,11 @@ def additive_with_holes(chance: Chance, form: str, shape: Shape) -> Array:
     return np.where(scattered(chance, form, shape), additive(chance, form, shape), -np.inf)
 
 
+def additive_tail(chance: Chance, form: str, shape: Shape) -> Array:
+    """Finite numbers, and -inf at the last keys, or at all but these."""
+    return np.where(tail(chance, form, shape), additive(chance, form, shape), -np.inf)
+
+
 def additive_idle(chance: Chance, form: str, shape: Shape) -> Array:
     """Zero, or -inf; from some queries every key is hidden."""
     return np.where(idle(chance, form, shape), 0.0, -np.inf)
@@ -116,9 +129,10 @@ def named(*kinds: Kind) -> Mapping[str, Kind]:
     return {kind.__name__.replace("_", " "): kind for kind in kinds}
 
 
-BOOLEAN = named(all_true, scattered, padding, window, tiles, idle)
-ADDITIVE = named(additive, additive_with_holes, additive_idle, additive_large)
+BOOLEAN = named(all_true, scattered, padding, window, tiles, tail, idle)
+ADDITIVE = named(additive, additive_with_holes, additive_tail, additive_idle, additive_large)
 LEAVE_QUERIES_IDLE = ("idle", "additive idle")
+AT_THE_END = ("tail", "additive tail")
 OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
 
 

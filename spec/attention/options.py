@@ -48,6 +48,8 @@ class Capability(StrEnum):
     LENGTHS = "takes queries and keys of different lengths"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
     FUTURE = "can see the future"
+    SEVERAL = "takes several sequences or heads"
+    QUERIES = "takes more than one query"
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,8 @@ SINGLE = (
         (MASK,),
     ),
     Option(Capability.FUTURE, lambda p: not p.causal, ()),
+    Option(Capability.SEVERAL, lambda p: p.B > 1 or p.H > 1, ()),
+    Option(Capability.QUERIES, lambda p: p.N > 1, ()),
 )
 
 

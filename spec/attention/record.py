@@ -48,6 +48,8 @@ class Implementation(Subject):
     otherwise: ClassVar[Mapping[str, str | None]] = {
         Capability.FUTURE: Capability.CAUSAL,
         Capability.LENGTHS: None,
+        Capability.SEVERAL: None,
+        Capability.QUERIES: None,
     }
     offering: ClassVar[Mapping[str, str]] = {
         Capability.GRADIENTS: "backward",
@@ -61,4 +63,12 @@ class Implementation(Subject):
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
         """The kinds of problem that `problem` is; empty for the core."""
-        return self.counted(kinds_of(problem))
+        sizes = {"lengths": [problem.M], "widths": [problem.D, problem.E]}
+        if Capability.QUERIES in self.answers:  # one query is one, whatever else is a multiple
+            sizes["lengths"].append(problem.N)
+        beside = {
+            f"takes {name} that are no multiples of {number}"
+            for name, number in self.multiples.items()
+            if any(size % number for size in sizes[name])
+        }
+        return self.counted(kinds_of(problem)) | beside

@@ -8,7 +8,7 @@ target. What is wrong is said in one line (`Unsuitable`) before anything is judg
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -118,6 +118,19 @@ def matched(
         if required(parameter) and other not in found.values():
             raise Unsuitable(f"{title} requires a parameter {other!r}, which no problem has")
     return found
+
+
+def unused(function: Any, parameters: Parameters, taken: Iterable[str]) -> tuple[str, ...]:
+    """The parameters that no call passes: not those taken, nor what a partial has bound."""
+    bound = function.keywords if isinstance(function, functools.partial) else ()
+    passed = {*taken, *bound}
+    return tuple(n for n, p in parameters.items() if n not in passed and p.kind not in VARIADIC)
+
+
+def named(parameters: Iterable[str]) -> tuple[str, ...]:
+    """The note that names parameters which were not used, if there are any."""
+    words = ", ".join(parameters)
+    return (f"has parameters that were not used: {words}",) if words else ()
 
 
 @contextmanager

@@ -38,6 +38,8 @@ def certify(
     about: str | None = None,
     backend: str | None = None,
     layout: str = "bhld",
+    lengths: int = 1,
+    widths: int = 1,
     description: str | None = None,
     device: str = "cpu",
     dtypes: Sequence[str] | None = None,
@@ -56,8 +58,9 @@ def certify(
     """The certificate of `target`: a string, a function, a class or a record.
 
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
-    "torch" or "jax". layout: "bhld", or "blhd" for length before heads. description: a file that
-    says how a target is built, named and called, if not as usual. dtypes, clauses: all
+    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld" or "ld". lengths,
+    widths: of what number all of them are multiples. description: a file that says how a target
+    is built, named and called, if not as usual. dtypes, clauses: all
     that there are, unless given; a clause by number, name or section, and the definition's in
     any case. deviations: number of a clause -> why the target is known to break it; never that
     of the definition. where: the problems that it is judged on, as a sentence. profile: "quick",

@@ -4,7 +4,7 @@ import argparse
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
-from spec.certification.settings import LAYOUTS, PROFILES, Request
+from spec.certification.settings import LAYOUTS, MULTIPLES, PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
@@ -31,6 +31,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, help=f"order of the axes (default: {Request.layout})")
+    for axes in MULTIPLES:
+        add(f"--{axes}", type=int, metavar="N", help=f"only {axes} that are multiples of N")
     add("--description", metavar="FILE", help="how a target is built, named and called")
     add("--device", help=f"cpu or cuda (default: {Request.device})")
     dtypes = "default: all that the backend has"

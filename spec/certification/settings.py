@@ -19,6 +19,8 @@ NAME = __name__.partition(".")[0]  # `spec`, or `attention_spec` where another i
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
+MULTIPLES = ("lengths", "widths")  # what may be declared to be multiples of a number
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -55,7 +57,8 @@ class Request:
 
     target: as a person names it. description: the file that says how it is built, named and
     called, if not as usual. about: the kind of subject that it is, where that cannot be
-    told from it. specification: `module:name` of the clauses by number.
+    told from it. lengths, widths: of what number all are multiples, if not of one.
+    specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. The other fields are the options of the command line.
     """
@@ -64,6 +67,8 @@ class Request:
     about: str | None = None
     backend: str | None = None
     layout: str = "bhld"
+    lengths: int = 1
+    widths: int = 1
     description: str | None = None
     device: str = "cpu"
     dtypes: tuple[str, ...] | None = None
@@ -102,10 +107,15 @@ class Request:
         usual = Request(self.target)
         return {name: x for name, x in vars(self).items() if x != getattr(usual, name)}
 
+    @property
+    def multiples(self) -> Mapping[str, int]:
+        """Of what number lengths and widths are declared to be multiples, if they are."""
+        return {name: getattr(self, name) for name in MULTIPLES if name in self.asked}
+
     def command(self) -> str:
         """The command line that repeats it."""
         words = [f"python -m {NAME} certify", self.target]
-        for name in ("about", "backend", "description", "layout", "device"):
+        for name in ("about", "backend", "description", "layout", *MULTIPLES, "device"):
             if name in self.asked:
                 words.append(f"--{name} {self.asked[name]}")
         for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
@@ -126,6 +136,9 @@ def checked(request: Request) -> Request:
     _among("profile", request.profile, tuple(PROFILES))
     for dtype in request.dtypes or ():
         _among("dtype", dtype, DTYPES)
+    for name, number in request.multiples.items():
+        if number < 1:
+            raise Unsuitable(f"--{name} {number}: multiples of what is at least one are meant")
     if request.jobs < 1:
         raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
     return request

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.calling import by_place, matched, plugged, told
+from spec.backends.calling import by_place, matched, named, plugged, told, unused
 from spec.backends.library import Library, name_of
 from spec.backends.results import read, refusing
 from spec.notation import Array
@@ -98,15 +98,18 @@ def made(
     for name, choices in record.choices.items():
         if chosen.get(name, choices[0]) not in choices:
             raise Unsuitable(f"unknown {name} {chosen[name]!r}: choose from {', '.join(choices)}")
-    options = _options(target, leading, answers)
+    options, alone = _options(target, leading, answers)
     put = frozenset().union(*(answers[option] for option in options))
     kinds = record.answers - frozenset().union(*answers.values()) | put
     facts |= {"conventions": chosen, "answers": kinds, "differentiates": kinds}
+    facts["notes"] = named(alone)
     return Made(target, library, options), facts
 
 
-def _options(target: Any, leading: int, wanted: Collection[str]) -> dict[str, str]:
-    """Our name of an option -> the target's name of it, after `leading` arguments."""
+def _options(
+    target: Any, leading: int, wanted: Collection[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Our name of an option -> the target's name of it, after `leading` arguments; what is left."""
     name, is_class = name_of(target), isinstance(target, type)
     parameters = told(getattr(target, "forward", target.__call__) if is_class else target)
     if parameters is None:  # as some that are written in C
@@ -120,4 +123,4 @@ def _options(target: Any, leading: int, wanted: Collection[str]) -> dict[str, st
     found = matched(name, left, SPELLINGS)
     if set(found) - set(wanted):
         raise Unsuitable(f"{name} takes {', '.join(found)}, want {', '.join(wanted)} or less")
-    return found
+    return found, unused(target, left, found.values())

@@ -111,6 +111,7 @@ def masked() -> Iterator[Problem]:
     """Boolean masks in every form, some with causality, some with idle queries."""
     yield draw(mask=permits(2, 4, 5, 7))
     yield draw(mask=permits(2, 4, 5, 7), size=30.0)
+    yield draw(mask=permits(2, 4, 5, 7), size=2.0**107)
     yield draw(H=2, G=2, mask=permits(2, 2, 5, 7))
     yield draw(B=3, H=2, G=2, N=67, M=4, mask=permits(67, 4))
     yield draw(mask=permits(2, 1, 5, 7), causal=True)
@@ -118,6 +119,8 @@ def masked() -> Iterator[Problem]:
     yield draw(N=7, mask=permits(2, 1, 1, 7), H=6, G=3)
     yield draw(N=7, mask=permits(7, 7), causal=True)
     yield draw(mask=np.tile(np.arange(7) < 3, (5, 1)))
+    yield draw(B=1, H=1, G=1, N=2, M=130, mask=np.arange(130) < 127)
+    yield draw(B=1, H=1, G=1, N=2, M=1030, mask=np.arange(1030) > 1025)
     yield draw(mask=idle_rows())
     yield draw(mask=idle_rows(), size=30.0)
     yield far_below()

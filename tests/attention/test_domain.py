@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import get_args
 
 import numpy as np
@@ -10,12 +11,12 @@ from hypothesis import HealthCheck, Phase, find, given, seed, settings
 from hypothesis import strategies as st
 
 from spec.attention import moves
-from spec.attention.domain import ANY, BOOLEAN, Problems
+from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
 from spec.domain import Scope
-from spec.entries import FAMILIES
+from spec.entries import FAMILIES, VAST
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
 from spec.sizes import EDGES, LONG
@@ -100,6 +101,42 @@ def test_the_edges_of_tiles_and_long_axes_occur() -> None:
     lengths = Counter(p.M for p in drawn(Problems(), Scope("float32", KINDS), 1500))
     assert not [edge for edge in EDGES if not lengths[edge]]
     assert any(lengths[length] for length in LONG)
+
+
+def test_options_are_asked_alone_and_two_by_two() -> None:
+    told = {
+        "boolean": lambda p: p.mask is not None and p.mask.dtype == bool,
+        "additive": lambda p: p.mask is not None and p.mask.dtype != bool,
+        "causal": lambda p: p.causal,
+        "scale": lambda p: p.scale is not None,
+        "groups": lambda p: p.grouped,
+        "widths": lambda p: p.E != p.D,
+    }
+    problems = drawn(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 500)
+    asked = Counter(frozenset(n for n, asks in told.items() if asks(p)) for p in problems)
+    wanted = [{*pair} for pair in combinations_with_replacement(told, 2)]
+    wanted.remove({"boolean", "additive"})
+    assert not [pair for pair in wanted if not asked[frozenset(pair)]]
+
+
+def test_masks_end_beyond_the_edges_of_tiles() -> None:
+    domain = Problems(masks=ENDS, tiled="ends", causal=False)
+    ends = set()
+    for p in drawn(domain, Scope("float32", KINDS), 150):
+        seen = p.allowed.any(axis=(0, 1, 2))
+        ends.add((p.M, bool(seen[-1])))
+        assert not p.idle.any()
+    assert {M for M, _ in ends} == {65, 129, 257, 513, 1025, 1300}
+    assert {shown for _, shown in ends} == {True, False}
+
+
+def test_vast_scores_come_near_a_tenth_of_the_largest_number_and_overflow_nowhere() -> None:
+    for dtype, most in VAST.items():
+        sizes = []
+        for p in drawn(Problems(families=("vast",), modest=True), Scope(dtype, KINDS), 40):
+            k = np.repeat(p.k, p.H // p.G, axis=1).swapaxes(-1, -2)
+            sizes.append(float((np.abs(p.q) @ np.abs(k)).max() * max(1.0, abs(p.sigma))))
+        assert most / 4 < max(sizes) <= most
 
 
 def test_every_broadcast_form_occurs() -> None:

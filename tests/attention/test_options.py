@@ -32,12 +32,13 @@ from spec.positions.record import Capability as OfPositions
 from tests import targets
 
 TOGETHER = {together(*pair) for pair in PAIRS}
-BESIDE = {Capability.FUTURE, Capability.FORMS, Capability.LENGTHS}  # usual, or told by others
+USUAL = {Capability.FUTURE, Capability.SEVERAL, Capability.QUERIES}  # of nearly all
+BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():
     found = kinds("float32")
-    assert found.keys() == KINDS - {Capability.FUTURE}
+    assert found.keys() == KINDS - USUAL
     for option in SINGLE:
         beside = BESIDE | {option.capability}
         for problem in found.get(option.capability, ()):

@@ -63,7 +63,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
         (("certify", "tests.targets:Layer"), "Layer answers no problem"),
         (("certify", "tests.targets:two"), "takes at least 3"),
         (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
-        (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 2), want (2, 3, 4, 2)"),
+        (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 7), want (2, 3, 4, 7)"),
         (("certify", "tests.targets:wrong_type"), "a tuple of 2"),
         (("certify", "tests.targets:refuses_everything"), "RuntimeError: out of luck"),
         (("certify", "tests.targets:right", "--dtype", "bfloat16"), "has no bfloat16"),

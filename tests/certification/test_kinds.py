@@ -108,6 +108,13 @@ def test_what_is_no_good_is_told_in_a_line(target: str, words: tuple[str, ...], 
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.torch
+def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": "L1,L2,L3"}
+    certificate = certify("tests.targets.faulty_torch:DoubledWhereAsked", **options)  # type: ignore[arg-type]
+    assert {v.clause for v in certificate.failures} == {"L2", "L3"}, str(certificate)
+
+
 def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     words = ("--clause", "L1,L23,L24", "--json", str(file))

@@ -28,7 +28,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "A1",
-    over=Problems(masks=EVERY, empty=True),
+    over=Problems(masks=EVERY, empty=True, few=True),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -70,7 +70,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
 
 @clause(
     "A6",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",
@@ -97,7 +97,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
 
 @clause(
     "A7",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.LSE},
     catches={
         "measures_lse_in_base_two",
@@ -124,7 +124,7 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
 
 @clause(
     "A8",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.WEIGHTS},
     catches={
         "shows_the_mean_over_heads",
@@ -149,7 +149,7 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "A9",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.WEIGHTS, Capability.LSE},
     catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
 )
@@ -171,7 +171,7 @@ def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Proble
 
 @clause(
     "A10",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.TRAINING},
     catches={"forgets_the_scale_in_training", "rounds_the_output_to_bfloat16_in_training"},
     effort=2,

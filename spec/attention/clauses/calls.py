@@ -35,7 +35,7 @@ def without_keys(problem: Problem, q: Array) -> Problem:
 
 @clause(
     "T1",
-    over=Problems(),
+    over=Problems(few=True),
     needs={Capability.CALL},
     catches={"scales_queries_in_place", "writes_into_the_mask"},
     effort=2,
@@ -159,7 +159,7 @@ def memory_layout_does_not_matter_to_gradients(attention: Implementation, proble
 
 @clause(
     "T7",
-    over=Problems(),
+    over=Problems(few=True),
     needs={Capability.GRADIENTS, Capability.PARTIAL_GRADIENTS},
     catches={"forgets_keys_asked_for_alone"},
 )

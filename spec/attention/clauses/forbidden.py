@@ -10,7 +10,7 @@ and infinity are harder to ignore, as zero times NaN is NaN: that is a `should`.
 import numpy as np
 
 from spec.attention import definition, moves, rounding
-from spec.attention.domain import BOOLEAN, PLAIN, Problems
+from spec.attention.domain import BOOLEAN, ENDS, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import at_sizes, exactly
@@ -86,6 +86,24 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
 
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
     same_bits(p, o)
+
+
+@clause(
+    "M26",
+    over=Problems(masks=ENDS, tiled="ends", causal=False),
+    catches={"reads_whole_tiles_of_the_mask", "forgets_the_mask_beyond_1024_keys"},
+)
+def a_mask_reaches_to_the_last_key(attention: Implementation, problem: Problem) -> None:
+    """However many keys there are, the last are hidden if the mask says so, and no others are.
+
+        o_i = sum_(j < M - n) a_ij v_j,    or over j >= M - n alone, for any M
+
+    A mask is read in tiles as keys are, by other code: what lies beyond the last whole tile, or
+    beyond the largest size that was thought of, is forgotten in one and not in the other.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
 @clause(

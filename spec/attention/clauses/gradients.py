@@ -29,7 +29,7 @@ from spec.comparison import equal
 
 @clause(
     "A2",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -59,7 +59,7 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
 
 @clause(
     "A3",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -87,7 +87,7 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
 
 @clause(
     "A4",
-    over=Problems(masks=EVERY),
+    over=Problems(masks=EVERY, few=True),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_denominator_of_value_gradients",
@@ -115,7 +115,7 @@ def the_gradient_of_the_values_is_that_of_the_definition(
 
 @clause(
     "A5",
-    over=Problems(masks=(*ADDITIVE, "additive idle")),
+    over=Problems(masks=(*ADDITIVE, "additive idle"), few=True),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
     proof=at_sizes.the_bias_gradient_is_the_derivative,

@@ -18,7 +18,7 @@ output is a value.
 import numpy as np
 
 from spec.attention import definition, rounding
-from spec.attention.domain import PLAIN, Problems
+from spec.attention.domain import BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.record import Implementation
 from spec.clause import clause
@@ -92,4 +92,22 @@ def large_scores_stay_finite(attention: Implementation, problem: Problem) -> Non
     total, o = attention.forward(ones), attention.forward(problem)
 
     equal(total, ~problem.idle[..., None] + np.zeros(total.shape), within=rounding.of_output(ones))
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "S15",
+    over=Problems(families=("vast",), masks=(*PLAIN, *BOOLEAN), modest=True),
+    catches={"starts_the_maximum_at_minus_1e30", "fills_with_minus_1e30"},
+)
+def scores_may_be_as_large_as_numbers_are(attention: Implementation, problem: Problem) -> None:
+    """Scores up to a tenth of the largest number are scores: the largest wins, the hidden lose.
+
+        o_i = sum_j a_ij v_j    for |<q_i, k_j>| up to a tenth of what the format holds
+
+    No product, sum or difference of two overflows there. What stands for -inf, and is finite, is
+    not below every score.
+    """
+    o = attention.forward(problem)
+
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -16,7 +16,7 @@ import numpy as np
 from spec.attention import definition, moves, rounding
 from spec.attention.domain import ADDITIVE, BOOLEAN, PLAIN, Problems
 from spec.attention.notation import Problem
-from spec.attention.options import Capability
+from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
@@ -111,6 +111,28 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
     o, p = attention.forward(problem), attention.forward(written)
 
     equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
+
+
+@clause(
+    "M25",
+    over=Problems(masks=PLAIN, causal=True),
+    needs={Capability.MASK, together(MASK, CAUSAL)},
+    catches={"shows_what_both_hide"},
+)
+def causality_may_be_said_twice(attention: Implementation, problem: Problem) -> None:
+    """A mask of the past beside causality adds nothing to it.
+
+        o(mask = not future, causal) = o(causal)
+
+    Code that counts, adds or compares what hides a key goes wrong where both do.
+    """
+    past, answers = np.logical_not(problem.future), attention.answers
+    added = problem.seed % 2 and Capability.BIAS in answers
+    twice = problem.but(mask=np.where(past, 0.0, -np.inf) if added else past)
+
+    o, p = attention.forward(problem), attention.forward(twice)
+
+    equal(p, o, within=rounding.of_output(problem) + rounding.of_output(twice))
 
 
 @clause(

@@ -35,7 +35,7 @@ NUMBERS = {
     "torch": "{}.detach().cpu().double().numpy()",
     "jax": "np.asarray({}, dtype=float)",
 }
-OF_LAYOUT = ("q", "k", "v", "dout", "o", "dq", "dk", "dv")  # arrays with an axis of the length
+OF_LAYOUT = ("o", "dq", "dk", "dv")  # what comes back shaped like an input
 
 
 @dataclass(frozen=True)
@@ -119,19 +119,17 @@ class Source:
 
     def forms(self, asked: Asked) -> list[Any]:
         """The dtype and the shape of each array of an answer; of the log-sum-exp, the shape."""
-        p = asked.problem
-        scores = (p.B, p.H, p.N, p.M)
-        shapes = {"weights": scores, "lse": scores[:3]}
-        names = asked.inputs or ("dout",)
-        found = [shapes.get(asked.function) or self._turned(p, name).shape for name in names]
+        p, layout = asked.problem, self.call.layout
+        found = [layout.shape(_ours(p, name), name in OF_LAYOUT) for name in asked.names]
         dtype = f"torch.{p.dtype}" if self.library == "torch" else p.dtype
         return found if asked.function == "lse" else [(dtype, shape) for shape in found]
 
     def numbers(self, asked: Asked, name: str) -> str:
         """An array of the answer in our layout, as NumPy has it in float64."""
         text = NUMBERS[self.library].format(self.expression(asked, name))
-        turned = self.call.layout == "blhd" and name in OF_LAYOUT
-        return f"{text}.swapaxes(1, 2)" if turned else text
+        if self.call.layout.axes < 4:
+            return f"{text}.reshape{_ours(asked.problem, name)}"
+        return f"{text}.swapaxes(1, 2)" if self.call.layout.swapped and name in OF_LAYOUT else text
 
     def _is_itself(self, asked: Asked) -> bool:
         """Whether the function itself is called: its gradients are the library's own."""
@@ -145,14 +143,9 @@ class Source:
             return f"torch.autograd.grad({forward}, [{names}], dout, materialize_grads=True)"
         return f"jax.vjp(lambda {names}: {forward}, {names})[1](dout)"
 
-    def _turned(self, problem: Problem, name: str) -> Array:
-        """One array of a problem in the layout of the function."""
-        x: Array = getattr(problem, name)
-        return x.swapaxes(1, 2) if self.call.layout == "blhd" and name in OF_LAYOUT else x
-
     def _array(self, problem: Problem, name: str) -> str:
         """One input as the function takes it."""
-        x = self._turned(problem, name)
+        x = self.call.native(problem, name)
         dtype = "bool" if x.dtype == bool else problem.dtype
         if problem.memory == "contiguous" or self.library == "jax":
             return self._plain(x, dtype)
@@ -188,6 +181,13 @@ def imported(origin: str, libraries: Sequence[str]) -> list[str]:
         place = path.stem
     lines += ["import numpy as np", *libraries]
     return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
+
+
+def _ours(problem: Problem, name: str) -> tuple[int, ...]:
+    """The shape of an array of an answer, as we have it."""
+    scores = (problem.B, problem.H, problem.N, problem.M)
+    shapes: dict[str, tuple[int, ...]] = {"a": scores, "lse": scores[:3], "o": problem.dout.shape}
+    return shapes[name] if name in shapes else getattr(problem, name.removeprefix("d")).shape
 
 
 def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:

@@ -112,6 +112,14 @@ def allows_what_either_allows(mask: Array | None, causal: bool, sizes: Sizes) ->
     return mask | steps.past(sizes), False
 
 
+@wrong("heed", incident="I05")
+def shows_what_both_hide(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
+    """Joins what the mask hides and what causality hides by "exclusive or"."""
+    if mask is None or not causal or mask.dtype != bool:
+        return mask, causal
+    return mask == steps.past(sizes), False
+
+
 @wrong("heed", incident="I05", citation="microsoft/onnxruntime#14363")
 def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
     """Turns the mask and the causal bound into -1e4 each, and adds the two."""

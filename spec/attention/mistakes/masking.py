@@ -140,10 +140,34 @@ def wraps_mask_rows_at_64(mask: Array, sizes: Sizes) -> Array:
     return steps.spread(mask, sizes)[:, :, rows]
 
 
+@wrong("spread", incident="I13")
+def reads_whole_tiles_of_the_mask(mask: Array, sizes: Sizes) -> Array:
+    """Reads the mask 64 keys at a time, and shows the keys beyond the last whole tile."""
+    return _shown_from(sizes.M // 64 * 64 or sizes.M, mask, sizes)
+
+
+@wrong("spread", incident="I13")
+def forgets_the_mask_beyond_1024_keys(mask: Array, sizes: Sizes) -> Array:
+    """Has one block of threads for the mask, which are at most 1024."""
+    return _shown_from(1024, mask, sizes)
+
+
+def _shown_from(end: int, mask: Array, sizes: Sizes) -> Array:
+    """The mask, but that it hides nothing from a key on."""
+    full, nothing = steps.spread(mask, sizes), mask.dtype.type(mask.dtype == bool)
+    return np.where(np.arange(sizes.M) < end, full, nothing)
+
+
 @wrong("weigh", incident="I11", citation="karpathy/minGPT#75")
 def fills_with_minus_ten_thousand(s: Array, allowed: Array) -> Array:
     """Forbids with -1e4, which large scores see through."""
     return softmax(forbid(s, allowed, -1e4))
+
+
+@wrong("weigh", incident="I11")
+def fills_with_minus_1e30(s: Array, allowed: Array) -> Array:
+    """Forbids with -1e30, below which no score is thought to be."""
+    return softmax(forbid(s, allowed, -1e30))
 
 
 @wrong("weigh", incident="I11")

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.signature import signature_of
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends import known
-from spec.backends.calling import behind, library_of
+from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
-LAYOUTS = ("bhld", "blhd")
 OF_DOUT = ("backward", "bias_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
 
@@ -42,16 +42,17 @@ def implementation(
     if not beside.keys() <= {*BESIDE}:
         raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
     arrays = library_of(function, backend, device)
-    wrapped = Wrapped(function, signature_of(function), arrays, layout)
+    wrapped = Wrapped(function, signature_of(function), arrays, LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     return Implementation(
         name=name or name_of(function),
         forward=wrapped.forward,
         call=wrapped.watched,
-        answers=wrapped.signature.kinds,
+        answers=wrapped.signature.kinds - wrapped.layout.lacks,
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions=conventions or getattr(function, "conventions", {}),
         origin=origin,
+        notes=named(wrapped.signature.unused),
         **_beside(wrapped, {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}),
     )
 
@@ -64,7 +65,7 @@ def _like(wrapped: Wrapped, name: str, function: Callable[..., Any]) -> Wrapped:
 
 def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
     """The functions beside the forward pass: those that are given, else the library's gradients."""
-    kinds = wrapped.signature.kinds
+    kinds = wrapped.signature.kinds - wrapped.layout.lacks
     found: dict[str, Any] = {"differentiates": kinds}
     if "backward" in given:
         backward = given["backward"]
@@ -75,6 +76,8 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
     elif wrapped.library.differentiate is not None:
         found["backward"], found["partial"] = wrapped.gradients, wrapped.partial
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
+    if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
+        found.pop("bias_gradient", None)
     if "training" in given:
         found["training"] = given["training"].forward
     return found | {x: getattr(given[x], x) for x in ("weights", "lse") if x in given}

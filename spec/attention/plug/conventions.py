@@ -15,7 +15,6 @@ import numpy as np
 
 from spec.attention import moves
 from spec.attention.notation import Gradients, Problem
-from spec.attention.options import Capability
 from spec.attention.plug.always import always
 from spec.attention.plug.idle_rows import choices, settled
 from spec.attention.record import Implementation
@@ -46,20 +45,6 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     if choices(chosen) != ("zero", "zero"):
         adapted = settled(adapted, chosen)  # outermost: told from our problem
     return adapted
-
-
-def fitted(implementation: Implementation, problem: Problem) -> Problem:
-    """A problem as one of the core of `implementation`, if it is always causal, or square.
-
-    Its corner is the one that the implementation goes by.
-    """
-    problem = problem.but(corner=implementation.chosen["causal"])
-    if Capability.FUTURE not in implementation.answers:
-        problem = problem.but(causal=True)
-    if Capability.LENGTHS in implementation.answers:
-        return problem
-    both = slice(min(problem.N, problem.M))
-    return moves.of_queries(moves.of_keys(problem, both), both)
 
 
 def _turned(implementation: Implementation, turn: Turn) -> Implementation:

@@ -11,7 +11,15 @@ from typing import Any
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, PARAMETERS
-from spec.backends.calling import Parameters, by_place, matched, parameters_of, required, spelled
+from spec.backends.calling import (
+    Parameters,
+    by_place,
+    matched,
+    parameters_of,
+    required,
+    spelled,
+    unused,
+)
 from spec.backends.library import Unsuitable, name_of
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -29,11 +37,13 @@ class Signature:
     arrays: the parameter for each array, None for one passed by position.
     options: our name of an option -> the function's name of it.
     required: the options that must be passed even when they are not asked for.
+    unused: the parameters that no call passes.
     """
 
     arrays: tuple[str | None, ...]
     options: Mapping[str, str]
     required: frozenset[str] = frozenset()
+    unused: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -67,9 +77,10 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     usual = {p.name: p.spellings for p in PARAMETERS}
     options = matched(name, left, usual)
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
+    alone = unused(function, left, options.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded)
+    return Signature(arrays, options, demanded, alone)
 
 
 def _arrays(

@@ -9,6 +9,7 @@ from typing import Any
 
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS
+from spec.attention.plug.layouts import LAYOUTS, Layout
 from spec.attention.plug.signature import Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
@@ -22,17 +23,17 @@ INPUTS = ("q", "k", "v")
 class Wrapped:
     """A function of arrays, how it is called, and the library whose arrays it takes.
 
-    layout: "bhld" for (batch, heads, length, width), "blhd" for length before heads.
+    layout: the axes of its arrays.
     """
 
     function: Callable[..., Any]
     signature: Signature
     library: Library
-    layout: str = "bhld"
+    layout: Layout = LAYOUTS["bhld"]
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, H, N, E). Raises Violation or Refused."""
-        return self._answer(problem, problem.dout.shape, "the output", turned=True)
+        return self._answer(problem, problem.dout.shape, "the output", like=True)
 
     def training(self, problem: Problem) -> Array:
         """The output (B, H, N, E), computed while gradients are recorded."""
@@ -56,9 +57,9 @@ class Wrapped:
             inputs = [views.pop(name) for name in INPUTS]
 
             def seen(result: Any) -> Array:
-                shape = self._native(problem.dout.shape)
-                check(self.library, result, shape, None, "the output")
-                return self._turned(self.library.get(result))
+                ours = problem.dout.shape
+                check(self.library, result, self.layout.shape(ours), None, "the output")
+                return self.layout.back(self.library.get(result), ours)
 
             buffers = {name: placed[name][0] for name in names}
             return watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
@@ -75,7 +76,7 @@ class Wrapped:
             def function(*chosen: Any) -> Any:
                 given = {**placed, **dict(zip(names, chosen, strict=True))}
                 result = self._call(problem, [given.pop(name) for name in INPUTS], given)
-                wanted = self._native(problem.dout.shape)
+                wanted = self.layout.shape(problem.dout.shape)
                 check(self.library, result, wanted, problem.dtype, "the output", placed=False)
                 return result
 
@@ -128,13 +129,13 @@ class Wrapped:
         *,
         inputs: tuple[str, ...] = INPUTS,
         any_dtype: bool = False,
-        turned: bool = False,
+        like: bool = False,
     ) -> Array:
-        """What a call with the arrays of these names returns, in our layout if it is `turned`."""
+        """What a call with the arrays of these names returns; like: shaped like an input."""
         with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem, inputs))
             dtype = None if any_dtype else problem.dtype
-            return self._read(result, shape, dtype, what, turned=turned)
+            return self._read(result, shape, dtype, what, like)
 
     def _arrays(self, problem: Problem, names: tuple[str, ...] = INPUTS) -> list[Any]:
         return [self._put(problem, name)[1] for name in names]
@@ -148,10 +149,14 @@ class Wrapped:
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
-        x = getattr(problem, name)
+        return self.library.placed(self.native(problem, name), problem.dtype, problem.memory)
+
+    def native(self, problem: Problem, name: str) -> Array:
+        """An array of the problem, or one shaped like it, in the layout of the function."""
+        x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
-            x = self._turned(x)
-        return self.library.placed(x, problem.dtype, problem.memory)
+            return self.layout.put(x)
+        return self.layout.mask(x, problem.B, problem.H)
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
         return self._call(problem, arrays, self._options(problem))
@@ -163,17 +168,8 @@ class Wrapped:
             return self.function(*ordered, **named, **asked)
 
     def _read(
-        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, turned: bool = True
+        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, like: bool = True
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
-        found = read(self.library, result, self._native(shape) if turned else shape, dtype, what)
-        return self._turned(found) if turned else found
-
-    def _turned(self, x: Array) -> Array:
-        """From our layout to the function's, or back."""
-        return x.swapaxes(1, 2) if self.layout == "blhd" else x
-
-    def _native(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        if self.layout != "blhd":
-            return shape
-        return (shape[0], shape[2], shape[1], shape[3])
+        found = read(self.library, result, self.layout.shape(shape, like), dtype, what)
+        return self.layout.back(found, shape, like)

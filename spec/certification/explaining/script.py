@@ -8,13 +8,13 @@ found, it says so and runs the clause. It exits with 1 as long as the failure is
 
 from typing import Any
 
-from spec.certification.settings import NAME, Request
+from spec.certification.settings import MULTIPLES, NAME, Request
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.written import classes, source
 
-HOW = ("about", "backend", "layout", "description", "device", "conventions", "specification")
+HOW = ("about", "backend", "layout", "description", "device", *MULTIPLES)
 
 
 def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:
@@ -32,7 +32,9 @@ def script(clause: Clause, raw: Subject, request: Request, problem: Any, message
 
 def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> str:
     """A script that runs the clause itself."""
-    options = [f"{name}={request.asked[name]!r}" for name in HOW if name in request.asked]
+    asked = request.asked
+    words = [name for name in (*HOW, "conventions", "specification") if name in asked]
+    options = [f"{name}={asked[name]!r}" for name in words]
     arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *options])
     lines = [
         "# No plain call of it shows this, so the clause itself is run.",

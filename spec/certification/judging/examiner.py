@@ -22,7 +22,7 @@ from spec.certification.settings import Request, check_conventions, concerning, 
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
-from spec.certification.target.probing import Probed, probed
+from spec.certification.target.probing import IN_SINGLE, Probed, probed
 from spec.certification.target.recognising import advice, recognised
 from spec.clause import Clause
 from spec.kind import Guarded, unchanged
@@ -115,7 +115,7 @@ class Examiner:
             items=in_turn((i for i, v in unbound.items() if v is None), definition, self.request),
             settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
             refusals=self.probed.refusals,
-            notes=(*self.probed.notes, *self.witness.changed("while it was probed")),
+            notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),
             advice=self._advice(),
             command=self.request.command(),
         )
@@ -210,8 +210,8 @@ class Examiner:
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"
         message = str(finding.violation) if finding.violation else finding.refusal
-        if finding.violation and dtype == "float64" and self.probed.notes:
-            message = f"{self.probed.notes[0]}: {message}"
+        if finding.violation and dtype == "float64" and IN_SINGLE in self.probed.notes:
+            message = f"{IN_SINGLE}: {message}"
         if not finding.examples and finding.violation is None:
             outcome = "refused" if self.bounds.everywhere or finding.refused else "not offered"
             message = message or f"problems where {self.request.where}"

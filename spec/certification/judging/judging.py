@@ -84,6 +84,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
         conventions=subject.chosen,
         rounding=rounding,
         reach=reach,
+        multiples=subject.multiples,
     )
 
 

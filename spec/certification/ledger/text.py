@@ -1,5 +1,6 @@
 """A certificate as text for a terminal."""
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ MARKS = {
     "blocked": "?",
     "crashed": "!",
 }
+
+NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
 
 def report(certificate: Certificate) -> str:
@@ -191,15 +194,20 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
 
 
 def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
-    """Problems that were refused one by one, though their kind is not."""
-    counted = Counter[str]()
+    """Problems that were refused one by one, though their kind is not: a line for each reason.
+
+    One that names the sizes is one reason, whatever these are, and shown as it was said most often.
+    """
+    reasons: dict[str, Counter[str]] = {}
     for v in certificate.verdicts:
         if v.outcome in ("holds", "refused") and v.refused:
-            counted[v.message] += v.refused
+            reason = NUMBERS.sub("#", v.message)
+            reasons.setdefault(reason, Counter())[v.message] += v.refused
     total = sum(v.examples + v.refused for v in certificate.verdicts)
-    for message, count in counted.items():
-        shown = textwrap.shorten(message, 160)
-        yield f"sometimes refused: {count} of {total} problems: {shown}"
+    for said in reasons.values():
+        (message, _), *others = said.most_common()
+        shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
+        yield f"sometimes refused: {said.total()} of {total} problems: {shown}"
 
 
 def _foot(certificate: Certificate) -> str:

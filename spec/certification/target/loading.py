@@ -16,15 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spec.backends import Unsuitable, inferred
+from spec.backends import Unsuitable
 from spec.backends.library import first_line
-from spec.backends.results import WrongArray
 from spec.certification.settings import Request
-from spec.comparison import Violation
-from spec.kind import Guarded, Kind, unchanged
+from spec.certification.target.fitting import confirmed, declared, suits
+from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
-from spec.notation import DTYPES
-from spec.subject import Refused, Subject
+from spec.subject import Subject
 
 Target = str | Callable[..., Any] | Subject
 
@@ -44,18 +42,15 @@ def load(target: Target, request: Request, guard: Guarded = unchanged) -> Any:
         if request.about not in (None, found.about):
             what = f"{found.name} is a record about {found.about}"
             raise Unsuitable(f"--about {request.about}: {what}")
-        return found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
+        suits(request, kind_of(found.about))
+        found = found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
+        return declared(found, request)
     if not callable(found):
         kind = type(found).__name__
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
     known = kind_of(request.about or _told(found, request.description))
-    if request.layout not in known.layouts:
-        whose = " or ".join(x.noun for x in KINDS.values() if request.layout in x.layouts)
-        raise Unsuitable(f"--layout {request.layout} is for {whose}, not {known.noun}")
-    if request.description and known.described is None:
-        whose = " or ".join(x.noun for x in KINDS.values() if x.described)
-        raise Unsuitable(f"--description {request.description} is for {whose}, not {known.noun}")
-    return _confirmed(found, known, request, origin, guard)
+    suits(request, known)
+    return confirmed(found, known, request, origin, guard)
 
 
 def record(target: Target, about: str | None = None, **options: Any) -> Any:
@@ -131,52 +126,6 @@ def _from_file(place: str) -> ModuleType:
         with suppress(ValueError):
             sys.path.remove(folder)
     return module
-
-
-def _confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Subject:
-    """The target on the first of its likely backends that gets an answer out of it."""
-    candidates = (request.backend,) if request.backend else inferred(found)
-    options: dict[str, Any] = {
-        "layout": request.layout,
-        "device": request.device,
-        "dtypes": request.dtypes,
-        "origin": origin,
-    }
-    if len(known.layouts) == 1:
-        del options["layout"]
-    if request.description and known.described:
-        options |= known.described(request.description, found)
-    complaints: list[str] = []
-    for backend in candidates:
-        try:
-            record: Subject = known.load(found, backend=backend, **options)
-        except Unsuitable as reason:
-            complaints.append(str(reason))
-            continue
-        complaint = _complaint(guard(record), known)
-        if complaint is None:
-            return record
-        complaints.append(complaint)
-    raise Unsuitable(complaints[0])
-
-
-def _complaint(record: Any, known: Kind) -> str | None:
-    """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
-    complaint = None
-    for dtype in sorted(record.dtypes, key=DTYPES.index):
-        try:
-            known.put(record, known.first, known.core(dtype))
-            with suppress(Refused):
-                known.put(record, known.first, known.beyond(dtype))
-        except WrongArray as violation:
-            return f"{record.name} is no {known.noun.partition(' ')[2]}: {violation}"
-        except Violation:
-            return None
-        except Refused as refusal:
-            complaint = complaint or f"{record.name} answers no problem: {refusal}"
-        else:
-            return None
-    return complaint
 
 
 def origin_of(target: Target) -> str:

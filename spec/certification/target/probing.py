@@ -9,7 +9,7 @@ it is not offered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from spec.kind import Kind
 from spec.kinds import kind_of
 from spec.subject import NoGradient, Refused, not_offered
 from spec.trial import keeps
+
+IN_SINGLE = "computes float64 in float32"
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,16 @@ def probed(record: Any) -> Probed:
             by_dtype[dtype] = _narrowed(found, record, dtype, refusals)
         else:
             refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
-    return Probed(by_dtype, tuple(refusals), _notes(found, by_dtype))
+    return Probed(by_dtype, tuple(refusals), (*_notes(found, by_dtype), *_tiled(found, by_dtype)))
+
+
+def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each kind of problem that is answered at some lengths alone."""
+    for kind in found.tiles:
+        asked = {dtype: record.multiples.get(kind, 1) for dtype, record in by_dtype.items()}
+        for number in sorted({*asked.values()} - {1}):
+            dtypes = ", ".join(dtype for dtype, x in asked.items() if x == number)
+            yield f"{kind} only at lengths that are multiples of {number} [{dtypes}]"
 
 
 def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
@@ -82,14 +93,15 @@ def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
     single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
     if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
         return ()
-    return ("computes float64 in float32",)
+    return (IN_SINGLE,)
 
 
-def _left(record: Any) -> dict[str, list[str]]:
+def _left(record: Any) -> dict[str, Any]:
     """What probing left of a record, by name."""
     return {
         "answers": sorted(record.answers),
         "differentiates": sorted(record.differentiates),
+        "multiples": dict(record.multiples),
         "lost": [name for name in record.functions if name not in record.offered],
     }
 
@@ -100,10 +112,11 @@ def narrowed(record: Any, like: Any) -> Any:
     return _only(record, dtype, _left(like))
 
 
-def _only(record: Any, dtype: str, left: Mapping[str, list[str]]) -> Any:
+def _only(record: Any, dtype: str, left: Mapping[str, Any]) -> Any:
     """The record with no more than what was left of it in a dtype."""
     kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}
-    return record.but(**kinds, **dict.fromkeys(left["lost"], not_offered), dtypes=(dtype,))
+    lost = dict.fromkeys(left["lost"], not_offered)
+    return record.but(**kinds, **lost, multiples=left["multiples"], dtypes=(dtype,))
 
 
 def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
@@ -116,6 +129,8 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
             differentiates -= {kind}
             continue
         refusal = _always(found, left, found.first, problems)
+        tiled = None if refusal is None else _in_tiles(found, left, kind, problems)
+        left, refusal = (left, refusal) if tiled is None else (tiled, None)
         if refusal is not None:
             refusals.append(Refusal(kind, dtype, "forward", str(refusal)))
             answers -= {kind}
@@ -126,6 +141,15 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
     return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
+
+
+def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) -> Any:
+    """The record that is asked about a kind at multiples of a number alone, if it answers there."""
+    for number in found.tiles.get(kind, ()):
+        tiled = record.but(multiples={**record.multiples, kind: number})
+        if _always(found, tiled, found.first, problems) is None:
+            return tiled
+    return None
 
 
 def _with_functions_that_answer(

@@ -21,7 +21,7 @@ from spec.attention.notation import Gradients
 from spec.attention.options import Capability
 from spec.attention.plug.signature import Signature, signature_of
 from spec.attention.plug.wrapping import Wrapped
-from spec.backends.calling import parameters_of, plugged, probing, spelled
+from spec.backends.calling import named, parameters_of, plugged, probing, spelled
 from spec.backends.library import Library, Unsuitable
 from spec.dropout.notation import Dropout, Modes, Problem
 from spec.dropout.plug.randomness import GENERATORS, SEEDS, started
@@ -59,6 +59,7 @@ def dropout(target: Any, *, refuses: frozenset[str] = frozenset(), **how: Any) -
         call=made.watched,
         answers=kinds,
         differentiates=kinds,
+        notes=named(made.signatures[""].unused),
     )
     x = np.ones((2, 2, 3, 3))
     with probing(f"{title} is no attention with dropout"):

@@ -17,6 +17,7 @@ from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
 SHOWN = LayerProblems(asks=("heads", "mean"), training=None)
+ASKING = LayerProblems(asks=("nothing", "mean", "heads"))  # a path each, which is differentiated
 
 
 @clause(
@@ -57,7 +58,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
 
 @clause(
     "L2",
-    over=LayerProblems(),
+    over=ASKING,
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",
@@ -88,7 +89,7 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
 
 @clause(
     "L3",
-    over=LayerProblems(),
+    over=ASKING,
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element_in_a_layer",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends import known, library
-from spec.backends.calling import behind
+from spec.backends.calling import behind, named
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
@@ -77,6 +77,7 @@ def layer(
         dtypes=known(dtypes or ("float64", "float32"), arrays),
         conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,
+        notes=named(wrapped.unused),
     )
 
 

@@ -28,7 +28,7 @@ from spec.comparison import Violation
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
-from spec.layer.plug.options import constructed, flags, forms, kinds, masks
+from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -54,16 +54,23 @@ class WrappedLayer:
         return importlib.import_module(f"{__package__}.{self.library.name}")
 
     @cached_property
-    def options(self) -> frozenset[str]:
+    def options(self) -> calling.Parameters:
         """The parameters of the constructor."""
-        return frozenset(calling.told(self.build) or ())
+        return calling.told(self.build) or {}
 
     @cached_property
-    def takes(self) -> frozenset[str]:
-        """The parameters of a call."""
+    def takes(self) -> calling.Parameters:
+        """The parameters of a call, the layer itself among them."""
         written = getattr(self.build, "forward", None)
         written = written or inspect.getattr_static(self.build, "__call__", None)
-        return frozenset(calling.told(written) or ())
+        return calling.told(written) or {}
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The parameters that neither what makes it nor any call passes."""
+        made = calling.unused(self.build, self.options, making(self.options))
+        called = calling.unused(None, self.takes, asking(self.takes, self.told))
+        return (*(() if self.told.make else made), *called)
 
     @property
     def kinds(self) -> frozenset[str]:

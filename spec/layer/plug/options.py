@@ -5,11 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.calling import Parameters, by_place
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description, Form, is_told
 from spec.layer.record import Capability
 from spec.notation import Array
+
+MADE = ("batch_first", "bias", "kdim", "vdim")
+FLAGS = ("need_weights", "average_attn_weights", "is_causal")
+MASKS = ("attn_mask", "key_padding_mask")
 
 
 def kinds(
@@ -40,6 +45,17 @@ def kinds(
         Capability.GROUPS: is_told(told.make, "G"),
     }
     return frozenset(kind for kind, there in wanted.items() if there)
+
+
+def making(options: Parameters) -> tuple[str, ...]:
+    """The parameters that a constructor is passed; format and device are settled around it."""
+    return (*by_place(options, 2), *MADE, "device", "dtype")
+
+
+def asking(takes: Parameters, told: Description) -> tuple[str, ...]:
+    """The parameters that some call of a layer is passed, the layer itself being the first."""
+    masks = told.masks or MASKS
+    return (*by_place(takes, 1 + told.inputs), *FLAGS, *masks, *told.given)
 
 
 def constructed(problem: LayerProblem, options: Container[str]) -> dict[str, Any]:

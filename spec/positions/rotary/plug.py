@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.plug import LAYOUTS
 from spec.backends import Unsuitable
 from spec.backends.library import Library
 from spec.positions.angles import BASE
@@ -38,8 +37,8 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
         conventions {"pairing": "halves"} where column i is paired with i + width / 2.
     Raises Unsuitable as `made` does, and for an unknown layout.
     """
-    if layout not in LAYOUTS:
-        raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
+    if layout not in ("bhld", "blhd"):
+        raise Unsuitable(f"unknown layout {layout!r}: choose from bhld, blhd")
     ready, facts = made(Rotation, target, 1, ANSWERS, **how)
     pairing = facts["conventions"].get("pairing", PAIRINGS[0])
     seen = Turning(ready, pairing, asked, "q", "the rotated array", layout=layout)

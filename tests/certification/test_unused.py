@@ -1,0 +1,70 @@
+"""What a target can be told and is not told here: its certificate names it."""
+
+import functools
+
+import pytest
+
+from spec import certify
+from spec.attention.plug import implementation
+from spec.dropout.plug import dropout
+from spec.layer.plug import layer
+from spec.positions.rotary.plug import rotation
+from tests import targets
+from tests.shell import run
+from tests.targets import layers
+
+NOTE = "has parameters that were not used: {}"
+
+
+def attends(query, key, value, softmax_scale=None, is_causal=False, *more, window=(-1, -1), **rest):  # noqa: ARG001
+    return targets.right(query, key, value, None, is_causal)
+
+
+class Pads(layers.MultiHead):
+    """Two words more than torch's layer has."""
+
+    def __init__(self, embed_dim, num_heads, bias=True, rotary_base=None):  # noqa: ARG002
+        super().__init__(embed_dim, num_heads, bias)
+
+    def __call__(self, query, key, value, need_weights=False, head_mask=None):  # noqa: ARG002
+        return super().__call__(query, key, value)
+
+
+def turns(x, positions, interleaved=False):  # noqa: ARG001
+    return x
+
+
+def drops(query, key, value, dropout_p=0.0, rng=None, window=None):  # noqa: ARG001
+    return query
+
+
+def test_parameters_that_no_call_passes_are_named_in_a_line() -> None:
+    certificate = certify(attends, dtypes=("float32",), profile="quick", clauses="A1")
+    line = NOTE.format("softmax_scale, window")
+    assert certificate.notes == (line,)
+    assert f"note          {line}\n" in str(certificate)
+    done = run("certify", "tests.certification.test_unused:attends", "--clause", "A1")
+    assert f"note          {line}\n" in done.stdout
+
+
+def test_who_is_told_all_there_is_hears_of_nothing() -> None:
+    bound = functools.partial(attends, softmax_scale=None, window=(-1, -1))
+    for function in (targets.right, bound):
+        assert implementation(function, backend="numpy").notes == ()
+
+
+def test_other_programs_name_theirs() -> None:
+    assert layer(Pads, backend="numpy").notes == (NOTE.format("rotary_base, head_mask"),)
+    assert layer(layers.MultiHead, backend="numpy").notes == ()
+    assert rotation(turns).notes == (NOTE.format("interleaved"),)
+    assert dropout(drops).notes == (NOTE.format("window"),)
+
+
+@pytest.mark.torch
+def test_torch_has_dropout() -> None:
+    import torch
+
+    words = NOTE.format("dropout_p")
+    assert implementation(torch.nn.functional.scaled_dot_product_attention).notes == (words,)
+    words = NOTE.format("dropout, add_bias_kv, add_zero_attn")
+    assert layer(torch.nn.MultiheadAttention).notes == (words,)
