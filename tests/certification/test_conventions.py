@@ -77,7 +77,7 @@ def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_
     words = (f"tests.targets.layers:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
     without = run("certify", *words)
     assert without.returncode == 1, without.stdout + without.stderr
-    assert "looks like the convention pairing=halves" in without.stdout
+    assert "right under the convention pairing=halves" in without.stdout
     declared = run("certify", *words, "--convention", "pairing=halves")
     assert declared.returncode == 0, declared.stdout + declared.stderr
     assert "pairing=halves" in declared.stdout

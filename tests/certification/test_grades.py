@@ -1,13 +1,11 @@
 """What is violated is violated in the grade of rounding that the certificate grants."""
 
-import json
-
 import pytest
 
 from spec import CLAUSES
 from spec.certification import certify, parametrize_with_clauses
 from spec.certification.judging.examiner import Examiner
-from spec.certification.judging.verdict import verdict_from_json
+from spec.certification.ledger.certificate import loaded
 from spec.certification.settings import Request
 from tests.shell import run
 
@@ -41,9 +39,8 @@ def test_processes_of_their_own_judge_again_as_well(jobs, tmp_path):
     words = ("--dtype", "float16", "--clause", "A1,S8", "--seed", "1", "--jobs", jobs)
     done = run("certify", AHEAD, *words, "--json", str(file))
     assert done.returncode == 1, done.stdout + done.stderr
-    found = json.loads(file.read_text())
-    verdicts = [verdict_from_json(verdict) for verdict in found["verdicts"]]
-    verdict, granted = a1_and_granted(verdicts, found["conventions"])
+    found = loaded(file)
+    verdict, granted = a1_and_granted(found.verdicts, found.conventions)
     assert (verdict.outcome, verdict.rounding) == ("violated", granted)
     assert verdict.counterexample.problem.causal
 

@@ -51,11 +51,11 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
     target = "tests.targets.layers:HalfAsLoud"
     done = run("certify", target, *QUICK, *words)
     assert done.returncode == 1
-    assert "violated: L1" in done.stdout
-    text = (tmp_path / "L1-float32.py").read_text()
+    assert "the output is wrong\n   seen by 1 clause: L1" in done.stdout
+    text = (tmp_path / "cause-1.py").read_text()
     assert "import spec" not in text
     assert "from spec" not in text
-    again = run(program=(str(tmp_path / "L1-float32.py"),))
+    again = run(program=(str(tmp_path / "cause-1.py"),))
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith("got")
     assert "Error" not in again.stderr
@@ -71,7 +71,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
     """Its output, and its gradients by inputs and by parameters."""
     target = "tests.targets.faulty_torch:Wrong"
     done = run("certify", target, *QUICK, "--clause", number, "--report", str(tmp_path))
-    path = tmp_path / f"{number}-float32.py"
+    path = tmp_path / "cause-1.py"
     assert done.returncode == 1, done.stdout + done.stderr
     assert "from spec" not in path.read_text()
     again = run(program=(str(path),))
@@ -128,7 +128,7 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
 def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
     certificate = certify(layers.ListsValueGradients, dtypes=("float64",), clauses="L2")
     assert certificate.exit_code == 1, str(certificate)
-    assert "violated: L2" in str(certificate)
+    assert "seen by 1 clause: L2" in str(certificate)
 
 
 def test_what_is_refused_now_and_then_crashes_no_clause() -> None:

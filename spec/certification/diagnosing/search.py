@@ -98,7 +98,10 @@ class Search:
 
     def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
         """An answer that is wrong by itself, of those that the clause asked for."""
-        for name, put in calls(clause, subject, problem):
+        made = [*calls(clause, subject, problem)]
+        # What is wrong first of all is what others are wrong for.
+        firsts = [(self.kind.first, put) for _, put in made]
+        for name, put in (*firsts, *made):
             numbers = self.kind.compares.get(name, ())
             clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
             lead = Lead(clauses, group(self.kind, subject, name), False, put, "")
@@ -151,7 +154,7 @@ class Search:
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
-        """Whether a clause is broken where another one is, by the same features."""
+        """Whether a clause is broken where something else is wrong, by the same features."""
         names = [*self.evidence.prices]
         prices = np.array([*self.evidence.prices.values()])
         for place, found in enumerate(self.found):
@@ -159,11 +162,9 @@ class Search:
             split = worth(columns, table.said, table.wrong, table.weight, prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             covered = table.inside(split)[table.wrong].mean() > COVERED
-            if found.lead.drawn and good and covered:
-                cause = found.cause
-                clauses = (*cause.clauses, *(clause.number for clause in lead.clauses))
-                joined = replace(found, cause=replace(cause, clauses=clauses))
-                self.found[place] = joined
+            if good and covered and not found.cause.lens:
+                beside = (*found.cause.beside, *(clause.number for clause in lead.clauses))
+                self.found[place] = replace(found, cause=replace(found.cause, beside=beside))
                 self.bounds = self._without(self.found)
                 return True
         return False
@@ -185,13 +186,14 @@ class Search:
             self._give_up(lead, GOES)
             return
         names = [*self.evidence.prices]
-        inside = table.inside(split)
+        inside, numbers = table.inside(split), tuple(clause.number for clause in lead.clauses)
         cause = Cause(
             features=tuple(names[i] for i in split.columns),
             asked=lead.asked,
             failure=lead.how,
             drawn=lead.drawn,
-            clauses=tuple(clause.number for clause in lead.clauses),
+            clauses=numbers,
+            beside=numbers if lead.drawn else (),
             problems=(int((inside & table.wrong).sum()), int(inside.sum())),
         )
         both = inside & table.wrong

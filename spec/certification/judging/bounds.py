@@ -76,9 +76,7 @@ class Bounds:
     def draws(self, problem: Any, clause: str) -> bool:
         """Whether a clause is put a problem."""
         return not any(
-            cause.drawn
-            and clause in cause.clauses
-            and all(self.tests[name](problem, "") for name in cause.features)
+            clause in cause.beside and all(self.tests[name](problem, "") for name in cause.features)
             for cause in self.causes
         )
 

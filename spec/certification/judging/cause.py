@@ -27,7 +27,8 @@ class Cause:
     drawn: whether the features are of the problems that a clause is put, as no answer is wrong by
     itself; else of those that the target is asked. clauses: the numbers of those that are broken
     there, dtypes the formats. problems: how many were seen to be wrong, of how many that were
-    looked at there. lens: what makes it right, in words. counterexample: the smallest one.
+    looked at there. beside: the numbers of clauses that are broken there though no call of theirs
+    is wrong by itself. lens: what makes it right, in words. counterexample: the smallest one.
     """
 
     features: tuple[str, ...]
@@ -37,6 +38,7 @@ class Cause:
     clauses: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
     problems: tuple[int, int] = (0, 0)
+    beside: tuple[str, ...] = ()
     lens: str = ""
     counterexample: Counterexample | None = None
 
@@ -50,7 +52,8 @@ class Cause:
         """The set, and what is wrong there."""
         where = f"where {joined(self.features)}" if self.features else "wherever it is asked"
         if self.drawn:
-            return f"{where}: {self.failure}"
+            verb = "is" if len(self.beside) == 1 else "are"
+            return f"{where}, {', '.join(self.beside)} {verb} broken"
         if not self.failure.startswith("is "):
             return f"{where}, {self.failure}"
         noun = self.asked or "the output"
@@ -67,7 +70,7 @@ class Cause:
     def from_json(written: Mapping[str, Any]) -> "Cause":
         """The cause that `to_json` wrote."""
         fields = {name: x for name, x in written.items() if name != "sentence"}
-        for name in ("features", "clauses", "dtypes", "problems"):
+        for name in ("features", "clauses", "dtypes", "problems", "beside"):
             fields[name] = tuple(fields[name])
         example = fields["counterexample"]
         fields["counterexample"] = example and counterexample_from_json(example)

@@ -31,7 +31,7 @@ def _causes(certificate: Certificate) -> Iterator[str]:
         by = f"seen by {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}], on"
         lines = [filled(f"{place}. ", cause.sentence)]
         lines += [filled("   ", cause.lens)] * bool(cause.lens)
-        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems of this sort")])
+        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 
 def _region(certificate: Certificate) -> str:
