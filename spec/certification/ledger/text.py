@@ -148,7 +148,10 @@ def _remarks(certificate: Certificate) -> str:
 def _violated(certificate: Certificate) -> Iterator[str]:
     """Each clause that is violated for no known cause, its dtypes where the same is wrong."""
     violated = [v for v in _by_clause(certificate) if v.outcome == "violated" and not v.causes]
-    keyed = (((f"{v.clause} {v.name}", v.force, v.message), v.dtype) for v in violated)
+    # Of what blocks nothing, one message is enough.
+    first = {v.clause: v.message for v in reversed(violated) if v.force == "should"}
+    said = ((v, first.get(v.clause, v.message)) for v in violated)
+    keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
     for (clause, force, message), dtypes in grouped(keyed).items():
         soft = " (should)" if force == "should" else ""
         yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
