@@ -56,10 +56,10 @@ def test_a_script_repeats_what_an_always_causal_function_does(tmp_path: Path) ->
     declared = ("--convention", "causality=always", "--report", str(tmp_path))
     done = run("certify", "tests.targets.always:causal_and_late", *words, *declared)
     assert done.returncode == 1, done.stdout + done.stderr
-    text = (tmp_path / "A1-float32.py").read_text()
+    text = (tmp_path / "cause-1.py").read_text()
     assert "from spec" not in text
     assert "causal=True" not in text
-    again = run(program=(str(tmp_path / "A1-float32.py"),))
+    again = run(program=(str(tmp_path / "cause-1.py"),))
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith("got")
 

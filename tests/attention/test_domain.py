@@ -112,7 +112,7 @@ def test_options_are_asked_alone_and_two_by_two() -> None:
         "groups": lambda p: p.grouped,
         "widths": lambda p: p.E != p.D,
     }
-    problems = drawn(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 500)
+    problems = drawn(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 2000)
     asked = Counter(frozenset(n for n, asks in told.items() if asks(p)) for p in problems)
     wanted = [{*pair} for pair in combinations_with_replacement(told, 2)]
     wanted.remove({"boolean", "additive"})

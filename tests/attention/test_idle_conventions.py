@@ -54,7 +54,8 @@ def test_both_are_declared_on_the_command_line() -> None:
     words += ("--dtype", "float32", "--clause", "M9", "--convention", "idle=uniform")
     without = run(*words)
     assert without.returncode == 1, without.stdout + without.stderr
-    assert 'declare it with --convention "idle bias=nan" if it is meant' in without.stdout
+    said = " ".join(without.stdout.split())
+    assert 'declare it with --convention "idle bias=nan" if it is meant' in said
     declared = run(*words, "--convention", "idle bias=nan")
     assert declared.returncode == 0, declared.stdout + declared.stderr
     assert "conventions   idle=uniform, idle bias=nan\n" in declared.stdout

@@ -93,7 +93,7 @@ def test_not_on_the_command_line_either(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(ATTEND)
     done = run("certify", "mine.py:attend", "--profile", "quick", "--clause", "A1", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.startswith("attend: not certified\n")
+    assert done.stdout.startswith("attend: not certified, for 1 cause\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -72,9 +72,9 @@ def test_scripts_speak_the_layout_of_the_function(name: str, tmp_path: Path) -> 
     words = ("--profile", "quick", "--dtype", "float32", "--clause", "A1")
     done = run("certify", f"tests.targets.shapes:{name}", *words, "--report", str(tmp_path))
     assert done.returncode == 1, done.stdout + done.stderr
-    text = (tmp_path / "A1-float32.py").read_text()
+    text = (tmp_path / "cause-1.py").read_text()
     assert "from spec" not in text
-    again = run(program=(str(tmp_path / "A1-float32.py"),))
+    again = run(program=(str(tmp_path / "cause-1.py"),))
     assert (again.returncode, again.stderr) == (1, "")
 
 

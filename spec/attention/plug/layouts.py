@@ -32,10 +32,11 @@ class Layout:
 
     def shape(self, ours: Shape, inputs: bool = True) -> Shape:
         """The shape that an array of ours has; inputs: it is one, or is shaped like one."""
-        if self.axes == 4:
+        if self.axes == 4 and self.swapped and inputs:
             B, H, *rest = ours
-            turned = self.swapped and inputs
-            return (B, rest[0], H, *rest[1:]) if turned else ours
+            return (B, rest[0], H, *rest[1:])
+        if self.axes == 4:
+            return ours
         leading = (ours[0] * ours[1],) if self.axes == 3 else ()
         return (*leading, *ours[2:])
 

@@ -29,15 +29,19 @@ SMALLER = 600  # problems at most for making a counterexample smaller
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The causes, what is left outside of them, and which of them each violated item met."""
+    """The causes, what is left outside of them, and which of them each violated item met.
+
+    likewise: a line for each item that something which the target calls is known to break alike.
+    """
 
     causes: tuple[Cause, ...] = ()
     region: Region = field(default_factory=Region)
     met: Mapping[Item, tuple[int, ...]] = field(default_factory=dict)
+    likewise: Mapping[Item, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as JSON has it."""
-        met = [[*item, [*places]] for item, places in self.met.items()]
+        met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         return {"causes": causes, "region": vars(self.region), "met": met}
 
@@ -45,8 +49,9 @@ class Diagnosis:
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
         """The diagnosis that `to_json` wrote."""
         causes = tuple(Cause.from_json(cause) for cause in written["causes"])
-        met = {(number, dtype): tuple(places) for number, dtype, places in written["met"]}
-        return Diagnosis(causes, Region.from_json(written["region"]), met)
+        met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
+        said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
+        return Diagnosis(causes, Region.from_json(written["region"]), met, said)
 
 
 def to_explain(survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
@@ -81,7 +86,9 @@ def diagnosed(
             Mending.of(examiner),
         )
         passed = search.run(failing)
-        met = {item: _met(search, evidence, item) for item in failing}
+        seen = {item: _broken(search, evidence, item) for item in failing}
+        met = {item: _met(search, evidence, item, problem) for item, problem in seen.items()}
+        said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
         causes = [_told(examiner, search, evidence, found) for found in search.found]
     for place, cause in enumerate(causes):
         items = [item for item, places in met.items() if place in places]
@@ -89,22 +96,29 @@ def diagnosed(
         causes[place] = replace(cause, clauses=(*numbers,), dtypes=(*dtypes,))
     musts = (item for item in failing if clauses[item[0]].force == "must")
     passed = passed and all(met[item] for item in musts)
-    return Diagnosis((*causes,), Region.outside(causes, request.where, passed), met)
+    return Diagnosis((*causes,), Region.outside(causes, request.where, passed), met, said)
 
 
-def _met(search: Search, first: Evidence, item: Item) -> tuple[int, ...]:
-    """The places of the causes that what broke a clause lies in."""
+def _broken(search: Search, first: Evidence, item: Item) -> Any:
+    """The problem that breaks a clause, where it is judged; None if it holds now."""
+    number, dtype = item
+    clause = search.clauses[number]
+    subject, scope = first.bounds.over(first.subjects[dtype]), first.scope(clause, dtype)
+    finding = judged(clause, subject, scope, examples=search.examples, seed=search.seed)
+    return finding.problem
+
+
+def _met(search: Search, first: Evidence, item: Item, problem: Any) -> tuple[int, ...]:
+    """The places of the causes that a problem which broke a clause lies in."""
+    if problem is None:
+        return ()
     number, dtype = item
     clause, subject = search.clauses[number], first.subjects[dtype]
-    scope = first.scope(clause, dtype)
-    finding = judged(clause, subject, scope, examples=search.examples, seed=search.seed)
-    if finding.problem is None:
-        return ()
-    asked = [*calls(clause, subject, finding.problem)]
+    asked = [*calls(clause, subject, problem)]
     places = []
     for place, cause in enumerate(found.cause for found in search.found):
         alone = Bounds.of(search.kind, "", [cause])
-        inside = not alone.draws(finding.problem, number)
+        inside = not alone.draws(problem, number)
         if inside or any(
             not alone.has(put, group(search.kind, subject, name)) for name, put in asked
         ):

@@ -43,7 +43,8 @@ class Mending:
                 choices = {**self.choices, name: choice}
                 word = f"{name}={choice}"
                 option = f'"{word}"' if " " in word else word
-                words = f"right under the convention {word}: --convention {option} if it is meant"
+                meant = f"declare it with --convention {option} if it is meant"
+                words = f"right under the convention {word}: {meant}"
                 yield words, replace(self, choices=choices)
         for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:

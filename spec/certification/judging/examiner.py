@@ -176,12 +176,12 @@ class Examiner:
             reduced=done,
         )
 
-    def likewise(self, verdict: Verdict, example: Counterexample) -> str:
+    def likewise(self, number: str, dtype: str, problem: Any) -> str:
         """What the implementation calls, and what is known to be wrong in the same way."""
-        clause, subject = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
-        if clause.number in self.deviations.reasons:
+        clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
+        if number in self.deviations.reasons:
             return ""
-        return likewise(clause, subject, example.problem, self.request.device)
+        return likewise(clause, subject, problem, self.request.device)
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
         """Known mistakes, if there is time to look for them."""
@@ -241,7 +241,7 @@ def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> V
     """The verdict with its counterexample, and with what else breaks its clause so."""
     start = time.perf_counter()
     example = examiner.counterexample(verdict, problem)
-    likewise = examiner.likewise(verdict, example)
+    likewise = examiner.likewise(verdict.clause, verdict.dtype, example.problem)
     seconds = {**verdict.seconds, "reduction": time.perf_counter() - start}
     return replace(verdict, counterexample=example, likewise=likewise, seconds=seconds)
 

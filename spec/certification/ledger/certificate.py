@@ -174,9 +174,10 @@ def certificate(
 
 
 def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
-    """The verdict with its causes."""
-    places = diagnosis.met.get((verdict.clause, verdict.dtype), ())
-    return _shown(replace(verdict, causes=places), diagnosis.causes)
+    """The verdict with its causes, and what its target calls that is known to be wrong alike."""
+    item = verdict.clause, verdict.dtype
+    places, line = diagnosis.met.get(item, ()), diagnosis.likewise.get(item, verdict.likewise)
+    return _shown(replace(verdict, causes=places, likewise=line), diagnosis.causes)
 
 
 def _shown(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
