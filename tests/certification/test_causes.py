@@ -85,12 +85,9 @@ def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
     ("name", "features"),
     [
         ("ignores_causality", {"causal", "M > 1"}),
-        ("lets_the_last_query_see_the_last_key", {"causal", "N != M"}),
         ("reads_only_128_keys", {"M > 128"}),
         ("uses_the_mask_of_the_first_batch", {"a mask of batches"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero", "M > 1"}),
-        ("gives_idle_queries_nan", {"an idle query"}),
-        ("returns_double_precision", {"float32"}),
     ],
 )
 def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:

@@ -49,7 +49,7 @@ def only(words: str) -> str:
     ],
 )
 def test_what_is_found_is_judged_and_said(function: Any, note: str, right: bool) -> None:
-    certificate = certify(function, backend="numpy", **FEW)
+    certificate = certify(function, backend="numpy", fail_fast=True, **FEW)
     assert certificate.notes == (note,)
     assert certificate.exit_code == (not right), str(certificate)
 
