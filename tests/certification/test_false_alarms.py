@@ -57,9 +57,9 @@ def convention_is_judged(mistake: Mistake, profile: str) -> None:
     options = {"backend": "numpy", "dtypes": mistake.dtypes, "profile": profile}
     undeclared = certify(mistake.target, **options, clauses=naming(mistake))
     assert not undeclared.passed
-    assert f'--convention "{name}={choice}"' in str(undeclared).replace(
-        f"--convention {name}={choice}", f'--convention "{name}={choice}"'
-    )
+    word = f"{name}={choice}"
+    option = f'"{word}"' if " " in word else word
+    assert f"--convention {option}" in " ".join(str(undeclared).split())
     declared = certify(mistake.target, **options, conventions={name: choice})
     assert declared.passed, str(declared)
     assert declared.conventions[name] == choice
