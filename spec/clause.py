@@ -69,7 +69,7 @@ class Clause:
     @property
     def section(self) -> str:
         """The letter of the section, which opens the number."""
-        return self.number.rstrip("0123456789")
+        return section_of(self.number)
 
     @property
     def sentence(self) -> str:
@@ -105,6 +105,11 @@ class Clause:
     def binds(self, subject: Subject) -> bool:
         """Whether the clause says anything about this subject."""
         return self.about == subject.about and self.needs <= subject.offers
+
+
+def section_of(number: str) -> str:
+    """The letter of the section that a clause of this number stands in."""
+    return number.rstrip("0123456789")
 
 
 def clause(

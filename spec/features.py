@@ -11,11 +11,12 @@ a word as well.
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from spec.notation import DTYPES, HALF, Length, Posed
+from spec.notation import DTYPES, HALF, Posed
+from spec.written import letters, optional
 
 Feature = Callable[[Any], object]  # of a problem
 Test = Callable[[Any, str], bool]  # of a problem, and of what is asked about it
@@ -55,13 +56,10 @@ FORMATS: Mapping[str, Feature] = {
 }
 
 
-def said_by(problem: type[Posed]) -> Mapping[str, Feature]:
+def said_by(problem: Any) -> Mapping[str, Feature]:
     """A word for every option of a class of problems: that it is set, or not as usual."""
     found: dict[str, Feature] = {}
-    for field in fields(problem):
-        name, usual = field.name, field.default
-        if usual is MISSING or name in Posed.__dataclass_fields__ or name == "memory":
-            continue
+    for name, usual in optional(problem):
         if usual is None:
             found[f"a given {name}"] = partial(_given, name)
         elif isinstance(usual, bool):
@@ -71,12 +69,9 @@ def said_by(problem: type[Posed]) -> Mapping[str, Feature]:
     return found
 
 
-def of_class(problem: type[Posed]) -> "Vocabulary":
+def of_class(problem: Any) -> "Vocabulary":
     """The words for problems of a class that says nothing of its own: options, formats, lengths."""
-    letters = (
-        name for name, x in vars(problem).items() if isinstance(x, Length) and len(name) == 1
-    )
-    return Vocabulary({**said_by(problem), **FORMATS}, "".join(letters))
+    return Vocabulary({**said_by(problem), **FORMATS}, "".join(letters(problem)))
 
 
 @dataclass(frozen=True)
@@ -145,28 +140,22 @@ class Vocabulary:
             tokens += [text[place : found.start()].strip(), found[0]]
             place = found.end()
         tokens = [token for token in (*tokens, text[place:].strip()) if token]
-        test = self._either(tokens)
+        test = self._several(tokens, "or")
         if tokens:
             raise ValueError(f"{tokens[0]!r} is not expected where it stands in {text!r}")
         return test
 
-    def _either(self, tokens: list[str]) -> Test:
-        parts = [self._both(tokens)]
-        while tokens[:1] == ["or"]:
+    def _several(self, tokens: list[str], word: str) -> Test:
+        """What is joined by a word: by "or", of parts that are joined by "and"."""
+        part = partial(self._several, word="and") if word == "or" else self._one
+        parts = [part(tokens)]
+        while tokens[:1] == [word]:
             tokens.pop(0)
-            parts.append(self._both(tokens))
+            parts.append(part(tokens))
         if len(parts) == 1:
             return parts[0]
-        return lambda p, asked: any(part(p, asked) for part in parts)
-
-    def _both(self, tokens: list[str]) -> Test:
-        parts = [self._one(tokens)]
-        while tokens[:1] == ["and"]:
-            tokens.pop(0)
-            parts.append(self._one(tokens))
-        if len(parts) == 1:
-            return parts[0]
-        return lambda p, asked: all(part(p, asked) for part in parts)
+        one_of = {"or": any, "and": all}[word]
+        return lambda p, asked: one_of(x(p, asked) for x in parts)
 
     def _one(self, tokens: list[str]) -> Test:
         if not tokens or tokens[0] in ("and", "or", ")"):
@@ -177,7 +166,7 @@ class Vocabulary:
             return lambda p, asked: not test(p, asked)
         if token != "(":
             return self.test(token)
-        test = self._either(tokens)
+        test = self._several(tokens, "or")
         if tokens[:1] != [")"]:
             raise ValueError("a parenthesis is not closed")
         tokens.pop(0)

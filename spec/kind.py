@@ -104,7 +104,7 @@ class Kind:
     our making shows; of a stranger's, None. known: what other people's are known to break.
     described: what a file says of how a target is built and called, if this kind has such files.
     lenses: what would make an answer right, in words: the record with that done, if it can be.
-    telltale: functions that are wrong where the first one is, and there alone.
+    telltale: functions that are wrong where another one is, each with that one.
     compares: for a function, the numbers of the clauses that hold its answer to any problem to the
     definition's. vocabulary: the words for problems; by default, those for options and lengths.
     narrower: a record of which nothing is answered, asked about less and less. multiples: which
@@ -145,7 +145,7 @@ class Kind:
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
     lenses: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    telltale: tuple[str, ...] = ()
+    telltale: Mapping[str, str] = field(default_factory=dict)
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
 
@@ -161,6 +161,10 @@ class Kind:
             name: self.load(mistake.target, name=name, backend="numpy")
             for name, mistake in self.mistakes.items()
         }
+
+    def worded(self, function: str) -> str:
+        """A function of a record in words."""
+        return self.asked.get(function, function.replace("_", " "))
 
     def put(self, record: Any, name: str, problem: Any) -> Any:
         """What a function of the record answers to a problem, as the record can be put it."""

@@ -91,6 +91,11 @@ class Posed:
         """The same problem as its reference is evaluated: wide if it is of float64."""
         return self.wide() if self.dtype == "float64" else self
 
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Those of the axes of its arrays."""
+        return tuple(dict.fromkeys("".join(self.axes.values()).replace(" ", "")))
+
     def having(self, letter: str) -> dict[str, int]:
         """The arrays with that axis written out, and which one it is, counted from the right.
 

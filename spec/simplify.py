@@ -14,7 +14,7 @@ FAR = 24  # arrays of at most so many numbers are simplified number by number
 
 def along_axes(problem: Any) -> Iterator[Any]:
     """Fewer elements along each axis, in all arrays that have it: `axes` names them by letter."""
-    for letter in dict.fromkeys("".join(problem.axes.values()).replace(" ", "")):
+    for letter in problem.letters:
         having = problem.having(letter).items()
         for index in kept(min(getattr(problem, name).shape[axis] for name, axis in having)):
             yield problem.part(letter, index)

@@ -121,6 +121,12 @@ class Subject:
         return {**self.defaults, **self.conventions}
 
 
+def posed(asked: Any) -> tuple[Any, ...]:
+    """The problems that a function of a record is put: one, several, or that of a state."""
+    several = asked if isinstance(asked, tuple) else (asked,)
+    return tuple(getattr(one, "problem", one) for one in several)
+
+
 def holding(tests: Mapping[Any, object]) -> frozenset[str]:
     """The words of which the test holds."""
     return frozenset(word for word, holds in tests.items() if holds)

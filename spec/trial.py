@@ -19,6 +19,8 @@ from spec.comparison import Violation
 from spec.notation import Posed
 from spec.subject import Refused, Subject
 
+REFUSED = "a problem of the core is refused"
+
 
 class Elsewhere(Exception):
     """What is asked lies outside of the region in which a subject is judged."""
@@ -78,4 +80,4 @@ def unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violatio
     """A violation if the problem that was refused belongs to the core."""
     if watch.refused is not None and subject.kinds_of(watch.refused):
         return None
-    return Violation(f"a problem of the core is refused: {refusal}")
+    return Violation(f"{REFUSED}: {refusal}")

@@ -28,7 +28,7 @@ def arrays(problem: Any) -> dict[str, Array]:
 
 def sizes(problem: Any) -> dict[str, int]:
     """The lengths of its axes, by the letters of their names."""
-    return {letter: getattr(problem, letter) for letter in _letters(problem.__class__)}
+    return {letter: getattr(problem, letter) for letter in letters(problem.__class__)}
 
 
 def options(problem: Any) -> dict[str, Any]:
@@ -46,13 +46,13 @@ def options(problem: Any) -> dict[str, Any]:
 def in_a_line(problem: Any) -> str:
     """A problem in words, as short as it takes to know it again: sizes, options, dtype."""
     kind, words = problem.__class__, []
-    for name, default in _asked(kind):
+    for name, default in optional(kind):
         x = getattr(problem, name)
         if isinstance(x, np.ndarray):
             words.append(f"{'boolean ' * (x.dtype.kind == 'b')}{name} {x.shape}")
         elif x != default:
             words.append(name if x is True else f"{name}={x}")
-    lengths = " ".join([f"{letter}={getattr(problem, letter)}" for letter in _letters(kind)])
+    lengths = " ".join([f"{letter}={getattr(problem, letter)}" for letter in letters(kind)])
     return ", ".join([lengths, *words, problem.dtype])
 
 
@@ -104,14 +104,14 @@ def classes(problem: Any) -> list[str]:
 
 
 @cache
-def _letters(kind: type) -> tuple[str, ...]:
+def letters(kind: type) -> tuple[str, ...]:
     """The names of the axes of a kind of problem."""
     properties = (n for n, x in vars(kind).items() if isinstance(x, property))
     return tuple(name for name in properties if len(name) == 1 and name.isupper())
 
 
 @cache
-def _asked(kind: Any) -> tuple[tuple[str, Any], ...]:
+def optional(kind: Any) -> tuple[tuple[str, Any], ...]:
     """What may be left out of a kind of problem, by name, and what it then is."""
     left = {*kind.shown_elsewhere, "seed"}
     optional = (f for f in fields(kind) if f.default is not MISSING and f.name not in left)

@@ -1,10 +1,12 @@
 """What can be said of an attention problem, in a word each; sizes are compared as letters.
 
-an idle query       every key is hidden from some query: by truth values, which are those of a
-                    mask or of causality, or by -inf in an additive mask
-scores above 88     a query has such a score of a key that it sees, its bias included;
-                    exp(88) is the end of float32, exp(11) that of float16
-a hidden key ahead  one that is hidden would have a larger score than all that are seen
+    an idle query       every key is hidden from some query: by truth values, which are those of a
+                        mask or of causality, or by -inf in an additive mask
+    scores above 88     a query has such a score of a key that it sees, its bias included;
+                        exp(88) is the end of float32, exp(11) that of float16
+    a hidden key ahead  one that is hidden would have a larger score than all that are seen
+
+What asks for an option is said by the rows of `spec.attention.options`.
 """
 
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
+from spec.attention.options import CAUSAL, GROUPED, MASK, SCALE, SINGLE, Capability
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.notation import Array
 
@@ -73,11 +76,12 @@ def _idle(problem: Problem, by: bool) -> bool:
     return bool(told.idle.any()) if by else bool((problem.idle & ~told.idle).any())
 
 
+HOLDS = {option.capability: option.holds for option in SINGLE}
 WORDS: Mapping[str, Feature] = {
-    "causal": lambda p: p.causal,
-    "a mask": lambda p: p.mask is not None,
-    "a boolean mask": lambda p: p.mask is not None and p.mask.dtype == bool,
-    "an additive mask": lambda p: p.mask is not None and p.mask.dtype != bool,
+    "causal": CAUSAL.asked,
+    "a mask": MASK.asked,
+    "a boolean mask": HOLDS[Capability.MASK],
+    "an additive mask": HOLDS[Capability.BIAS],
     "a mask of rows": _axis(2),
     "a mask of heads": _axis(3),
     "a mask of batches": _axis(4),
@@ -87,12 +91,12 @@ WORDS: Mapping[str, Feature] = {
     "an idle query by -inf": lambda p: _idle(p, by=False),
     "finite biases": lambda p: _added(p).size > 0,
     "biases below -10000": lambda p: bool((_added(p) < -10000).any()),
-    "a scale": lambda p: p.scale is not None,
+    "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
-    "grouped heads": lambda p: p.grouped,
+    "grouped heads": GROUPED.asked,
     "views": lambda p: p.memory != "contiguous",
-    "strided memory": lambda p: p.memory == "strided",
+    "strided memory": HOLDS[Capability.STRIDES],
     "expanded memory": lambda p: p.memory == "expanded",
     **{f"scores above {x}": partial(_above, x) for x in ABOVE},
     **{f"scores below {x}": partial(_below, x) for x in BELOW},

@@ -114,6 +114,7 @@ KIND = Kind(
     program=program,
     known=KNOWN,
     lenses=LENSES,
+    telltale=dict.fromkeys(("partial", "bias_gradient", "unsettled"), "backward"),
     compares=COMPARES,
     vocabulary=VOCABULARY,
 )

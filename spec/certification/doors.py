@@ -131,11 +131,9 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
 
 
 def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:
-    """Why clauses were violated, unless the run was to end with the first that is."""
-    failing = to_explain(survey, verdicts)
-    if examiner.request.fail_fast or not failing:
-        return Diagnosis()
-    return diagnosed(examiner, failing, granted(verdicts))
+    """Why clauses were violated, if there is something to explain."""
+    failing = to_explain(examiner.request, survey, verdicts)
+    return diagnosed(examiner, failing, granted(verdicts)) if failing else Diagnosis()
 
 
 def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verdict:

@@ -18,6 +18,7 @@ from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
 from spec.notation import DTYPES, Grade
@@ -54,11 +55,14 @@ class Diagnosis:
         return Diagnosis(causes, Region.from_json(written["region"]), met, said)
 
 
-def to_explain(survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
+def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
     """The items that are violated and not known to be, in the order of the clauses.
 
-    None if all of them are of clauses that should hold: these block nothing.
+    None if all of them are of clauses that should hold, which block nothing; nor where the run was
+    to end with the first, or was stopped.
     """
+    if request.fail_fast or any(verdict.outcome == "blocked" for verdict in verdicts):
+        return []
     places = {number: place for place, number in enumerate(survey.order)}
     found = [v for v in verdicts if v.outcome == "violated" and v.clause not in survey.deviations]
     if all(v.force == "should" for v in found):
@@ -78,16 +82,12 @@ def diagnosed(
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name)
     with np.errstate(all="ignore"):
         search = Search(
-            evidence,
-            clauses,
-            profile.examples,
-            request.seed,
-            profile.diagnosis,
-            Mending.of(examiner),
+            evidence, clauses, profile.examples, request.seed, profile.diagnosis, Mending(examiner)
         )
         passed = search.run(failing)
         seen = {item: _broken(search, evidence, item) for item in failing}
-        met = {item: _met(search, evidence, item, problem) for item, problem in seen.items()}
+        each = [Bounds.of(kind, "", [found.cause]) for found in search.found]
+        met = {item: _met(search, evidence, each, item, x) for item, x in seen.items()}
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
         causes = [_told(examiner, search, evidence, found) for found in search.found]
     for place, cause in enumerate(causes):
@@ -108,22 +108,23 @@ def _broken(search: Search, first: Evidence, item: Item) -> Any:
     return finding.problem
 
 
-def _met(search: Search, first: Evidence, item: Item, problem: Any) -> tuple[int, ...]:
-    """The places of the causes that a problem which broke a clause lies in."""
+def _met(
+    search: Search, first: Evidence, each: Sequence[Bounds], item: Item, problem: Any
+) -> tuple[int, ...]:
+    """The places of the causes that a problem which broke a clause lies in.
+
+    each: what lies outside of each of them.
+    """
     if problem is None:
         return ()
     number, dtype = item
     clause, subject = search.clauses[number], first.subjects[dtype]
-    asked = [*calls(clause, subject, problem)]
-    places = []
-    for place, cause in enumerate(found.cause for found in search.found):
-        alone = Bounds.of(search.kind, "", [cause])
-        inside = not alone.draws(problem, number)
-        if inside or any(
-            not alone.has(put, group(search.kind, subject, name)) for name, put in asked
-        ):
-            places.append(place)
-    return tuple(places)
+    asked = [(group(search.kind, name), put) for name, put in calls(clause, subject, problem)]
+
+    def outside(alone: Bounds) -> bool:
+        return alone.draws(problem, number) and all(alone.has(put, name) for name, put in asked)
+
+    return tuple(place for place, alone in enumerate(each) if not outside(alone))
 
 
 def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) -> Cause:
@@ -133,8 +134,8 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
 
     def keeps(row: Row) -> bool:
-        inside = row.how == lead.how and not search.is_outside(lead, row, alone)
-        return inside and search.is_outside(lead, row, others)
+        inside = row.how == lead.how and not lead.within(alone, row.problem)
+        return inside and lead.within(others, row.problem)
 
     rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
     start = next((row.problem for row in rows if row is not None and keeps(row)), None)
@@ -143,7 +144,7 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     lead = replace(lead, problem=start)
     problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
     problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
-    broke = evidence.violation(lead, problem)
+    broke = evidence.violation(evidence.asking(lead, problem), problem)
     if broke is None:
         return cause
     example = examiner.shown(broke[0], problem.dtype, problem, str(broke[1]), done)
@@ -156,7 +157,7 @@ def _likened(
     """The counterexample with the known mistakes that fail just where the target does."""
     lead = found.lead
     rows = evidence.draws(lead)
-    wrong = [r for r in rows if r.how and not search.is_outside(lead, r, alone)][:ALIKE]
+    wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
     right = [r for r in rows if not r.how][:ALIKE]
     subject = evidence.subjects[example.problem.dtype]
     lines = search.kind.looks_like(lead.clauses[0], subject, example.problem)

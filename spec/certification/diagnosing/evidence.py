@@ -25,7 +25,7 @@ from spec.kind import Kind
 from spec.notation import Array, Grade
 from spec.sizes import Reach
 from spec.subject import Subject
-from spec.trial import broken
+from spec.trial import REFUSED, broken
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 GOES = "an answer comes and goes"
@@ -46,6 +46,12 @@ class Lead:
     drawn: bool
     problem: Any
     how: str
+
+    def within(self, bounds: Bounds, problem: Any) -> bool:
+        """Whether bounds leave in what the failure would be on a problem."""
+        if self.drawn:
+            return bounds.draws(problem, self.clauses[0].number)
+        return bounds.has(problem, self.asked)
 
     @property
     def key(self) -> str:
@@ -73,7 +79,7 @@ def how_it_fails(violation: Violation) -> str:
     place = violation.place
     if place is None:
         text = str(violation)
-        return "is refused" if text.startswith("a problem of the core") else text.split(":")[0]
+        return "is refused" if text.startswith(REFUSED) else text.split(":")[0]
     if np.isnan(place.got) and not np.isnan(place.want):
         return "is NaN"
     return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"
@@ -98,8 +104,9 @@ class Evidence:
         self.kind, self.subjects, self.grades = kind, subjects, grades
         self.bounds, self.each, self.reach = bounds, each, reach
         self.truth = kind.truth()
-        self.prices = kind.features.candidates()
-        self.tests = [kind.features.sentence(name) for name in self.prices]
+        candidates = kind.features.candidates()
+        self.names, self.prices = [*candidates], np.array([*candidates.values()])
+        self.tests = [kind.features.sentence(name) for name in self.names]
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
 
     def through(self, subjects: Mapping[str, Subject]) -> "Evidence":
@@ -118,10 +125,10 @@ class Evidence:
         bound = (clause for clause in lead.clauses if clause.binds(subject))
         return [clause for clause in bound if kinds <= self.scope(clause, problem.dtype).answers]
 
-    def violation(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
-        """Which clause of a lead a problem breaks, and how."""
+    def violation(self, clauses: Sequence[Clause], problem: Any) -> tuple[Clause, Violation] | None:
+        """Which of some clauses a problem breaks, and how."""
         problem = problem.but(rounding=self.grades.get(problem.dtype, "strict"))
-        for clause in self.asking(lead, problem):
+        for clause in clauses:
             found = broken(clause, self.subjects[problem.dtype], problem)
             if found is not None:
                 return clause, found
@@ -132,9 +139,10 @@ class Evidence:
         if not self.bounds.has(problem, lead.asked):
             return None
         try:
-            found = self.violation(lead, problem)
-            if found is None and not self.asking(lead, problem):
+            clauses = self.asking(lead, problem)
+            if not clauses:
                 return None
+            found = self.violation(clauses, problem)
             if found is not None and broken(found[0], self.truth, problem):
                 return None
             how = "" if found is None else "is broken" if lead.drawn else how_it_fails(found[1])

@@ -20,14 +20,9 @@ def changed(
     """The problem in each of the formats, with other numbers, lengths and options."""
     yield from (in_format(problem, dtype) for dtype in formats)
     yield from (with_numbers(problem, seed) for seed in range(3))
-    for letter in letters(problem):
+    for letter in problem.letters:
         yield from of_lengths(problem, letter, lengths)
     yield from kind.twists(problem)
-
-
-def letters(problem: Any) -> list[str]:
-    """The axes of its arrays."""
-    return [*dict.fromkeys("".join(problem.axes.values()).replace(" ", ""))]
 
 
 def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:
@@ -40,7 +35,7 @@ def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[An
 
 def of_new_lengths(problem: Any) -> Iterator[Any]:
     """The problem with lengths that hardly any other has, of the first axis of several arrays."""
-    shared = (letter for letter in letters(problem) if len(problem.having(letter)) > 1)
+    shared = (letter for letter in problem.letters if len(problem.having(letter)) > 1)
     for letter in [*shared][:1]:
         yield from of_lengths(problem, letter, RARE)
 

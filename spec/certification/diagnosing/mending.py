@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probing import narrowed
-from spec.certification.target.recognising import recognised
+from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
 from spec.subject import Subject
 
@@ -20,32 +20,18 @@ class Mending:
     """A target seen through lenses.
 
     lenses: the names of those of its kind. choices: conventions beyond those that are declared.
-    recognised: conventions that it seems to follow.
     """
 
     examiner: Examiner
-    recognised: Mapping[str, str]
     lenses: tuple[str, ...] = ()
     choices: Mapping[str, str] = field(default_factory=dict)
 
-    @staticmethod
-    def of(examiner: Examiner) -> "Mending":
-        """A target as it is, and the conventions that it seems to follow."""
-        dtype = next(iter(examiner.probed.by_dtype))
-        declared = examiner.request.conventions
-        found = recognised(examiner.narrowed(dtype), dtype, declared, examiner.guard)
-        return Mending(examiner, found)
-
     def others(self) -> Iterator[tuple[str, "Mending"]]:
         """In words, and seen through, each further lens that there is."""
-        for name, choice in self.recognised.items():
+        for name, choice in self.examiner.recognised.items():
             if name not in self.choices:
                 choices = {**self.choices, name: choice}
-                word = f"{name}={choice}"
-                option = f'"{word}"' if " " in word else word
-                meant = f"declare it with --convention {option} if it is meant"
-                words = f"right under the convention {word}: {meant}"
-                yield words, replace(self, choices=choices)
+                yield f"right under {declaring(name, choice)}", replace(self, choices=choices)
         for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))

@@ -17,7 +17,7 @@ from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, R
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.separating import Split, best, worth
-from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty, fails_alike
+from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.judging import judged
@@ -104,7 +104,7 @@ class Search:
         for name, put in (*firsts, *made):
             numbers = self.kind.compares.get(name, ())
             clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
-            lead = Lead(clauses, group(self.kind, subject, name), False, put, "")
+            lead = Lead(clauses, group(self.kind, name), False, put, "")
             row = self.evidence.row(lead, put) if clauses else None
             if row is not None and row.how:
                 return replace(lead, how=row.how)
@@ -120,10 +120,10 @@ class Search:
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
 
         def accepts(row: Row) -> bool:
-            return row.how == lead.how and self.is_outside(lead, row, self.bounds)
+            return row.how == lead.how and lead.within(self.bounds, row.problem)
 
-        _, down, _ = self.evidence.way_down(lead, accepts, DOWN)
-        small = next((row for row in reversed(down) if accepts(row)), first)
+        problem, down, _ = self.evidence.way_down(lead, accepts, DOWN)
+        small = next((row for row in down if row.problem is problem), first)
         made = [*down, *self.evidence.neighbours(lead, lead.problem, ())]
         made += self.evidence.neighbours(lead, small.problem, LENGTHS)
         self.rows += distinct([replace(first, weight=MADE), *made])
@@ -133,10 +133,11 @@ class Search:
         """One cause for all that fails alike, if there is one; else one for what this shows."""
         rows = [row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key]
         rows = [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
-        same = [x for x in self.found if x.lead.key == lead.key and alike(x.lead, lead)]
+        same = [x for x in self.found if x.lead.key == lead.key and alike(x.lead.how, lead.how)]
         others = [x for x in self.found if x not in same]
         bounds = self._without(others)
-        every = self._table(lead, [row for row in rows if fails_alike(row, lead)], bounds)
+        like = [row for row in rows if not row.how or alike(row.how, lead.how)]
+        every = self._table(lead, like, bounds)
         shared = every.said[every.wrong].mean(axis=0) > COVERED
         one, free = self._best(every, having & shared), self._best(every, having)
         if lead.drawn and self._joins(lead, every, free):
@@ -155,11 +156,9 @@ class Search:
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
         """Whether a clause is broken where something else is wrong, by the same features."""
-        names = [*self.evidence.prices]
-        prices = np.array([*self.evidence.prices.values()])
         for place, found in enumerate(self.found):
-            columns = tuple(names.index(name) for name in found.cause.features)
-            split = worth(columns, table.said, table.wrong, table.weight, prices)
+            columns = tuple(map(self.evidence.names.index, found.cause.features))
+            split = worth(columns, table.said, table.wrong, table.weight, self.evidence.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             covered = table.inside(split)[table.wrong].mean() > COVERED
             if good and covered and not found.cause.lens:
@@ -170,12 +169,11 @@ class Search:
         return False
 
     def _best(self, table: Table, having: Array) -> Split:
-        prices = np.array([*self.evidence.prices.values()])
-        return best(table.said, table.wrong, table.weight, prices, having)
+        return best(table.said, table.wrong, table.weight, self.evidence.prices, having)
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
         """The rows that lie within bounds."""
-        left = [row for row in rows if self.is_outside(lead, row, bounds)]
+        left = [row for row in rows if lead.within(bounds, row.problem)]
         wrong, weight = [row.how != "" for row in left], [row.weight for row in left]
         said = np.array([row.said for row in left])
         return Table(said, np.array(wrong), np.array(weight), left)
@@ -185,10 +183,9 @@ class Search:
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
-        names = [*self.evidence.prices]
         inside, numbers = table.inside(split), tuple(clause.number for clause in lead.clauses)
         cause = Cause(
-            features=tuple(names[i] for i in split.columns),
+            features=tuple(self.evidence.names[i] for i in split.columns),
             asked=lead.asked,
             failure=lead.how,
             drawn=lead.drawn,
@@ -219,9 +216,3 @@ class Search:
         """Where nothing of what was found is in the way; what a lens mends is not."""
         causes = [x.cause for x in found if not x.cause.lens]
         return Bounds.of(self.kind, self.bounds.where, causes)
-
-    def is_outside(self, lead: Lead, row: Row, bounds: Bounds) -> bool:
-        """Whether a row lies within bounds."""
-        if lead.drawn:
-            return bounds.draws(row.problem, lead.clauses[0].number)
-        return bounds.has(row.problem, lead.asked)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import Lead, Row
+from spec.certification.diagnosing.evidence import Row
 from spec.certification.diagnosing.separating import Split
-from spec.certification.judging.bounds import posed
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.notation import Array
-from spec.subject import Subject
+from spec.subject import Subject, posed
 from spec.trial import broken
 from spec.written import sizes
 
@@ -36,14 +35,9 @@ class Table:
         return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
 
 
-def alike(one: Lead, other: Lead) -> bool:
-    """Whether two failures may have one cause: by their numbers, or in the same words."""
-    return one.how == other.how or {one.how, other.how} <= {*NUMBERS}
-
-
-def fails_alike(row: Row, lead: Lead) -> bool:
-    """Whether a row is right, or wrong in a way that may have the cause of a failure."""
-    return row.how in ("", lead.how) or {row.how, lead.how} <= {*NUMBERS}
+def alike(one: str, other: str) -> bool:
+    """Whether two ways to fail may have one cause: by their numbers, or in the same words."""
+    return one == other or {one, other} <= {*NUMBERS}
 
 
 def empty(problem: Any) -> bool:

@@ -9,6 +9,7 @@ import tempfile
 from typing import Any
 
 from spec.kinds import kind_of
+from spec.subject import posed
 from spec.written import in_a_line
 
 SIZE = 512  # bytes, of which few are used
@@ -28,9 +29,8 @@ class Asked:
     def note(self, place: int, about: str, function: str, asked: Any) -> None:
         """Write down that a function of a record is about to be called."""
         kind = kind_of(about)
-        named = kind.asked.get(function, function.replace("_", " "))
-        called = "an answer to" if function == kind.first else f"{named} of"
-        text = f"{called} {in_a_line(posed(asked))}".encode()[: SIZE - 1] + b"\0"
+        called = "an answer to" if function == kind.first else f"{kind.worded(function)} of"
+        text = f"{called} {in_a_line(posed(asked)[0])}".encode()[: SIZE - 1] + b"\0"
         start = place % PLACES * SIZE
         self._shared[start : start + len(text)] = text
 
@@ -39,9 +39,3 @@ class Asked:
         start = place % PLACES * SIZE
         text, _, _ = self._shared[start : start + SIZE].partition(b"\0")
         return text.decode(errors="replace")
-
-
-def posed(asked: Any) -> Any:
-    """The problem of what a function is given: one, several of them, or a state of one."""
-    first = asked[0] if isinstance(asked, tuple) else asked
-    return getattr(first, "problem", first)

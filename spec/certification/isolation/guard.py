@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.backends.library import first_line
-from spec.certification.isolation.asked import posed
 from spec.certification.judging.plan import Plan
 from spec.certification.judging.survey import Survey, unknown
 from spec.certification.judging.verdict import Verdict, unrun
@@ -21,7 +20,7 @@ from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
-from spec.subject import Refused, not_offered
+from spec.subject import Refused, not_offered, posed
 
 PROBES = 10  # crashes, each of which costs another kind of problem
 
@@ -44,13 +43,12 @@ class Probe:
 
         asked: a problem, several of them, or a state that belongs to one.
         """
-        problem = posed(asked)
+        problem = posed(asked)[0]
         kind = kind_of(record.about)
         words = tuple(kind.words(record, problem))
         if function == kind.first:
             return Probe("forward", "", words, problem.dtype)
-        named = kind.asked.get(function, function.replace("_", " "))
-        return Probe(function, named, words, problem.dtype)
+        return Probe(function, kind.worded(function), words, problem.dtype)
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Probe:

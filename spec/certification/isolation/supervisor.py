@@ -163,10 +163,10 @@ class Supervisor:
 
     def _explain(self) -> bool:
         """Have somebody look for causes, if there is something to explain."""
-        if self.explained or self.plan.reason or self.request.fail_fast or self.survey is None:
+        if self.explained or self.survey is None:
             return False
         self.explained, verdicts = True, self.plan.all(self.clauses)
-        failing = to_explain(self.survey, verdicts)
+        failing = to_explain(self.request, self.survey, verdicts)
         if failing:
             self.crew.explain(self.probes_lost, self.probed, failing, granted(verdicts))
         return bool(failing)

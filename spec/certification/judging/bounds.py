@@ -8,26 +8,14 @@ from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
 from spec.features import Test
 from spec.kind import Kind
-from spec.subject import Backward, Subject
+from spec.subject import Subject, posed
 from spec.trial import Elsewhere
 
-GRADIENTS = "gradients"
 
-
-def group(kind: Kind, subject: Subject, function: str) -> str:
+def group(kind: Kind, function: str) -> str:
     """What is asked of a function, in words; "" of the first one of its kind."""
-    if function in (kind.first, *kind.telltale):
-        return ""
-    backward = {name for what, name in subject.offering.items() if what in {*Backward}}
-    if function in backward - {"training"} or function == "unsettled":
-        return GRADIENTS
-    return kind.asked.get(function, function.replace("_", " "))
-
-
-def posed(asked: Any) -> tuple[Any, ...]:
-    """The problems that a function of a record is put: one, several, or that of a state."""
-    several = asked if isinstance(asked, tuple) else (asked,)
-    return tuple(getattr(one, "problem", one) for one in several)
+    function = kind.telltale.get(function, function)
+    return "" if function == kind.first else kind.worded(function)
 
 
 @dataclass(frozen=True)
@@ -86,7 +74,7 @@ class Bounds:
             return subject
 
         def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-            asked = group(self.kind, subject, name)
+            asked = group(self.kind, name)
 
             def within(problem: Any, *rest: Any) -> Any:
                 if not all(self.has(one, asked) for one in posed(problem)):

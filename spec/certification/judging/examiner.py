@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from spec.backends import Unsuitable
@@ -23,7 +24,7 @@ from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import IN_SINGLE, Probed, probed
-from spec.certification.target.recognising import advice, recognised
+from spec.certification.target.recognising import LOOKS, declaring, recognised
 from spec.clause import Clause
 from spec.kind import Guarded, unchanged
 from spec.kinds import kind_of
@@ -84,18 +85,9 @@ class Examiner:
         found = probed(seen) if survey is None else Probed.from_json(seen, survey)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
-        patience, bounds = request.thoroughness.reduction, Bounds.asked(kind, request.where)
+        settled = declared.offers, witness, deviations, Bounds.asked(kind, request.where)
         return Examiner(
-            request,
-            raw,
-            found,
-            chosen,
-            patience,
-            declared.offers,
-            witness,
-            deviations,
-            bounds,
-            guard,
+            request, raw, found, chosen, request.thoroughness.reduction, *settled, guard
         )
 
     def survey(self) -> Survey:
@@ -227,14 +219,15 @@ class Examiner:
 
     def _advice(self) -> tuple[str, ...]:
         """What conventions the implementation seems to follow, told from its most exact dtype."""
-        dtype = next(iter(self.probed.by_dtype))
-        found = recognised(self.narrowed(dtype), dtype, self.request.conventions, self.guard)
-        return tuple(advice(name, choice) for name, choice in found.items())
+        return tuple(f"{LOOKS} {declaring(*pair)}" for pair in self.recognised.items())
 
-    def narrowed(self, dtype: str) -> Subject:
-        """What is judged, in its own conventions, without what it does not answer in a dtype."""
+    @cached_property
+    def recognised(self) -> Mapping[str, str]:
+        """Conventions that it seems to follow and nobody declared."""
+        dtype = next(iter(self.probed.by_dtype))
         lost = self.offers - self.probed.by_dtype[dtype].answers
-        return self.raw.but(answers=self.raw.answers - lost)
+        narrowed = self.raw.but(answers=self.raw.answers - lost)
+        return recognised(narrowed, dtype, self.request.conventions, self.guard)
 
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:

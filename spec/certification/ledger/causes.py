@@ -7,6 +7,7 @@ import numpy as np
 
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.certificate import Certificate, grouped
+from spec.clause import section_of
 from spec.kinds import kind_of
 from spec.notation import Array
 from spec.written import arrays, options, sizes
@@ -42,9 +43,7 @@ def _region(certificate: Certificate) -> str:
     where = f" wherever {region.sentence}" if region.sentence else ""
     but = f" but {', '.join(region.but)}" if region.but else ""
     if not region.passed:
-        return filled(
-            "", f"region: {noun}{where}, as far as is known: there was no time to judge it"
-        )
+        return filled("", f"region: {noun}{where}, as far as is known: not all of it was judged")
     held = {v.clause for v in certificate.verdicts if v.ran and (v.outcome == "holds" or v.causes)}
     count = len(held - {*region.but})
     return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
@@ -97,7 +96,7 @@ def ranges(numbers: Sequence[str]) -> str:
     """Numbers of clauses, those of a section that follow each other as S1-S5."""
     found: list[list[str]] = []
     for number in numbers:
-        section = number.rstrip("0123456789")
+        section = section_of(number)
         before = f"{section}{int(number[len(section) :]) - 1}"
         if found and found[-1][-1] == before:
             found[-1].append(number)

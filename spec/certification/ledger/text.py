@@ -11,6 +11,8 @@ from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.certificate import Certificate, grouped
 from spec.certification.ledger.files import written
+from spec.certification.target.recognising import LOOKS
+from spec.clause import section_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 MARKS = {
@@ -138,8 +140,7 @@ def _remarks(certificate: Certificate) -> str:
     lines += _for_one_reason(certificate, "crashed")
     lines += _left_out(certificate)
     mended = " ".join(cause.lens for cause in certificate.causes)
-    options = ((line, line.partition("--")[2].partition(" if")[0]) for line in certificate.advice)
-    lines += [line for line, option in options if option not in mended]
+    lines += [line for line in certificate.advice if line.removeprefix(LOOKS) not in mended]
     told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
     lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
     return "\n".join(lines)
@@ -240,7 +241,7 @@ def _by_clause(certificate: Certificate) -> list[Verdict]:
 
 
 def _section(verdict: Verdict) -> str:
-    return verdict.clause.rstrip("0123456789")
+    return section_of(verdict.clause)
 
 
 def _clauses(count: int) -> str:

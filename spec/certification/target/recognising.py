@@ -14,6 +14,8 @@ from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.trial import keeps
 
+LOOKS = "looks like"  # opens a line of advice
+
 
 def recognised(
     raw: Subject, dtype: str, declared: Mapping[str, str], guard: Guarded
@@ -41,8 +43,8 @@ def recognised(
     return found
 
 
-def advice(name: str, choice: str) -> str:
-    """What to say of a convention that was recognised."""
+def declaring(name: str, choice: str) -> str:
+    """A convention that was recognised, and how to declare it."""
     word = f"{name}={choice}"
     option = f'"{word}"' if " " in word else word
-    return f"looks like the convention {word}: declare it with --convention {option} if it is meant"
+    return f"the convention {word}: declare it with --convention {option} if it is meant"

@@ -18,5 +18,5 @@ KIND = Kind(
     load=plug.linear_bias,
     under=lambda record, declared: record.but(conventions={**record.conventions, **declared}),
     compares={"bias": ("R34",), "slopes": ("R31",)},
-    telltale=("slopes",),
+    telltale={"slopes": "bias"},
 )

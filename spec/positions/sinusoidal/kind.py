@@ -26,5 +26,5 @@ KIND = Kind(
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
     compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
-    telltale=("table",),
+    telltale={"table": "add"},
 )
