@@ -35,7 +35,9 @@ class Mistake:
     target: what is plugged in, a function or a class. spoils: which results of an
         attention function are wrong; elsewhere the step that is replaced says it.
     citation: where it was reported; empty where it is merely plausible.
-    dtypes: where it shows.
+    where: the problems that it is wrong on, in the words of its chapter (`spec.features`), and
+        right on all others; empty where that may be any.
+    dtypes: the formats in which it shows.
     harmless: it is right after all, and must be certified.
     convention: it is right where this convention is declared.
     force: "should" where only a `should` clause can object.
@@ -47,6 +49,7 @@ class Mistake:
     target: Any
     spoils: str = ""
     citation: str = ""
+    where: str = ""
     dtypes: tuple[str, ...] = ("float32",)
     harmless: bool = False
     convention: tuple[str, str] | None = None
