@@ -14,6 +14,8 @@ import numpy as np
 
 from spec.notation import Array
 
+LONG = 40  # numbers: an array of longer runs of the same one, in the mean, is not written out
+
 
 def arrays(problem: Any) -> dict[str, Array]:
     """The arrays of a problem by name, those of a record inside it among them."""
@@ -75,9 +77,19 @@ def number(x: Any) -> Any:
 
 
 def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> str:
-    """An array as source text: of float64, int or truth values, unless options say otherwise."""
+    """An array as source text: of float64, int or truth values, unless options say otherwise.
+
+    A long one of few runs of the same number is made by NumPy first.
+    """
     kind = {"b": "bool", "i": "int"}.get(x.dtype.kind, "float")
-    words = str(x.astype(kind).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+    flat = x.astype(kind).reshape(-1)
+    starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]])[: x.size])
+    words = str(x.astype(kind).tolist())
+    if LONG * len(starts) < x.size:
+        runs = np.diff(starts, append=x.size).tolist()
+        made = f"repeat({flat[starts].tolist()}, {runs}).reshape({x.shape})"
+        words = f"np.{made}" if len(runs) > 1 else f"np.full({x.shape}, {flat[0]})"
+    words = words.replace("inf", "np.inf").replace("nan", "np.nan")
     text = f"{make}({', '.join([words, *(options or [f'dtype={kind}'])])})"
     return text if x.size else f"{text}.reshape({x.shape})"
 
