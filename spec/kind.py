@@ -193,7 +193,7 @@ def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -
         if len(found) == MOST or time.monotonic() > deadline:
             break
         if not mistake.harmless and explains(mistake):
-            found.append(f"{mistake.name} ({mistake.source}): {mistake.sentence}")
+            found.append(mistake.line)
     return tuple(found)
 
 

@@ -63,6 +63,11 @@ class Mistake:
         words = f"{kind} {self.incident}, spec/incidents.md" if numbered else self.incident
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
+    @property
+    def line(self) -> str:
+        """What it is, in a line that opens with its name."""
+        return f"{self.name} ({self.source}): {self.sentence}"
+
 
 def steps(module: ModuleType, **others: Callable[..., Any]) -> Steps:
     """The right steps by name: the functions that a module defines, and others."""

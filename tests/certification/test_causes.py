@@ -99,6 +99,15 @@ def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
     assert certificate.region.passed
 
 
+def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
+    certificate = judged("fills_with_minus_1e30")
+    first, second = certificate.causes
+    assert first.features == ("an idle query",)
+    assert "idle=uniform" in first.lens
+    assert {*second.features} == {"a hidden key", "scores below -30000"}
+    assert certificate.region.passed
+
+
 def test_what_depends_on_the_last_call_is_no_set_of_problems() -> None:
     certificate = judged("remembers_answers_by_shape")
     (cause,) = certificate.causes

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.certification.diagnosing.besides import does_as, found_besides
 from spec.certification.diagnosing.evidence import Evidence, Row
 from spec.certification.diagnosing.experiments import in_format
 from spec.certification.diagnosing.mending import Mending
@@ -85,6 +86,8 @@ def diagnosed(
             evidence, clauses, profile.examples, request.seed, profile.diagnosis, Mending(examiner)
         )
         passed = search.run(failing)
+        besides = [found_besides(search, found) for found in search.found]
+        search.found += [found for found in besides if found is not None]
         seen = {item: _broken(search, evidence, item) for item in failing}
         each = [Bounds.of(kind, "", [found.cause]) for found in search.found]
         met = {item: _met(search, evidence, each, item, x) for item, x in seen.items()}
@@ -131,11 +134,13 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     """The cause with its smallest counterexample, and what else fits it."""
     cause, lead = found.cause, found.lead
     alone = Bounds.of(search.kind, "", [cause])
-    others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
+    beside = [x.cause for x in search.found if x is not found and not cause.besides]
+    others = Bounds.of(search.kind, "", beside)
 
     def keeps(row: Row) -> bool:
         inside = row.how == lead.how and not lead.within(alone, row.problem)
-        return inside and lead.within(others, row.problem)
+        known = cause.besides and does_as(evidence, lead, cause.besides, row.problem)
+        return inside and lead.within(others, row.problem) and not known
 
     rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
     start = next((row.problem for row in rows if row is not None and keeps(row)), None)

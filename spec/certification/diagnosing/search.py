@@ -16,7 +16,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, Row
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.separating import Split, best, worth
+from spec.certification.diagnosing.separating import Split, best, shorter, worth
 from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
@@ -28,6 +28,7 @@ from spec.subject import Subject
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
+PARTED = 1.5  # times the worth of one set for all is that of two, if there are two causes
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
@@ -133,7 +134,8 @@ class Search:
         """One cause for all that fails alike, if there is one; else one for what this shows."""
         rows = [row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key]
         rows = [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
-        same = [x for x in self.found if x.lead.key == lead.key and alike(x.lead.how, lead.how)]
+        unmended = (x for x in self.found if not x.cause.lens)
+        same = [x for x in unmended if x.lead.key == lead.key and alike(x.lead.how, lead.how)]
         others = [x for x in self.found if x not in same]
         bounds = self._without(others)
         like = [row for row in rows if not row.how or alike(row.how, lead.how)]
@@ -142,11 +144,21 @@ class Search:
         one, free = self._best(every, having & shared), self._best(every, having)
         if lead.drawn and self._joins(lead, every, free):
             return
-        if one.worth >= ENOUGH * free.worth or every.share(one) > CLEAR:
+        if self._is_one(one, free, every):
             self._add(lead, one, every, others)
             return
         alone = self._table(lead, [row for row in rows if row.how in ("", lead.how)], self.bounds)
         self._add(lead, self._best(alone, having), alone, self.found)
+
+    def _is_one(self, one: Split, free: Split, table: Table) -> bool:
+        """Whether one set for all is nearly as good as one for a part, and none for the rest."""
+        if table.share(one) > CLEAR:
+            return True
+        rest = ~table.inside(free)
+        left = Table(table.said[rest], table.wrong[rest], table.weight[rest], ())
+        second = self._best(left, np.ones(len(self.evidence.names), dtype=bool))
+        parted = free.worth + second.worth
+        return one.worth >= ENOUGH * free.worth and parted < PARTED * one.worth
 
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
@@ -180,6 +192,8 @@ class Search:
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
+        columns = shorter(split.columns, table.said, table.wrong, table.weight)
+        split = Split(columns, split.worth)
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return

@@ -20,6 +20,7 @@ import numpy as np
 from spec.notation import Array
 
 MOST = 3  # features of a conjunction
+LITTLE = 0.03  # of what lies inside: a feature that sets no more apart is not worth its word
 BEAM = 40  # conjunctions that are made longer
 
 
@@ -75,6 +76,22 @@ def worth(
     inside = table[:, list(columns)].all(axis=1)
     gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, np.asarray(inside))
     return Split(columns, float(gained[0] - cost[list(columns)].sum()))
+
+
+def shorter(columns: tuple[int, ...], table: Array, wrong: Array, weight: Array) -> tuple[int, ...]:
+    """A conjunction without the features that hardly anything which is right hangs on."""
+
+    def share(left: tuple[int, ...]) -> float:
+        inside = weight * table[:, list(left)].all(axis=1)
+        return float(inside @ wrong / max(inside.sum(), 1e-9))
+
+    while columns:
+        fewer = [columns[:place] + columns[place + 1 :] for place in range(len(columns))]
+        widest = max(fewer, key=share)
+        if share(widest) < share(columns) - LITTLE:
+            break
+        columns = widest
+    return columns
 
 
 def _gains(columns: Array, bad: Array, good: Array, inside: Array) -> Array:

@@ -28,7 +28,9 @@ class Cause:
     itself; else of those that the target is asked. clauses: the numbers of those that are broken
     there, dtypes the formats. problems: how many were seen to be wrong, of how many that were
     looked at there. beside: the numbers of clauses that are broken there though no call of theirs
-    is wrong by itself. lens: what makes it right, in words. counterexample: the smallest one.
+    is wrong by itself. lens: what makes it right, in words. besides: of a set inside that of
+    another cause, a line about the known mistake whose answers are given in the rest of that.
+    counterexample: the smallest one.
     """
 
     features: tuple[str, ...]
@@ -40,6 +42,7 @@ class Cause:
     problems: tuple[int, int] = (0, 0)
     beside: tuple[str, ...] = ()
     lens: str = ""
+    besides: str = ""
     counterexample: Counterexample | None = None
 
     @property
@@ -58,7 +61,8 @@ class Cause:
             return f"{where}, {self.failure}"
         noun = self.asked or "the output"
         many = noun.endswith("s") and not noun.endswith("ss")
-        return f"{where}, {noun} {self.failure.replace('is ', 'are ', 1) if many else self.failure}"
+        said = self.failure.replace("is ", "are ", 1) if many else self.failure
+        return f"{where}, {noun} {said}{' in another way' if self.besides else ''}"
 
     def to_json(self) -> dict[str, Any]:
         """The cause as JSON has it, its sentence included."""
@@ -94,7 +98,7 @@ class Region:
     @staticmethod
     def outside(causes: Sequence[Cause], where: str, passed: bool) -> "Region":
         """What is left of where a target was to be judged."""
-        told = tuple(cause.set for cause in causes if cause.set)
+        told = tuple(cause.set for cause in causes if cause.set and not cause.besides)
         parts = [f"({where})" if " or " in where else where] if where else []
         parts += [_not(features) for features in dict.fromkeys(told)]
         everywhere = [cause for cause in causes if not cause.set]

@@ -39,22 +39,30 @@ class Enough(BaseException):
 
 
 def draw(
-    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Any], None]
+    clause: Clause,
+    scope: Scope,
+    examples: int,
+    seed: int,
+    examine: Callable[[Any], None],
+    times: int = 1,
 ) -> None:
-    """Put problems to `examine`, the simplest first, until it has had enough of them."""
+    """Put problems to `examine`, the simplest first, until it has had enough of them.
+
+    times: how often so many examples are drawn, if it has not.
+    """
     bundles = math.ceil((examples - 1) / BUNDLE)
     size = math.ceil((examples - 1) / max(1, bundles))
     seen = itertools.count(1)
 
     def several(problems: list[Any]) -> None:
         for problem in problems:
-            if next(seen) <= examples:
+            if next(seen) <= examples * times:
                 examine(problem)
 
     number = _number(f"{seed} {clause.number} {scope.dtype}")
     SEED.set(number)
     run = hypothesis.given(_bundle(clause.over.within(scope), size))(several)
-    run = hypothesis.settings(SETTINGS, max_examples=1 + bundles)(run)
+    run = hypothesis.settings(SETTINGS, max_examples=1 + bundles * times)(run)
     run = hypothesis.seed(number)(run)  # else it would ask the caller's generator for one
     with suppress(Enough), np.errstate(all="ignore"):
         run()

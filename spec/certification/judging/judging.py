@@ -128,7 +128,7 @@ def _run(
             raise Enough
 
     start = time.perf_counter()
-    draw(clause, scope, wanted * (1 if drawn is None else MORE), seed, examine)
+    draw(clause, scope, wanted, seed, examine, times=1 if drawn is None else MORE)
     if failed is not None:
         raise failed
     finding.seconds = {

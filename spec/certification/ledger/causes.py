@@ -32,6 +32,7 @@ def _causes(certificate: Certificate) -> Iterator[str]:
         by = f"seen by {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}], on"
         lines = [filled(f"{place}. ", cause.sentence)]
         lines += [filled("   ", cause.lens)] * bool(cause.lens)
+        lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 

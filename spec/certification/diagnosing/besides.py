@@ -1,0 +1,110 @@
+"""What is wrong besides a known mistake: a second fault where a first one is nearly everywhere.
+
+Problems that are wrong anyway say nothing of a set inside of theirs. But where the answers are
+those of a known mistake, except on some set of problems, something else is wrong on that set. So
+the known mistake takes the place of the definition, and what departs from both is separated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.evidence import Evidence, Lead, Row
+from spec.certification.diagnosing.search import CLEAR, Found, Search
+from spec.certification.diagnosing.separating import Split, best
+from spec.certification.diagnosing.table import Table
+from spec.certification.judging.bounds import Bounds
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.kind import Kind, alike
+from spec.notation import Array
+
+LOOKED = 8  # problems on which every known mistake is tried
+MANY = 60  # problems on which the likeliest are
+LIKELIEST = 5
+FEW = 5  # of them that are answered in either way; fewer may be chance
+Failure = tuple[Clause, Violation] | None
+
+
+def found_besides(search: Search, found: Found) -> Found | None:
+    """A cause inside of another, whose answers are otherwise those of a known mistake."""
+    cause, lead, kind = found.cause, found.lead, search.kind
+    if lead.drawn or cause.lens or not cause.problems[1]:
+        return None
+    rows = _wrong_inside(search, found)
+    failures = [_failure(search.evidence, lead, row.problem) for row in rows]
+    splits = {}
+    for name in _likeliest(search, lead, rows, failures):
+        other = [
+            not _alike(kind, name, x, row.problem) for x, row in zip(failures, rows, strict=True)
+        ]
+        splits[name] = _split(search.evidence, rows, np.array(other))
+    name = max(splits, key=lambda name: splits[name][0].worth, default="")
+    if not name or not splits[name][0].columns:
+        return None
+    split, table = splits[name]
+    inside = table.inside(split)
+    both = [row.problem for row, x in zip(rows, inside & table.wrong, strict=True) if x]
+    second = replace(
+        cause,
+        features=tuple(search.evidence.names[i] for i in split.columns),
+        problems=(len(both), int(inside.sum())),
+        besides=kind.mistakes[name].line,
+    )
+    return Found(second, replace(lead, problem=both[0]), (*both,))
+
+
+def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
+    """Whether a known mistake breaks a clause by the same number at the same place.
+
+    line: what is said of it; its name comes first.
+    """
+    failure = _failure(evidence, lead, problem)
+    return _alike(evidence.kind, line.split(" ")[0], failure, problem)
+
+
+def _failure(evidence: Evidence, lead: Lead, problem: Any) -> Failure:
+    return evidence.violation(evidence.asking(lead, problem), problem)
+
+
+def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:
+    return failure is not None and alike(failure[1], failure[0], kind.subjects[name], problem)
+
+
+def _wrong_inside(search: Search, found: Found) -> list[Row]:
+    """What is wrong in the set of a cause as its first failure is, what was drawn coming first."""
+    lead, alone = found.lead, Bounds.of(search.kind, "", [found.cause])
+    made = (row for row in search.rows if row.asked == lead.key)
+    wrong = (row for row in (*search.evidence.draws(lead), *made) if row.how == lead.how)
+    return [row for row in wrong if not lead.within(alone, row.problem)][:MANY]
+
+
+def _likeliest(
+    search: Search, lead: Lead, rows: Sequence[Row], failures: Sequence[Failure]
+) -> list[str]:
+    """The known mistakes that have the most of the wrong answers, of a few."""
+    kind, step = search.kind, 1 + len(rows) // LOOKED
+    few = [(x, row.problem) for x, row in zip(failures, rows, strict=True)][::step]
+    count = {}
+    for name, mistake in kind.mistakes.items():
+        where = Bounds.of(kind, mistake.where)
+        inside = (one for one in few if lead.within(where, one[1]))
+        count[name] = sum(_alike(kind, name, *one) for one in inside)
+    ranked = sorted(count, key=lambda name: -count[name])[:LIKELIEST]
+    return [name for name in ranked if count[name] > 1]
+
+
+def _split(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[Split, Table]:
+    """The set of those answered in another way than by a known mistake; nothing, if there is none.
+
+    Nearly all inside are, and nearly none outside.
+    """
+    said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
+    table = Table(said, other, weight, rows)
+    split = best(said, other, weight, evidence.prices, np.asarray(said.any(axis=0)))
+    outside = ~table.inside(split)
+    clear = table.share(split) > CLEAR and other[outside].mean() < 1 - CLEAR
+    enough = min(other.sum(), (~other).sum()) >= FEW
+    return (split if split.columns and clear and enough else Split((), 0.0)), table
