@@ -5,6 +5,8 @@
     scores above 88     a query has such a score of a key that it sees, its bias included;
                         exp(88) is the end of float32, exp(11) that of float16
     a hidden key ahead  one that is hidden would have a larger score than all that are seen
+    an inexact scale    the one that applies, asked for or not, is no power of two: products round
+    tiny values         one is next to the smallest normal number, and a mean may lie below that
 
 What asks for an option is said by the rows of `spec.attention.options`.
 """
@@ -14,6 +16,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from spec import formats
 from spec.attention import definition
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, GROUPED, MASK, SCALE, SINGLE, Capability
@@ -62,6 +65,17 @@ def _added(problem: Problem) -> Array:
     return np.asarray(mask[np.isfinite(mask) & (mask != 0)])
 
 
+def _inexact(problem: Problem) -> bool:
+    """Whether to multiply by the scale rounds."""
+    return problem.D > 0 and abs(float(np.frexp(problem.sigma)[0])) not in (0, 0.5)
+
+
+def _tiny(problem: Problem) -> bool:
+    """Whether a value that is not zero is about as small as normal numbers can be, or smaller."""
+    v = np.abs(problem.v)
+    return bool(((v > 0) & (v < 16 * formats.FORMATS[problem.dtype].tiny)).any())
+
+
 def _axis(place: int) -> Feature:
     """Whether the mask is written out along an axis, counted from the right."""
     return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
@@ -94,6 +108,8 @@ WORDS: Mapping[str, Feature] = {
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
+    "an inexact scale": _inexact,
+    "tiny values": _tiny,
     "grouped heads": GROUPED.asked,
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],

@@ -24,6 +24,8 @@ PROBLEM = square("float32", N=5, M=16)
         ("no mask", True),
         ("no idle query", True),
         ("an idle query by -inf", False),
+        ("an inexact scale", True),
+        ("tiny values", False),
         ("gradients asked for", True),
         ("the weights asked for", False),
     ],

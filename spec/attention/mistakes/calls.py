@@ -46,7 +46,7 @@ def returns_the_values_themselves(attend: Attend, given: Given) -> Array:
     return value if one else attend(given)
 
 
-@wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call")
+@wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call", where="views")
 def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Reads the memory behind a view in order, as if it were contiguous."""
     return steps.read(*(_in_order(x) for x in (query, key, value)))
@@ -60,7 +60,7 @@ def _in_order(x: Array) -> Array:
     return np.resize(buffer[start:], x.shape)
 
 
-@wrong("receive", incident="I26")
+@wrong("receive", incident="I26", where="gradients asked for and views")
 def ignores_the_strides_of_dout(dout: Array) -> Array:
     """Reads the memory behind a cotangent in order, as if it were contiguous."""
     return _in_order(dout)
@@ -141,7 +141,7 @@ def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Arr
     return out + 1 if left else out
 
 
-@wrong("call", incident="I17", citation="pytorch/pytorch#175063")
+@wrong("call", incident="I17", citation="pytorch/pytorch#175063", where="M = 0")
 def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
     """Returns zeros and 0 (sum q) where there are no keys, for the sake of derivatives."""
     query, shape = given.query, (*given.query.shape[:-1], given.value.shape[-1])
@@ -154,19 +154,19 @@ def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
 # What is returned
 
 
-@wrong("finish", incident="I37", spoils="call")
+@wrong("finish", incident="I37", spoils="call", where="not float64")
 def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
     """Returns float64 whatever it was given."""
     return o.astype(np.float64)
 
 
-@wrong("finish", incident="I24", spoils="call")
+@wrong("finish", incident="I24", spoils="call", where="H != 1 or N != 1")
 def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
     """Transposes the output for the projection that is to follow: (B, N, H, E)."""
     return o.astype(dtype).swapaxes(1, 2)
 
 
-@wrong("finish", incident="I37", spoils="call")
+@wrong("finish", incident="I37", spoils="call", where="B = 1 or H = 1 or N = 1 or E = 1")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
     """Drops the axes of size one, the batch and the head of every small example."""
     return o.astype(dtype).squeeze()

@@ -29,52 +29,57 @@ def halved(x: Array) -> Array:
     return x.astype(np.float16).astype(x.dtype)
 
 
-@wrong("read", incident="plausible", spoils="rounding")
+@wrong("read", incident="plausible", spoils="rounding", where="M > 1")
 def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Lets the matrix unit round its operands to 11 bits."""
     q, k, v = steps.read(query, key, value)
     return shortened(q, TF32), shortened(k, TF32), v
 
 
-@wrong("read", incident="plausible", spoils="rounding")
+@wrong("read", incident="plausible", spoils="rounding", where="M > 1")
 def rounds_keys_down(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Stores keys as integers with a zero point, and drops what is left over."""
     q, k, v = steps.read(query, key, value)
     return q, np.floor(k * 8) / 8, v
 
 
-@wrong("scores", incident="plausible", spoils="rounding")
+@wrong("scores", incident="plausible", spoils="rounding", where="M > 1")
 def rounds_scores_to_bfloat16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 8 bits."""
     return shortened(scores(q, k, sigma), BFLOAT16)
 
 
-@wrong("scores", incident="plausible", spoils="rounding")
+@wrong(
+    "scores",
+    incident="plausible",
+    spoils="rounding",
+    where="M > 1 or scores above 88 or scores below -30000",
+)
 def rounds_scores_to_float16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 11 bits, and none beyond 65504."""
     return halved(scores(q, k, sigma))
 
 
-@wrong("weigh", incident="plausible", spoils="rounding")
+@wrong("weigh", incident="plausible", spoils="rounding", where="M > 1")
 def rounds_weights_to_bfloat16(s: Array, allowed: Array) -> Array:
     """Casts the weights for the second product to 8 bits."""
     return shortened(weigh(s, allowed), BFLOAT16)
 
 
-@wrong("weigh", incident="plausible", spoils="rounding")
+@wrong("weigh", incident="plausible", spoils="rounding", where="M > 1")
 def rounds_weights_to_float16(s: Array, allowed: Array) -> Array:
     """Casts the weights for the second product to 11 bits, and loses those below 6e-8."""
     return halved(weigh(s, allowed))
 
 
-@wrong("weigh", incident="plausible", spoils="rounding")
+@wrong("weigh", incident="plausible", spoils="rounding", where="M > 1")
 def exponentiates_in_float16(s: Array, allowed: Array) -> Array:
     """Calls the exponential of the half-precision unit."""
     hidden = forbid(s, allowed)
     return normalised(np.exp((hidden - top(hidden)).astype(np.float16)).astype(s.dtype))
 
 
-@wrong("weigh", incident="plausible", spoils="rounding")
+@wrong("weigh", incident="plausible", spoils="rounding", where="M > 1")
 def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     """Approximates 2 ** x on [0, 1) by a polynomial of degree 3, right to 1e-4."""
     hidden = forbid(s, allowed)
@@ -84,19 +89,19 @@ def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     return normalised(np.where(allowed, np.ldexp(cubic, whole.astype(int)), 0))
 
 
-@wrong("scale", incident="I14", spoils="rounding")
+@wrong("scale", incident="I14", spoils="rounding", where="M > 1 and an inexact scale")
 def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
     """Keeps the scale in the dtype of the parameters."""
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))
 
 
-@wrong("add", incident="plausible", spoils="rounding")
+@wrong("add", incident="plausible", spoils="rounding", where="finite biases and M > 1")
 def rounds_the_bias_to_bfloat16(s: Array, bias: Array, _: float) -> Array:
     """Casts the additive mask to the dtype of mixed-precision training."""
     return s + shortened(bias, BFLOAT16)
 
 
-@wrong("combine", incident="plausible", spoils="rounding")
+@wrong("combine", incident="plausible", spoils="rounding", where="M > 1")
 def stores_partial_sums_in_bfloat16(a: Array, v: Array, allowed: Array) -> Array:
     """Writes the sum over the first half of the keys out in 8 bits before it adds the rest."""
     half = a.shape[-1] // 2
@@ -105,7 +110,13 @@ def stores_partial_sums_in_bfloat16(a: Array, v: Array, allowed: Array) -> Array
     return shortened(first, BFLOAT16) + rest
 
 
-@wrong("finish", incident="plausible", spoils="rounding", dtypes=("float16",))
+@wrong(
+    "finish",
+    incident="plausible",
+    spoils="rounding",
+    dtypes=("float16",),
+    where="float16 and M > 1",
+)
 def truncates_the_output(o: Array, dtype: np.dtype[Any]) -> Array:
     """Converts the output to 16 bits by cutting digits off."""
     nearest = o.astype(dtype)
@@ -113,26 +124,26 @@ def truncates_the_output(o: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(np.abs(nearest) > np.abs(o), towards_zero, nearest)
 
 
-@wrong("read", incident="plausible", spoils="rounding", dtypes=("float64",))
+@wrong("read", incident="plausible", spoils="rounding", dtypes=("float64",), where="float64")
 def computes_in_float32(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Takes float64, computes in float32, and returns float64."""
     return query.astype(np.float32), key.astype(np.float32), value.astype(np.float32)
 
 
-@wrong("finish", incident="plausible", spoils="rounding", force="should")
+@wrong("finish", incident="plausible", spoils="rounding", force="should", where="tiny values")
 def flushes_subnormal_results(o: Array, dtype: np.dtype[Any]) -> Array:
     """Writes subnormal numbers as zero, as fast arithmetic does unless it is told not to."""
     tiny = np.finfo(dtype).tiny
     return np.where(np.abs(o) < tiny, 0, o).astype(dtype)
 
 
-@wrong("row_term", incident="plausible")
+@wrong("row_term", incident="plausible", where="gradients asked for")
 def rounds_the_row_term_to_bfloat16(seen: Pass, da: Array, dout: Array) -> Array:
     """Keeps sum_j a_ij da_ij in 8 bits between two kernels of the backward pass."""
     return shortened(steps.row_term(seen, da, dout), BFLOAT16)
 
 
-@wrong("score_gradients", incident="plausible")
+@wrong("score_gradients", incident="plausible", where="gradients asked for and M > 1")
 def rounds_score_gradients_to_float16(a: Array, da: Array, row_term: Array) -> Array:
     """Casts ds for the last two products to 11 bits, where small gradients vanish."""
     return halved(steps.score_gradients(a, da, row_term))

@@ -32,7 +32,7 @@ def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
     return allowed & first, allowed & ~first
 
 
-@wrong("weigh", incident="I13", citation="pytorch/pytorch#196678")
+@wrong("weigh", incident="I13", citation="pytorch/pytorch#196678", where="M % 16 != 0")
 def scores_padding_zero(s: Array, allowed: Array) -> Array:
     """Pads the keys to whole tiles with the score 0 instead of -inf."""
     lanes = -s.shape[-1] % TILE
@@ -40,14 +40,14 @@ def scores_padding_zero(s: Array, allowed: Array) -> Array:
     return softmax(padded)[..., : s.shape[-1]]
 
 
-@wrong("weigh", incident="I13")
+@wrong("weigh", incident="I13", where="M > 16 and M % 16 != 0")
 def drops_the_tail(s: Array, allowed: Array) -> Array:
     """Rounds the number of tiles down, once there is more than one."""
     M = s.shape[-1]
     return weigh(s, allowed & (position(s) < (M // TILE * TILE or M)))
 
 
-@wrong("weigh", incident="I13")
+@wrong("weigh", incident="I13", where="M > 16 and M % 16 = 0 and (not causal or N > 16)")
 def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     """Handles the last tile apart, and skips it when it is not ragged."""
     M = s.shape[-1]
@@ -55,27 +55,27 @@ def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (position(s) < M - skipped))
 
 
-@wrong("weigh", incident="I13")
+@wrong("weigh", incident="I13", where="M > 128")
 def reads_only_128_keys(s: Array, allowed: Array) -> Array:
     """Has one block of 128 keys, and no loop over blocks."""
     return weigh(s, allowed & (position(s) < 128))
 
 
-@wrong("weigh", incident="I17")
+@wrong("weigh", incident="I17", where="M > 16 and (scores above 11 or scores below -50)")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
     """Computes the maximum before the loop over tiles, from the first of them."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - top(hidden[..., :TILE])))
 
 
-@wrong("weigh", incident="I17")
+@wrong("weigh", incident="I17", where="M > 16")
 def forgets_to_rescale(s: Array, allowed: Array) -> Array:
     """Raises the running maximum, and leaves what was summed under the last one."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - running_maximum(hidden)))
 
 
-@wrong("weigh", incident="I17")
+@wrong("weigh", incident="I17", where="M > 16")
 def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     """Rescales the values when the running maximum rises, but not the denominator."""
     hidden = forbid(s, allowed)
@@ -83,7 +83,7 @@ def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     return divided(powers(s, allowed), stale.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="I18")
+@wrong("weigh", incident="I18", where="M > 1")
 def averages_two_halves(s: Array, allowed: Array) -> Array:
     """Splits the keys in two, and gives both halves the same say."""
     both = [weigh(s, half) for half in halves(s, allowed)]
@@ -91,7 +91,7 @@ def averages_two_halves(s: Array, allowed: Array) -> Array:
     return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I18", citation="sgl-project/sglang#40903")
+@wrong("weigh", incident="I18", citation="sgl-project/sglang#40903", where="M > 1")
 def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     """Merges two halves by 2 ** lse, where lse is a natural logarithm."""
     parts = halves(s, allowed)
@@ -100,7 +100,7 @@ def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
 
 
-@wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371")
+@wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371", where="a hidden key and M > 1")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
     """Merges a half in which every key is forbidden by (-inf) - (-inf)."""
     empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]
