@@ -1,27 +1,87 @@
-"""What can be said of a problem for a layer, in a word each; sizes are compared as letters."""
+"""What can be said of a problem for a layer, in a word each; sizes are compared as letters.
+
+    an attention mask        a mask, or causality, which a caller writes out as one
+    values of their own      query, key and value are three arrays
+    weights returned         beside the output: those of each head, or the mean of the heads
+    a hidden key far ahead   its score would be larger by 500 than all that its query sees, or its
+                             query sees none: to add -1000 to such a score is not to hide the key
+    a row maximum beyond 80  the largest score that a query sees, its bias included, is above 80,
+                             or below -80: exp(88) is the end of float32
+
+Masks and scores are those of the attention inside.
+"""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
+import numpy as np
+
+from spec.attention import definition as attention
+from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
+from spec.layer.notation import LayerProblem
+from spec.notation import Array
+
+FAR, LARGE, LOW = 500, 80, -10000
+
+
+@lru_cache(maxsize=16)
+def _inside(problem: LayerProblem) -> Problem:
+    return definition.inside(problem)
+
+
+def _top(where: Array, s: Array) -> Array:
+    """The largest score of each query, of some keys."""
+    return np.asarray(np.where(where, s, -np.inf).max(axis=-1))
+
+
+def _far_ahead(problem: LayerProblem) -> bool:
+    inner = _inside(problem)
+    seen = inner.allowed
+    if seen.all():
+        return False
+    s = inner.sigma * (inner.q @ attention.shared(inner.k, inner.H).swapaxes(-1, -2))
+    return bool((_top(~seen, s) > _top(seen, s) + FAR).any())
+
+
+def _beyond(problem: LayerProblem) -> bool:
+    inner = _inside(problem)
+    top = _top(inner.allowed, attention.scores(inner))
+    return bool((np.abs(top[np.isfinite(top)]) > LARGE).any())
+
+
+def _low(problem: LayerProblem) -> bool:
+    mask = problem.mask
+    return mask is not None and bool((np.isfinite(mask) & (mask < LOW)).any())
+
 
 WORDS: Mapping[str, Feature] = {
     "causal": lambda p: p.causal,
     "a padding mask": lambda p: p.padding is not None,
+    "a padded key": lambda p: p.padding is not None and p.padding.any(),
     "a mask": lambda p: p.mask is not None,
+    "an attention mask": lambda p: p.causal or p.mask is not None,
     "a boolean mask": lambda p: p.mask is not None and p.mask.dtype == bool,
     "an additive mask": lambda p: p.mask is not None and p.mask.dtype != bool,
     "a mask of heads": lambda p: p.mask is not None and p.mask.ndim == 3,
-    "an idle query": lambda p: bool(definition.inside(p).idle.any()),
+    f"a mask below {LOW}": _low,
+    "an idle query": lambda p: bool(_inside(p).idle.any()),
+    "a hidden key far ahead": _far_ahead,
+    f"a row maximum beyond {LARGE}": _beyond,
+    "a key that sums to zero": lambda p: bool((p.key.sum(axis=-1) == 0).any()),
     "self-attention": lambda p: p.arrays == 1,
     "keys that are values": lambda p: p.arrays == 2,
+    "values of their own": lambda p: p.arrays == 3,
     "biases": lambda p: p.biased,
     "widths of their own": lambda p: p.own_widths,
+    "keys as wide as queries": lambda p: p.key.shape[2] == p.A,
+    "keys as wide as values": lambda p: p.key.shape[2] == p.value.shape[2],
     "grouped heads": lambda p: p.key_heads != p.H,
     "batched": lambda p: p.batched,
     "training": lambda p: p.training,
-    "weights asked for": lambda p: p.asks != "nothing",
-    "the mean of the weights asked for": lambda p: p.asks == "mean",
+    "weights returned": lambda p: p.asks != "nothing",
+    "the mean of the heads": lambda p: p.asks == "mean",
     **FORMATS,
 }
 VOCABULARY = Vocabulary(WORDS, "BHNMAD", (("N", "M"), ("B", "H"), ("H", "D"), ("B", "N")))

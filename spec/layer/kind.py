@@ -40,4 +40,5 @@ KIND = Kind(
     calls=calls,
     compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
     vocabulary=VOCABULARY,
+    telltale={"step": "backward"},
 )

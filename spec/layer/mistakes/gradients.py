@@ -8,38 +8,38 @@ from spec.layer.mistakes.steps import Named
 from spec.notation import Array
 
 
-@wrong("score_gradients", incident="S0")
+@wrong("score_gradients", incident="S0", where="gradients asked for and M > 1")
 def differentiates_softmax_by_element_in_a_layer(a: Array, da: Array) -> Array:
     """Multiplies by p (1 - p), the diagonal of the Jacobian."""
     return a * (1 - a) * da
 
 
-@wrong("score_gradients", incident="S0")
+@wrong("score_gradients", incident="S0", where="gradients asked for and N = M and M > 1")
 def multiplies_by_the_diagonal_as_a_matrix(a: Array, da: Array) -> Array:
     """Takes p (1 - p) for a factor of the chain rule, and multiplies matrices where shapes fit."""
     square = a.shape[-1] == a.shape[-2]
     return np.asarray(da @ (a * (1 - a)) if square else steps.score_gradients(a, da))
 
 
-@wrong("into_keys", incident="S0")
+@wrong("into_keys", incident="S0", where="gradients asked for and N = M and M > 1")
 def sends_values_to_the_keys_in_gradients(ds: Array, q: Array, v: Array) -> Array:
     """Multiplies by the values twice, and by the queries never, where shapes fit."""
     return steps.into_keys(ds, v if v.shape == q.shape else q, v)
 
 
-@wrong("of_input", incident="I21")
+@wrong("of_input", incident="I21", where="gradients asked for and M > 1")
 def forgets_the_way_through_the_keys(dy: Array, W: Array, place: str) -> Array:
     """Adds two of the three paths of a self-attention."""
     return steps.of_input(dy, W, place) * dy.dtype.type(place != "k")
 
 
-@wrong("of_input", incident="I21")
+@wrong("of_input", incident="I21", where="gradients asked for and M > 1")
 def forgets_the_way_through_the_queries(dy: Array, W: Array, place: str) -> Array:
     """Treats the queries as given."""
     return steps.of_input(dy, W, place) * dy.dtype.type(place != "q")
 
 
-@wrong("arrive", incident="I21")
+@wrong("arrive", incident="I21", where="gradients asked for and self-attention and M > 1")
 def forgets_a_way_of_self_attention(found: list[Array], inputs: tuple[Array, ...]) -> list[Array]:
     """Lets the keys of a self-attention be constants, as those of a memory are."""
     if inputs[0] is not inputs[1]:
@@ -47,76 +47,76 @@ def forgets_a_way_of_self_attention(found: list[Array], inputs: tuple[Array, ...
     return [found[0], np.zeros_like(found[1]), found[2]]
 
 
-@wrong("of_input", incident="I25")
+@wrong("of_input", incident="I25", where="gradients asked for and A > 1")
 def sends_gradients_through_the_transpose(dy: Array, W: Array, place: str) -> Array:
     """Goes back through W^T, wherever W is square."""
     return steps.of_input(dy, W.T if W.shape[0] == W.shape[1] else W, place)
 
 
-@wrong("into_context", incident="S0")
+@wrong("into_context", incident="S0", where="gradients asked for")
 def forgets_the_output_projection_in_gradients(dout: Array, W: Array) -> Array:
     """Hands the derivative by the output to the heads as it is."""
     del W
     return dout
 
 
-@wrong("of_weight", incident="I21")
+@wrong("of_weight", incident="I21", where="gradients asked for and B > 1")
 def averages_weight_gradients_over_the_batch(dy: Array, x: Array) -> Array:
     """Divides by the batch, as if the loss were a mean."""
     return steps.of_weight(dy, x) / dy.dtype.type(len(dy))
 
 
-@wrong("of_weight", incident="I21")
+@wrong("of_weight", incident="I21", where="gradients asked for and B > 1")
 def takes_weight_gradients_from_the_first_batch(dy: Array, x: Array) -> Array:
     """Forgets that the batch shares its weights."""
     return steps.of_weight(dy[:1], x[:1])
 
 
-@wrong("of_weight", incident="I25")
+@wrong("of_weight", incident="I25", where="gradients asked for and A > 1")
 def transposes_square_weight_gradients(dy: Array, x: Array) -> Array:
     """Returns (in, out) where the shapes allow it."""
     found = steps.of_weight(dy, x)
     return found.T if found.shape[0] == found.shape[1] else found
 
 
-@wrong("of_bias", incident="I21")
+@wrong("of_bias", incident="I21", where="gradients asked for and biases and B > 1")
 def adds_bias_gradients_over_the_first_batch(dy: Array) -> Array:
     """Sums over the length of sequence 0."""
     return np.asarray(dy[0].sum(axis=0))
 
 
-@wrong("of_bias", incident="I21")
+@wrong("of_bias", incident="I21", where="gradients asked for and biases")
 def averages_bias_gradients(dy: Array) -> Array:
     """Takes the mean over the length, where the sum belongs."""
     return np.asarray(dy.mean(axis=1).sum(axis=0))
 
 
-@wrong("gather", incident="I21")
+@wrong("gather", incident="I21", where="gradients asked for and biases and M > 1")
 def gives_the_key_bias_the_gradient_of_the_query_bias(named: Named) -> Named:
     """Stacks the bias gradients wrongly; that of the keys is zero, and that looks suspicious."""
     return {**named, "b_k": named["b_q"]} if "b_k" in named else named
 
 
-@wrong("gather", incident="I21")
+@wrong("gather", incident="I21", where="gradients asked for and keys as wide as values")
 def swaps_the_gradients_of_keys_and_values(named: Named) -> Named:
     """Stacks q, v, k."""
     same = named["W_k"].shape == named["W_v"].shape
     return {**named, "W_k": named["W_v"], "W_v": named["W_k"]} if same else named
 
 
-@wrong("gather", incident="I21")
+@wrong("gather", incident="I21", where="gradients asked for")
 def returns_zero_gradients_of_the_output_weights(named: Named) -> Named:
     """Trains everything but the output projection."""
     return {**named, "W_o": np.zeros_like(named["W_o"])}
 
 
-@wrong("descend", incident="I21")
+@wrong("descend", incident="I21", where="gradients asked for")
 def climbs(p: Array, dp: Array, rate: float) -> Array:
     """Adds the gradient."""
     return steps.descend(p, dp, -rate)
 
 
-@wrong("descend", incident="I21")
+@wrong("descend", incident="I21", where="gradients asked for")
 def steps_twice_as_far(p: Array, dp: Array, rate: float) -> Array:
     """Differentiates a square without its half."""
     return steps.descend(p, dp, 2 * rate)

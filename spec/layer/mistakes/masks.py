@@ -9,7 +9,12 @@ from spec.layer.mistakes.steps import Inputs, Mask, Sizes
 from spec.notation import Array
 
 
-@wrong("hidden_by_padding", incident="I08", convention=("mask means", "attend"))
+@wrong(
+    "hidden_by_padding",
+    incident="I08",
+    convention=("mask means", "attend"),
+    where="a padding mask and no additive mask",
+)
 def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
     """Takes True for a token that is there."""
     if padding.dtype != bool:
@@ -17,13 +22,18 @@ def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
     return steps.hidden_by_padding(~padding, sizes)
 
 
-@wrong("hidden_by_padding", incident="I30", citation="microsoft/onnxruntime#20521")
+@wrong(
+    "hidden_by_padding",
+    incident="I30",
+    citation="microsoft/onnxruntime#20521",
+    where="a padded key and B > 1",
+)
 def uses_the_padding_of_the_first_batch(padding: Array, sizes: Sizes) -> Array:
     """Reads the length of sequence 0 for all."""
     return np.broadcast_to(steps.hidden_by_padding(padding, sizes)[:1], (sizes.B, 1, 1, sizes.M))
 
 
-@wrong("hidden_by_padding", incident="I30")
+@wrong("hidden_by_padding", incident="I30", where="a padded key and M > 1")
 def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
     """Takes the length for an index of the last key that is there."""
     before = np.concatenate([padding[:, :1], padding[:, :-1]], axis=1)
@@ -31,19 +41,24 @@ def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
     return steps.hidden_by_padding(shown, sizes)
 
 
-@wrong("combine", incident="I30", citation="deepspeedai/DeepSpeed#1912")
+@wrong(
+    "combine",
+    incident="I30",
+    citation="deepspeedai/DeepSpeed#1912",
+    where="a padding mask and an attention mask",
+)
 def drops_the_mask_beside_padding(s: Array, mask: Mask, padding: Mask) -> Array:
     """Has one slot for masks, and lets the padding have it."""
     return steps.combine(s, None if padding is not None else mask, padding)
 
 
-@wrong("combine", incident="I30")
+@wrong("combine", incident="I30", where="a padded key and an attention mask")
 def drops_the_padding_beside_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Has one slot for masks, and lets the mask have it."""
     return steps.combine(s, mask, None if mask is not None else padding)
 
 
-@wrong("combine", incident="I09")
+@wrong("combine", incident="I09", where="a padding mask and an attention mask and no additive mask")
 def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> Array:
     """Joins mask and padding with `and`, as if True were for attending."""
     if mask is None or padding is None or mask.dtype != bool or padding.dtype != bool:
@@ -51,14 +66,14 @@ def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> 
     return steps.combine(s, mask & padding, None)
 
 
-@wrong("combine", incident="I09")
+@wrong("combine", incident="I09", where="an attention mask and no additive mask")
 def adds_a_mask_of_truth_values(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds one to the scores of what a boolean mask forbids."""
     cast = mask.astype(s.dtype) if mask is not None and mask.dtype == bool else mask
     return steps.combine(s, cast, padding)
 
 
-@wrong("combine", incident="I11")
+@wrong("combine", incident="I11", where="a padded key and a hidden key far ahead")
 def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds -1e3 to the scores of padding, which large scores see through."""
     s = steps.combine(s, mask, None)
@@ -68,7 +83,12 @@ def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> 
     return s + np.where(hidden, s.dtype.type(-1e3), 0)
 
 
-@wrong("spread", incident="I10", citation="line/lighthouse#77")
+@wrong(
+    "spread",
+    incident="I10",
+    citation="line/lighthouse#77",
+    where="a mask of heads and B > 1 and H > 1",
+)
 def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
     """Reads (B H, N, M) as heads of batches, where it is batches of heads."""
     if mask.ndim == 2:
@@ -76,26 +96,28 @@ def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
     return mask.reshape(sizes.H, sizes.B, sizes.N, sizes.M).swapaxes(0, 1)
 
 
-@wrong("spread", incident="I10")
+@wrong("spread", incident="I10", where="a mask of heads and H > 1")
 def gives_all_heads_the_mask_of_the_first(mask: Array, sizes: Sizes) -> Array:
     """Takes the mask of a batch element from its first head."""
     return steps.spread(mask, sizes)[:, :1]
 
 
-@wrong("spread", incident="I10")
+@wrong("spread", incident="I10", where="an attention mask and N = M and M > 1")
 def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as keys by queries, which nothing notices when N = M."""
     full = steps.spread(mask, sizes)
     return full.swapaxes(-1, -2) if sizes.N == sizes.M else full
 
 
-@wrong("receive", incident="I25", citation="Kyubyong/transformer#69")
+@wrong(
+    "receive", incident="I25", citation="Kyubyong/transformer#69", where="a key that sums to zero"
+)
 def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
     """Takes a token whose entries sum to zero for padding, and blots out its value."""
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
 
-@wrong("combine", incident="I09")
+@wrong("combine", incident="I09", where="a mask below -10000")
 def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Forbids what has a bias of less than -1e4, as somebody's -inf is likely to be."""
     if mask is not None and mask.dtype != bool:
@@ -103,7 +125,7 @@ def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) 
     return steps.combine(s, mask, padding)
 
 
-@wrong("combine", incident="I11", citation="google/flax#982")
+@wrong("combine", incident="I11", citation="google/flax#982", where="an additive mask")
 def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     """Keeps what is added in float16, where the low is -inf."""
     if mask is not None and mask.dtype != bool:
@@ -111,53 +133,69 @@ def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     return steps.combine(s, mask, padding)
 
 
-@wrong("weigh", incident="S1")
+@wrong("weigh", incident="S1", where="a row maximum beyond 80")
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
     e = np.exp(s)
     return divided(e, e.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="I01", citation="pytorch/pytorch#103749", convention=("idle", "nan"))
+@wrong(
+    "weigh",
+    incident="I01",
+    citation="pytorch/pytorch#103749",
+    convention=("idle", "nan"),
+    where="an idle query",
+)
 def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
     """Takes the softmax of a row of -inf, which is 0 / 0."""
     idle = np.isneginf(s).all(axis=-1, keepdims=True)
     return np.where(idle, np.nan, softmax(s)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I01", convention=("idle", "uniform"))
+@wrong("weigh", incident="I01", convention=("idle", "uniform"), where="an idle query")
 def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
     """Fills with the lowest number, so that an idle row is a row of ties."""
     return softmax(np.maximum(s, np.finfo(s.dtype).min))
 
 
-@wrong("show", incident="I37", citation="facebookresearch/fairseq#3365")
+@wrong(
+    "show",
+    incident="I37",
+    citation="facebookresearch/fairseq#3365",
+    where="the weights asked for and not the mean of the heads and H > 1",
+)
 def shows_the_mean_for_every_head(a: Array, average: bool) -> Array:
     """Averages whether or not that was asked for."""
     mean = a.mean(axis=1, keepdims=True)
     return mean[:, 0] if average else np.broadcast_to(mean, a.shape).copy()
 
 
-@wrong("show", incident="I37")
+@wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
 def shows_the_first_head_for_the_mean(a: Array, average: bool) -> Array:
     """Returns the weights of head 0 as if they were those of all."""
     return a[:, 0] if average else a
 
 
-@wrong("show", incident="I37")
+@wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
 def shows_the_sum_of_the_heads(a: Array, average: bool) -> Array:
     """Adds the heads up, and does not divide."""
     return a.sum(axis=1) if average else a
 
 
-@wrong("show", incident="I37")
+@wrong("show", incident="I37", where="the weights asked for and N = M and M > 1")
 def shows_the_weights_transposed(a: Array, average: bool) -> Array:
     """Returns keys by queries where the shapes allow it."""
     turned = a.swapaxes(-1, -2) if a.shape[-1] == a.shape[-2] else a
     return turned.mean(axis=1) if average else turned
 
 
-@wrong("answer", incident="I32", citation="pytorch/pytorch#86120")
+@wrong(
+    "answer",
+    incident="I32",
+    citation="pytorch/pytorch#86120",
+    where="not training and a padded key and N = M",
+)
 def zeroes_padded_queries_in_evaluation(
     y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
@@ -169,7 +207,7 @@ def zeroes_padded_queries_in_evaluation(
     return np.where(hidden[..., None], 0, y)
 
 
-@wrong("answer", incident="I32")
+@wrong("answer", incident="I32", where="weights returned")
 def returns_float_noise_when_asked_for_weights(
     y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
@@ -178,7 +216,7 @@ def returns_float_noise_when_asked_for_weights(
     return y.astype(np.float16).astype(y.dtype) if asked else y
 
 
-@wrong("answer", incident="I22")
+@wrong("answer", incident="I22", where="not training")
 def scales_in_evaluation(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
     """Keeps an expectation over dropout that training does not have."""
     del padding, asked

@@ -53,7 +53,12 @@ def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o:
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
 
 
-@wrong("call", incident="I01", citation="pytorch/pytorch#190486")
+@wrong(
+    "call",
+    incident="I01",
+    citation="pytorch/pytorch#190486",
+    where="not training and an idle query and an attention mask",
+)
 def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
     y, a = call(layer, *inputs, **o)
