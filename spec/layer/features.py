@@ -5,8 +5,9 @@
     weights returned         beside the output: those of each head, or the mean of the heads
     a hidden key far ahead   its score would be larger by 500 than all that its query sees, or its
                              query sees none: to add -1000 to such a score is not to hide the key
-    a row maximum beyond 80  the largest score that a query sees, its bias included, is above 80,
-                             or below -80: exp(88) is the end of float32
+    scores beyond 80         of a key that is seen, its bias included: above 80, or below -80;
+                             exp(88) is the end of float32, and exp(-88) loses digits
+    a value whose key sums to zero      and which is not all zeros itself
 
 Masks and scores are those of the attention inside.
 """
@@ -47,13 +48,18 @@ def _far_ahead(problem: LayerProblem) -> bool:
 
 def _beyond(problem: LayerProblem) -> bool:
     inner = _inside(problem)
-    top = _top(inner.allowed, attention.scores(inner))
-    return bool((np.abs(top[np.isfinite(top)]) > LARGE).any())
+    s = attention.scores(inner)
+    return bool((np.abs(s[inner.allowed & np.isfinite(s)]) > LARGE).any())
 
 
 def _low(problem: LayerProblem) -> bool:
     mask = problem.mask
     return mask is not None and bool((np.isfinite(mask) & (mask < LOW)).any())
+
+
+def _silent(problem: LayerProblem) -> bool:
+    told = problem.value.any(axis=-1)
+    return bool((told & (problem.key.sum(axis=-1) == 0)).any())
 
 
 WORDS: Mapping[str, Feature] = {
@@ -68,8 +74,8 @@ WORDS: Mapping[str, Feature] = {
     f"a mask below {LOW}": _low,
     "an idle query": lambda p: bool(_inside(p).idle.any()),
     "a hidden key far ahead": _far_ahead,
-    f"a row maximum beyond {LARGE}": _beyond,
-    "a key that sums to zero": lambda p: bool((p.key.sum(axis=-1) == 0).any()),
+    f"scores beyond {LARGE}": _beyond,
+    "a value whose key sums to zero": _silent,
     "self-attention": lambda p: p.arrays == 1,
     "keys that are values": lambda p: p.arrays == 2,
     "values of their own": lambda p: p.arrays == 3,

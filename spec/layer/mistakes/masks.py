@@ -110,7 +110,10 @@ def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
 
 
 @wrong(
-    "receive", incident="I25", citation="Kyubyong/transformer#69", where="a key that sums to zero"
+    "receive",
+    incident="I25",
+    citation="Kyubyong/transformer#69",
+    where="a value whose key sums to zero",
 )
 def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
     """Takes a token whose entries sum to zero for padding, and blots out its value."""
@@ -133,7 +136,7 @@ def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     return steps.combine(s, mask, padding)
 
 
-@wrong("weigh", incident="S1", where="a row maximum beyond 80")
+@wrong("weigh", incident="S1", where="scores beyond 80")
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
     e = np.exp(s)
