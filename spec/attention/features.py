@@ -7,6 +7,8 @@
     a hidden key ahead  one that is hidden would have a larger score than all that are seen
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     tiny values         one is next to the smallest normal number, and a mean may lie below that
+    entries of more than 11 bits
+                        of q, k or v; float16 and TF32 keep 11
 
 What asks for an option is said by the rows of `spec.attention.options`.
 """
@@ -70,6 +72,13 @@ def _inexact(problem: Problem) -> bool:
     return problem.D > 0 and abs(float(np.frexp(problem.sigma)[0])) not in (0, 0.5)
 
 
+def _long(problem: Problem) -> bool:
+    """Whether a number has more significant bits than float16, or TF32, keeps."""
+    bits = formats.FORMATS["float16"].p
+    mantissas = (np.ldexp(np.frexp(x)[0], bits) for x in (problem.q, problem.k, problem.v))
+    return any(bool((x != np.rint(x)).any()) for x in mantissas)
+
+
 def _tiny(problem: Problem) -> bool:
     """Whether a value that is not zero is about as small as normal numbers can be, or smaller."""
     v = np.abs(problem.v)
@@ -109,6 +118,7 @@ WORDS: Mapping[str, Feature] = {
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
     "an inexact scale": _inexact,
+    "entries of more than 11 bits": _long,
     "tiny values": _tiny,
     "grouped heads": GROUPED.asked,
     "views": lambda p: p.memory != "contiguous",

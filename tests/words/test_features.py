@@ -26,6 +26,7 @@ PROBLEM = square("float32", N=5, M=16)
         ("an idle query by -inf", False),
         ("an inexact scale", True),
         ("tiny values", False),
+        ("entries of more than 11 bits", False),
         ("gradients asked for", True),
         ("the weights asked for", False),
     ],

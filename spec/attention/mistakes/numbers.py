@@ -29,7 +29,9 @@ def halved(x: Array) -> Array:
     return x.astype(np.float16).astype(x.dtype)
 
 
-@wrong("read", incident="plausible", spoils="rounding", where="M > 1")
+@wrong(
+    "read", incident="plausible", spoils="rounding", where="M > 1 and entries of more than 11 bits"
+)
 def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Lets the matrix unit round its operands to 11 bits."""
     q, k, v = steps.read(query, key, value)
