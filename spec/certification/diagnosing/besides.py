@@ -31,7 +31,8 @@ Failure = tuple[Clause, Violation] | None
 def found_besides(search: Search, found: Found) -> Found | None:
     """A cause inside of another, whose answers are otherwise those of a known mistake."""
     cause, lead, kind = found.cause, found.lead, search.kind
-    if lead.drawn or cause.lens or not cause.problems[1]:
+    of_it = [x for x in search.found if x.lead.key == lead.key and not x.cause.lens]
+    if lead.drawn or cause.lens or not cause.problems[1] or len(of_it) > 1:
         return None
     rows = _wrong_inside(search, found)
     failures = [_failure(search.evidence, lead, row.problem) for row in rows]
@@ -40,6 +41,8 @@ def found_besides(search: Search, found: Found) -> Found | None:
         other = [
             not _alike(kind, name, x, row.problem) for x, row in zip(failures, rows, strict=True)
         ]
+        if sum(other) < FEW:
+            return None
         splits[name] = _split(search.evidence, rows, np.array(other))
     name = max(splits, key=lambda name: splits[name][0].worth, default="")
     if not name or not splits[name][0].columns:
@@ -106,5 +109,5 @@ def _split(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[Split
     split = best(said, other, weight, evidence.prices, np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
     clear = table.share(split) > CLEAR and other[outside].mean() < 1 - CLEAR
-    enough = min(other.sum(), (~other).sum()) >= FEW
+    enough = (~other).sum() >= FEW
     return (split if split.columns and clear and enough else Split((), 0.0)), table

@@ -54,9 +54,14 @@ class Lead:
         return bounds.has(problem, self.asked)
 
     @property
-    def key(self) -> str:
-        """What is asked, or the clause that is: rows about different ones are not compared."""
+    def word(self) -> str:
+        """What is asked, or the clause that is."""
         return self.clauses[0].number if self.drawn else self.asked
+
+    @property
+    def key(self) -> str:
+        """The same, and who sees it: rows that others see are not compared."""
+        return " ".join([self.word, *(clause.number for clause in self.clauses)])
 
 
 @dataclass(frozen=True)

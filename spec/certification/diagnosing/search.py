@@ -28,7 +28,7 @@ from spec.subject import Subject
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
-PARTED = 1.5  # times the worth of one set for all is that of two, if there are two causes
+PARTED = 1.25  # times the worth of one set for all is that of two, if there are two causes
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
@@ -132,23 +132,42 @@ class Search:
 
     def _separate(self, lead: Lead, having: Array) -> None:
         """One cause for all that fails alike, if there is one; else one for what this shows."""
-        rows = [row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key]
-        rows = [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
         unmended = (x for x in self.found if not x.cause.lens)
-        same = [x for x in unmended if x.lead.key == lead.key and alike(x.lead.how, lead.how)]
-        others = [x for x in self.found if x not in same]
-        bounds = self._without(others)
-        like = [row for row in rows if not row.how or alike(row.how, lead.how)]
-        every = self._table(lead, like, bounds)
-        shared = every.said[every.wrong].mean(axis=0) > COVERED
-        one, free = self._best(every, having & shared), self._best(every, having)
+        kin = [x for x in unmended if x.lead.word == lead.word and alike(x.lead.how, lead.how)]
+        same = [x for x in kin if x.lead.key == lead.key]
+        if len(kin) > len(same):
+            every = self._every((*(x.lead for x in kin), lead), kin)
+            one = self._shared(every, having)
+            if every.share(one) > CLEAR:
+                self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
+                return
+        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
+        one, free = self._shared(every, having), self._best(every, having)
         if lead.drawn and self._joins(lead, every, free):
             return
         if self._is_one(one, free, every):
             self._add(lead, one, every, others)
             return
-        alone = self._table(lead, [row for row in rows if row.how in ("", lead.how)], self.bounds)
+        rows = [row for row in self._rows(lead) if row.how in ("", lead.how)]
+        alone = self._table(lead, rows, self.bounds)
         self._add(lead, self._best(alone, having), alone, self.found)
+
+    def _rows(self, lead: Lead) -> list[Row]:
+        """All that is known of a lead."""
+        rows = (row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key)
+        return [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
+
+    def _every(self, leads: Sequence[Lead], causes: Sequence[Found]) -> Table:
+        """What fails as some leads do, or not at all, outside of other causes than these."""
+        known = {lead.key: lead for lead in leads}.values()
+        rows = [row for lead in known for row in self._rows(lead)]
+        like = [row for row in rows if not row.how or alike(row.how, leads[-1].how)]
+        bounds = self._without([x for x in self.found if x not in causes])
+        return self._table(leads[-1], like, bounds)
+
+    def _shared(self, table: Table, having: Array) -> Split:
+        """The best set of those that hold nearly all that is wrong."""
+        return self._best(table, having & (table.said[table.wrong].mean(axis=0) > COVERED))
 
     def _is_one(self, one: Split, free: Split, table: Table) -> bool:
         """Whether one set for all is nearly as good as one for a part, and none for the rest."""
@@ -156,8 +175,7 @@ class Search:
             return True
         rest = ~table.inside(free)
         left = Table(table.said[rest], table.wrong[rest], table.weight[rest], ())
-        second = self._best(left, np.ones(len(self.evidence.names), dtype=bool))
-        parted = free.worth + second.worth
+        parted = free.worth + self._best(left, np.full(left.said.shape[1], True)).worth
         return one.worth >= ENOUGH * free.worth and parted < PARTED * one.worth
 
     def _give_up(self, lead: Lead, failure: str) -> None:
