@@ -4,7 +4,12 @@
                         mask or of causality, or by -inf in an additive mask
     scores above 88     a query has such a score of a key that it sees, its bias included;
                         exp(88) is the end of float32, exp(11) that of float16
-    a hidden key ahead  one that is hidden would have a larger score than all that are seen
+    scores 80 apart     the highest of a problem and the lowest; exp(-80) is hardly in float32
+    a hidden key ahead  one that is hidden would have a larger score than all that are seen, or one
+                        that is NaN; far ahead, one that a penalty of 10000 leaves ahead or near
+    a padding mask      one row for all queries
+    a mask broadcast inside     an axis stands for more than is written out, behind one that does
+                        not: the mask repeated is not the mask broadcast
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     tiny values         one is next to the smallest normal number, and a mean may lie below that
     entries of more than 11 bits
@@ -13,6 +18,7 @@
 What asks for an option is said by the rows of `spec.attention.options`.
 """
 
+import itertools
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
@@ -26,7 +32,10 @@ from spec.features import FORMATS, Feature, Vocabulary
 from spec.notation import Array
 
 ABOVE = (1, 11, 50, 88)
-BELOW = (-50, -1000, -30000)
+BELOW = ("-50", "-1000", "-30000", "-1e30")
+APART = 80
+SMALL = 0.0001
+FAR = 9000
 
 
 @lru_cache(maxsize=16)
@@ -41,22 +50,37 @@ def _above(limit: float, problem: Problem) -> bool:
     return _ends(problem)[0] > limit
 
 
-def _below(limit: float, problem: Problem) -> bool:
-    return _ends(problem)[1] < limit
+def _below(limit: str, problem: Problem) -> bool:
+    return _ends(problem)[1] < float(limit)
 
 
-def _hidden_ahead(problem: Problem) -> bool:
-    """Whether a key that is hidden would have the largest score of some query that sees others."""
+def _apart(problem: Problem) -> bool:
+    highest, lowest = _ends(problem)
+    return highest - lowest > APART
+
+
+def _small(problem: Problem) -> bool:
+    """Whether a key that is seen has little weight."""
+    return bool((definition.weights(problem)[problem.allowed] < SMALL).any())
+
+
+@lru_cache(maxsize=16)
+def _lead(problem: Problem) -> float:
+    """How far a hidden key would be ahead of all that a query sees; NaN if it is no number."""
     if problem.allowed.all() or not problem.M:
-        return False
-    products = problem.sigma * (
-        problem.q @ definition.shared(problem.k, problem.H).swapaxes(-1, -2)
-    )
+        return -np.inf
+    mask = problem.mask
+    added = None if mask is None or mask.dtype == bool else np.where(np.isneginf(mask), 0, mask)
+    s = definition.scores(problem.but(mask=added, causal=False))
     hidden, seen = (
-        np.where(where, products, -np.inf).max(axis=-1)
-        for where in (~problem.allowed, problem.allowed)
+        np.where(where, s, -np.inf).max(axis=-1) for where in (~problem.allowed, problem.allowed)
     )
-    return bool((hidden > seen)[~problem.idle].any())
+    lead = np.subtract(hidden, seen, where=~problem.idle, out=np.full(hidden.shape, -np.inf))
+    return float(lead.max(initial=-np.inf))
+
+
+def _ahead(by: float, problem: Problem) -> bool:
+    return not _lead(problem) <= by
 
 
 def _added(problem: Problem) -> Array:
@@ -90,6 +114,20 @@ def _axis(place: int) -> Feature:
     return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
 
 
+def _of_padding(problem: Problem) -> bool:
+    mask = problem.mask
+    return mask is not None and (mask.ndim < 2 or mask.shape[-2] == 1)
+
+
+def _broadcast_inside(problem: Problem) -> bool:
+    """Whether an axis of the mask stands for more, behind one that is written out."""
+    if problem.mask is None:
+        return False
+    lengths = zip(problem.mask.shape, problem.allowed.shape[-problem.mask.ndim :], strict=True)
+    behind = itertools.dropwhile(lambda pair: pair[0] == 1, lengths)
+    return any(length != full for length, full in behind)
+
+
 def _idle(problem: Problem, by: bool) -> bool:
     """Whether truth values hide all keys from a query; else whether it takes -inf."""
     if not problem.idle.any():
@@ -108,6 +146,8 @@ WORDS: Mapping[str, Feature] = {
     "a mask of rows": _axis(2),
     "a mask of heads": _axis(3),
     "a mask of batches": _axis(4),
+    "a padding mask": _of_padding,
+    "a mask broadcast inside": _broadcast_inside,
     "a hidden key": lambda p: not p.allowed.all(),
     "an idle query": lambda p: bool(p.idle.any()),
     "an idle query by truth values": lambda p: _idle(p, by=True),
@@ -126,7 +166,12 @@ WORDS: Mapping[str, Feature] = {
     "expanded memory": lambda p: p.memory == "expanded",
     **{f"scores above {x}": partial(_above, x) for x in ABOVE},
     **{f"scores below {x}": partial(_below, x) for x in BELOW},
-    "a hidden key ahead": _hidden_ahead,
+    "scores 80 apart": _apart,
+    "weights below 0.0001": _small,
+    "a hidden key ahead": partial(_ahead, 0),
+    "a hidden key far ahead": partial(_ahead, FAR),
+    "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
+    "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))

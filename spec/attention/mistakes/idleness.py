@@ -16,40 +16,50 @@ def idle(allowed: Array) -> Array:
     return np.logical_not(allowed.any(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="I01", citation="pytorch/pytorch#103749", convention=("idle", "nan"))
+@wrong(
+    "weigh",
+    incident="I01",
+    citation="pytorch/pytorch#103749",
+    convention=("idle", "nan"),
+    where="an idle query",
+)
 def gives_idle_queries_nan(s: Array, allowed: Array) -> Array:
     """Takes the softmax of a row of -inf, which is 0 / 0."""
     return np.where(idle(allowed), np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
 @wrong(
-    "weigh", incident="I01", citation="patrick-kidger/equinox#274", convention=("idle", "uniform")
+    "weigh",
+    incident="I01",
+    citation="patrick-kidger/equinox#274",
+    convention=("idle", "uniform"),
+    where="an idle query",
 )
 def gives_idle_queries_the_mean(s: Array, allowed: Array) -> Array:
     """Forbids with the lowest finite number, so that an idle row is a row of ties."""
     return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
 
 
-@wrong("weigh", incident="I01")
+@wrong("weigh", incident="I01", where="an idle query")
 def lets_idle_queries_attend(s: Array, allowed: Array) -> Array:
     """Avoids NaN in an idle row by not masking it."""
     return weigh(s, allowed | idle(allowed))
 
 
-@wrong("weigh", incident="I01")
+@wrong("weigh", incident="I01", where="an idle query")
 def gives_idle_queries_the_first_value(s: Array, allowed: Array) -> Array:
     """Takes the argmax of a row of -inf to be a key like any other."""
     first = np.arange(s.shape[-1]) == 0
     return weigh(s, allowed | (idle(allowed) & first))
 
 
-@wrong("weigh", incident="I01")
+@wrong("weigh", incident="I01", where="an idle query")
 def lets_idle_queries_see_themselves(s: Array, allowed: Array) -> Array:
     """Unmasks the diagonal of an idle row, so that there is something to divide by."""
     return weigh(s, allowed | (idle(allowed) & (np.eye(*s.shape[-2:]) > 0)))
 
 
-@wrong("weigh", incident="I01")
+@wrong("weigh", incident="I01", where="an idle query")
 def stumbles_over_leading_idle_queries(s: Array, allowed: Array) -> Array:
     """Skips the idle rows that open a block, and never initialises their results."""
     leading = np.logical_and.accumulate(idle(allowed), axis=-2)

@@ -12,14 +12,14 @@ from spec.attention.mistakes.steps import scores, weigh
 from spec.notation import Array
 
 
-@wrong("weigh", incident="plausible")
+@wrong("weigh", incident="plausible", where="weights below 0.0001")
 def drops_weights_below_a_ten_thousandth(s: Array, allowed: Array) -> Array:
     """Skips the keys whose weight is below 1e-4."""
     a = weigh(s, allowed)
     return np.where(a < 1e-4, 0, a)
 
 
-@wrong("weigh", incident="plausible")
+@wrong("weigh", incident="plausible", where="M > 8")
 def keeps_the_eight_largest(s: Array, allowed: Array) -> Array:
     """Attends to the eight best keys only."""
     e = powers(s, allowed)
@@ -29,14 +29,14 @@ def keeps_the_eight_largest(s: Array, allowed: Array) -> Array:
     return normalised(np.where(e >= eighth, e, 0))
 
 
-@wrong("weigh", incident="plausible")
+@wrong("weigh", incident="plausible", where="M > 1")
 def attends_to_the_best_key_only(s: Array, allowed: Array) -> Array:
     """Replaces the softmax by its limit, the argmax."""
     e = powers(s, allowed)
     return normalised(np.where(e == 1, e, 0))
 
 
-@wrong("weigh", incident="plausible")
+@wrong("weigh", incident="plausible", where="M > 1")
 def drops_the_lightest_key(s: Array, allowed: Array) -> Array:
     """Ends a loop over the sorted keys one too early."""
     e = powers(s, allowed)
@@ -45,13 +45,13 @@ def drops_the_lightest_key(s: Array, allowed: Array) -> Array:
     return normalised(np.where((e > lightest) | alone, e, 0))
 
 
-@wrong("weigh", incident="plausible")
+@wrong("weigh", incident="plausible", where="M > 1")
 def drops_the_last_key(s: Array, allowed: Array) -> Array:
     """Ends the loop over the keys one too early."""
     return weigh(s, allowed & (np.arange(s.shape[-1]) < max(s.shape[-1] - 1, 1)))
 
 
-@wrong("combine", incident="plausible")
+@wrong("combine", incident="plausible", where="M > 1 or an idle query")
 def averages_the_values(_: Array, v: Array, allowed: Array) -> Array:
     """Ignores queries, keys and masks, and is close on random input with many keys."""
     mean = v.sum(axis=-2, keepdims=True) / max(v.shape[-2], 1)
@@ -64,25 +64,25 @@ def returns_zero(_: Array, v: Array, allowed: Array) -> Array:
     return np.zeros((*allowed.shape[:-1], v.shape[-1]), dtype=v.dtype)
 
 
-@wrong("scores", incident="plausible")
+@wrong("scores", incident="plausible", where="M > 1")
 def favours_recent_keys(q: Array, k: Array, sigma: float) -> Array:
     """Leaves in a bias of a thousandth for every position."""
     return scores(q, k, sigma) + q.dtype.type(1e-3) * np.arange(k.shape[-2], dtype=q.dtype)
 
 
-@wrong("scores", incident="plausible")
+@wrong("scores", incident="plausible", where="M > 1")
 def favours_the_diagonal(q: Array, k: Array, sigma: float) -> Array:
     """Gives a query a bonus of a hundredth for the key at its own position."""
     return scores(q, k, sigma) + np.eye(q.shape[-2], k.shape[-2], dtype=q.dtype) / 100
 
 
-@wrong("scores", incident="plausible")
+@wrong("scores", incident="plausible", where="M > 1")
 def centres_each_key_on_its_own_mean(q: Array, k: Array, sigma: float) -> Array:
     """Subtracts from each key the mean of its entries, where the mean of the keys is harmless."""
     return scores(q, k - k.mean(axis=-1, keepdims=True), sigma)
 
 
-@wrong("weigh", incident="I38", citation="ml-explore/mlx#3573")
+@wrong("weigh", incident="I38", citation="ml-explore/mlx#3573", where="N > 8 and M > 1")
 def switches_beyond_eight_queries(s: Array, allowed: Array) -> Array:
     """Takes another path for more than eight queries, on which the first key gains 1e-3."""
     gain = (s.shape[-2] > 8) * (np.arange(s.shape[-1]) == 0) / 1000
