@@ -4,12 +4,12 @@
                         mask or of causality, or by -inf in an additive mask
     scores above 88     a query has such a score of a key that it sees, its bias included;
                         exp(88) is the end of float32, exp(11) that of float16
-    scores 80 apart     the highest of a problem and the lowest; exp(-80) is hardly in float32
-    a hidden key ahead  one that is hidden would have a larger score than all that are seen, or one
-                        that is NaN; far ahead, one that a penalty of 10000 leaves ahead or near
-    a padding mask      one row for all queries
-    a mask broadcast inside     an axis stands for more than is written out, behind one that does
-                        not: the mask repeated is not the mask broadcast
+    scores 80 apart     the highest of a problem and the lowest; float32 hardly has exp(-80)
+    a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
+                        NaN; far ahead, if a penalty of ten thousand does not leave it far behind
+    a padding mask      it has one row for all queries
+    a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
+                        axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     tiny values         one is next to the smallest normal number, and a mean may lie below that
     entries of more than 11 bits
@@ -33,8 +33,6 @@ from spec.notation import Array
 
 ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
-APART = 80
-SMALL = 0.0001
 FAR = 9000
 
 
@@ -56,12 +54,12 @@ def _below(limit: str, problem: Problem) -> bool:
 
 def _apart(problem: Problem) -> bool:
     highest, lowest = _ends(problem)
-    return highest - lowest > APART
+    return highest - lowest > 80
 
 
 def _small(problem: Problem) -> bool:
     """Whether a key that is seen has little weight."""
-    return bool((definition.weights(problem)[problem.allowed] < SMALL).any())
+    return bool((definition.weights(problem)[problem.allowed] < 0.0001).any())
 
 
 @lru_cache(maxsize=16)
@@ -123,9 +121,10 @@ def _broadcast_inside(problem: Problem) -> bool:
     """Whether an axis of the mask stands for more, behind one that is written out."""
     if problem.mask is None:
         return False
-    lengths = zip(problem.mask.shape, problem.allowed.shape[-problem.mask.ndim :], strict=True)
+    full = problem.allowed.shape[4 - problem.mask.ndim :]
+    lengths = zip(problem.mask.shape, full, strict=True)
     behind = itertools.dropwhile(lambda pair: pair[0] == 1, lengths)
-    return any(length != full for length, full in behind)
+    return any(length != whole for length, whole in behind)
 
 
 def _idle(problem: Problem, by: bool) -> bool:

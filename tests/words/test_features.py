@@ -1,5 +1,6 @@
 """Sentences about problems: what they mean, what is no sentence, and how one is denied."""
 
+import numpy as np
 import pytest
 
 from spec.attention.features import VOCABULARY
@@ -66,3 +67,49 @@ def test_a_kind_without_words_of_its_own_has_those_of_its_options() -> None:
     found = of_class(KINDS["attention"].problem)
     assert {"causal", "a given mask", "a given scale", *FORMATS} <= {*found.words}
     assert found.letters == "BHGNMDE"
+
+
+@pytest.mark.parametrize(
+    ("shape", "holds"),
+    [
+        ((5, 16), False),
+        ((16,), False),
+        ((2, 3, 5, 16), False),
+        ((1, 3, 5, 16), False),
+        ((2, 1, 1, 16), True),
+        ((2, 1, 5, 16), True),
+        ((3, 1, 16), True),
+        ((5, 1), True),
+    ],
+)
+def test_a_mask_is_broadcast_inside_if_it_cannot_be_repeated(
+    shape: tuple[int, ...], holds: bool
+) -> None:
+    mask = np.arange(np.prod(shape)).reshape(shape)
+    whole = PROBLEM.B, PROBLEM.H, PROBLEM.N, PROBLEM.M
+
+    assert np.array_equal(np.resize(mask, whole), np.broadcast_to(mask, whole)) is not holds
+
+    said = VOCABULARY.sentence("a mask broadcast inside")
+    assert said(PROBLEM.but(mask=mask.astype(float)), "") is holds
+
+
+@pytest.mark.parametrize(
+    ("score", "holds"),
+    [
+        (-10000.0, []),
+        (10.0, ["a hidden key ahead"]),
+        (10000.0, ["a hidden key ahead", "a hidden key far ahead"]),
+        (np.nan, ["a NaN", "a hidden key ahead", "a hidden key far ahead"]),
+    ],
+)
+def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
+    score: float, holds: list[str]
+) -> None:
+    q, k = np.ones_like(PROBLEM.q), np.zeros_like(PROBLEM.k)
+    k[..., -1, 0] = score
+    put = PROBLEM.but(q=q, k=k, mask=np.arange(PROBLEM.M) < PROBLEM.M - 1, scale=1.0)
+
+    said = [word for word in sorted(VOCABULARY.words) if "ahead" in word or word == "a NaN"]
+
+    assert [word for word in said if VOCABULARY.test(word)(put, "")] == holds
