@@ -51,19 +51,27 @@ class Watch:
         return watched
 
 
-def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None:
-    """How `problem` breaks the clause, if it does; a refusal outside the core does not."""
+def tried(clause: Clause, subject: Subject, problem: Posed) -> tuple[Violation | None, bool]:
+    """How `problem` breaks the clause, if it does, and whether it was answered at all.
+
+    A refusal outside the core breaks nothing.
+    """
     watch = Watch()
     try:
         with np.errstate(all="ignore"):
             clause.check(watch.over(subject), problem)
     except Violation as violation:
-        return violation
+        return violation, True
     except Refused as refusal:
-        return unless_allowed(refusal, watch, subject)
+        return unless_allowed(refusal, watch, subject), False
     except Elsewhere:
-        return None
-    return None
+        return None, False
+    return None, True
+
+
+def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None:
+    """How `problem` breaks the clause, if it does."""
+    return tried(clause, subject, problem)[0]
 
 
 def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spec.certification.diagnosing.separating import Split, best
+from spec.certification.diagnosing.separating import Split, best, shorter
 
 NAMES = 40
 COST = np.full(NAMES, 5.0)
@@ -13,7 +13,7 @@ def rows(seed: int, count: int = 200) -> np.ndarray:
 
 
 def found(table: np.ndarray, wrong: np.ndarray) -> Split:
-    return best(table, wrong, np.ones(len(table)), COST, np.ones(NAMES, dtype=bool))
+    return best(table, wrong, np.ones(len(table)), COST, np.ones(NAMES, dtype=bool))[0]
 
 
 def test_a_conjunction_is_found() -> None:
@@ -43,5 +43,21 @@ def test_only_what_holds_where_it_was_seen_is_named() -> None:
     table = rows(seed=7)
     having = np.ones(NAMES, dtype=bool)
     having[3] = False
-    split = best(table, table[:, 3], np.ones(len(table)), COST, having)
+    (split,) = best(table, table[:, 3], np.ones(len(table)), COST, having)
     assert 3 not in split.columns
+
+
+def test_the_best_are_told_in_their_order_and_each_once() -> None:
+    table = rows(seed=8)
+    wrong, weight = table[:, (3, 17)].all(axis=1), np.ones(len(table))
+    splits = best(table, wrong, weight, COST, np.ones(NAMES, dtype=bool), most=8)
+    assert len({split.columns for split in splits}) == len(splits) == 8
+    assert [x.worth for x in splits] == sorted((x.worth for x in splits), reverse=True)
+
+
+def test_a_feature_that_hardly_anything_hangs_on_is_left_out() -> None:
+    table = rows(seed=9)
+    table[:, 30] |= np.arange(len(table)) > 5
+    wrong, weight = table[:, (3, 30)].all(axis=1), np.ones(len(table))
+    assert shorter((3, 30), table, wrong, weight) == (3,)
+    assert shorter((3, 17), table, table[:, (3, 17)].all(axis=1), weight) == (3, 17)

@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.certification.diagnosing.evidence import Evidence, Lead, Row
 from spec.certification.diagnosing.search import CLEAR, Found, Search
-from spec.certification.diagnosing.separating import Split, best
+from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
@@ -21,8 +21,8 @@ from spec.comparison import Violation
 from spec.kind import Kind, alike
 from spec.notation import Array
 
-LOOKED = 8  # problems on which every known mistake is tried
-MANY = 60  # problems on which the likeliest are
+LOOKED = 12  # problems on which every known mistake is tried
+MANY = 100  # problems on which the likeliest are
 LIKELIEST = 5
 FEW = 5  # of them that are answered in either way; fewer may be chance
 Failure = tuple[Clause, Violation] | None
@@ -31,23 +31,21 @@ Failure = tuple[Clause, Violation] | None
 def found_besides(search: Search, found: Found) -> Found | None:
     """A cause inside of another, whose answers are otherwise those of a known mistake."""
     cause, lead, kind = found.cause, found.lead, search.kind
-    of_it = [x for x in search.found if x.lead.key == lead.key and not x.cause.lens]
-    if lead.drawn or cause.lens or not cause.problems[1] or len(of_it) > 1:
+    if lead.drawn or cause.lens or not cause.problems[1]:
         return None
     rows = _wrong_inside(search, found)
-    failures = [_failure(search.evidence, lead, row.problem) for row in rows]
-    splits = {}
-    for name in _likeliest(search, lead, rows, failures):
-        other = [
-            not _alike(kind, name, x, row.problem) for x, row in zip(failures, rows, strict=True)
-        ]
-        if sum(other) < FEW:
-            return None
-        splits[name] = _split(search.evidence, rows, np.array(other))
-    name = max(splits, key=lambda name: splits[name][0].worth, default="")
-    if not name or not splits[name][0].columns:
+    problems = [row.problem for row in rows]
+    failures = [_failure(search.evidence, lead, problem) for problem in problems]
+    others = {
+        name: np.array([not _alike(kind, name, *x) for x in zip(failures, problems, strict=True)])
+        for name in _likeliest(search, lead, problems, failures)
+    }
+    name = min(others, key=lambda name: others[name].sum(), default="")
+    if not name or others[name].sum() < FEW or (~others[name]).sum() < FEW:
         return None
-    split, table = splits[name]
+    split, table = _split(search.evidence, rows, others[name])
+    if not split.columns:
+        return None
     inside = table.inside(split)
     both = [row.problem for row, x in zip(rows, inside & table.wrong, strict=True) if x]
     second = replace(
@@ -77,19 +75,21 @@ def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:
 
 
 def _wrong_inside(search: Search, found: Found) -> list[Row]:
-    """What is wrong in the set of a cause as its first failure is, what was drawn coming first."""
+    """What is wrong for one cause alone, as its first failure is, what was drawn coming first."""
     lead, alone = found.lead, Bounds.of(search.kind, "", [found.cause])
+    others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
     made = (row for row in search.rows if row.asked == lead.key)
     wrong = (row for row in (*search.evidence.draws(lead), *made) if row.how == lead.how)
-    return [row for row in wrong if not lead.within(alone, row.problem)][:MANY]
+    inside = (row for row in wrong if not lead.within(alone, row.problem))
+    return [row for row in inside if lead.within(others, row.problem)][:MANY]
 
 
 def _likeliest(
-    search: Search, lead: Lead, rows: Sequence[Row], failures: Sequence[Failure]
+    search: Search, lead: Lead, problems: Sequence[Any], failures: Sequence[Failure]
 ) -> list[str]:
     """The known mistakes that have the most of the wrong answers, of a few."""
-    kind, step = search.kind, 1 + len(rows) // LOOKED
-    few = [(x, row.problem) for x, row in zip(failures, rows, strict=True)][::step]
+    kind, step = search.kind, 1 + len(problems) // LOOKED
+    few = [*zip(failures, problems, strict=True)][::step]
     count = {}
     for name, mistake in kind.mistakes.items():
         where = Bounds.of(kind, mistake.where)
@@ -106,8 +106,7 @@ def _split(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[Split
     """
     said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
     table = Table(said, other, weight, rows)
-    split = best(said, other, weight, evidence.prices, np.asarray(said.any(axis=0)))
+    split = table.best(evidence.prices, np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
     clear = table.share(split) > CLEAR and other[outside].mean() < 1 - CLEAR
-    enough = (~other).sum() >= FEW
-    return (split if split.columns and clear and enough else Split((), 0.0)), table
+    return (split if split.columns and clear else Split((), 0.0)), table

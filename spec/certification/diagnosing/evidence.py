@@ -24,8 +24,8 @@ from spec.domain import Scope
 from spec.kind import Kind
 from spec.notation import Array, Grade
 from spec.sizes import Reach
-from spec.subject import Subject
-from spec.trial import REFUSED, broken
+from spec.subject import Refused, Subject
+from spec.trial import REFUSED, broken, tried
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 GOES = "an answer comes and goes"
@@ -131,16 +131,23 @@ class Evidence:
         return [clause for clause in bound if kinds <= self.scope(clause, problem.dtype).answers]
 
     def violation(self, clauses: Sequence[Clause], problem: Any) -> tuple[Clause, Violation] | None:
-        """Which of some clauses a problem breaks, and how."""
+        """Which of some clauses a problem breaks, and how; None if all are kept.
+
+        Raises Refused: it breaks none, and not all are answered.
+        """
         problem = problem.but(rounding=self.grades.get(problem.dtype, "strict"))
+        outcomes = [True]
         for clause in clauses:
-            found = broken(clause, self.subjects[problem.dtype], problem)
+            found, answered = tried(clause, self.subjects[problem.dtype], problem)
             if found is not None:
                 return clause, found
+            outcomes.append(answered)
+        if not all(outcomes):
+            raise Refused(f"{clauses[0].number} is not answered")
         return None
 
     def row(self, lead: Lead, problem: Any) -> Row | None:
-        """A problem as a row; None where it says nothing: not even the definition answers it."""
+        """A problem as a row; None where it says nothing: it is refused, or has no right answer."""
         if not self.bounds.has(problem, lead.asked):
             return None
         try:

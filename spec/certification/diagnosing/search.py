@@ -16,7 +16,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, Row
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.separating import Split, best, shorter, worth
+from spec.certification.diagnosing.separating import Columns, Split, shorter
 from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
@@ -65,7 +65,7 @@ class Search:
         self.examples, self.seed, self.mending = examples, seed, mending
         self.found: list[Found] = []
         self.rows: list[Row] = []
-        self.bounds = evidence.bounds
+        self.bounds, self.prices = evidence.bounds, evidence.prices
         self.deadline = time.monotonic() + seconds
 
     def run(self, failing: Sequence[Item]) -> bool:
@@ -142,15 +142,15 @@ class Search:
                 self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
                 return
         others, every = [x for x in self.found if x not in same], self._every((lead,), same)
-        one, free = self._shared(every, having), self._best(every, having)
+        one, free = self._shared(every, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
             return
-        if self._is_one(one, free, every):
+        if self._is_one(one, free, every, [self._columns(x) for x in same] or [free.columns]):
             self._add(lead, one, every, others)
             return
         rows = [row for row in self._rows(lead) if row.how in ("", lead.how)]
         alone = self._table(lead, rows, self.bounds)
-        self._add(lead, self._best(alone, having), alone, self.found)
+        self._add(lead, alone.first(self.prices, having), alone, self.found)
 
     def _rows(self, lead: Lead) -> list[Row]:
         """All that is known of a lead."""
@@ -167,16 +167,20 @@ class Search:
 
     def _shared(self, table: Table, having: Array) -> Split:
         """The best set of those that hold nearly all that is wrong."""
-        return self._best(table, having & (table.said[table.wrong].mean(axis=0) > COVERED))
+        return table.best(self.prices, having & (table.said[table.wrong].mean(axis=0) > COVERED))
 
-    def _is_one(self, one: Split, free: Split, table: Table) -> bool:
-        """Whether one set for all is nearly as good as one for a part, and none for the rest."""
-        if table.share(one) > CLEAR:
-            return True
-        rest = ~table.inside(free)
-        left = Table(table.said[rest], table.wrong[rest], table.weight[rest], ())
-        parted = free.worth + self._best(left, np.full(left.said.shape[1], True)).worth
-        return one.worth >= ENOUGH * free.worth and parted < PARTED * one.worth
+    def _is_one(self, one: Split, free: Split, table: Table, firsts: Sequence[Columns]) -> bool:
+        """Whether one set for all does nearly as well as a part, and as these and another."""
+        parted, left = 0.0, table
+        for columns in firsts:
+            split = left.worth(columns, self.prices)
+            parted, left = parted + split.worth, left.outside(split)
+        parted += left.best(self.prices, np.full(len(self.prices), True)).worth
+        fair = one.worth >= ENOUGH * free.worth and parted < PARTED * one.worth
+        return fair or table.share(one) > CLEAR
+
+    def _columns(self, found: Found) -> Columns:
+        return tuple(map(self.evidence.names.index, found.cause.features))
 
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
@@ -187,8 +191,7 @@ class Search:
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
         """Whether a clause is broken where something else is wrong, by the same features."""
         for place, found in enumerate(self.found):
-            columns = tuple(map(self.evidence.names.index, found.cause.features))
-            split = worth(columns, table.said, table.wrong, table.weight, self.evidence.prices)
+            split = table.worth(self._columns(found), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             covered = table.inside(split)[table.wrong].mean() > COVERED
             if good and covered and not found.cause.lens:
@@ -197,9 +200,6 @@ class Search:
                 self.bounds = self._without(self.found)
                 return True
         return False
-
-    def _best(self, table: Table, having: Array) -> Split:
-        return best(table.said, table.wrong, table.weight, self.evidence.prices, having)
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
         """The rows that lie within bounds."""

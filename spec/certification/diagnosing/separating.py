@@ -24,11 +24,14 @@ LITTLE = 0.03  # of what lies inside: a feature that sets no more apart is not w
 BEAM = 40  # conjunctions that are made longer
 
 
+Columns = tuple[int, ...]  # the places of some
+
+
 @dataclass(frozen=True)
 class Split:
     """A conjunction, by the places of its columns, and what it is worth in nats."""
 
-    columns: tuple[int, ...]
+    columns: Columns
     worth: float
 
 
@@ -41,19 +44,21 @@ def likelihood(wrong: Array, right: Array) -> Array:
     return np.asarray(a + b)
 
 
-def best(table: Array, wrong: Array, weight: Array, cost: Array, having: Array) -> Split:
-    """The conjunction of columns that is worth most, of those that `having` allows.
+def best(
+    table: Array, wrong: Array, weight: Array, cost: Array, having: Array, most: int = 1
+) -> list[Split]:
+    """The conjunctions of columns that are worth most, of those that `having` allows.
 
     table: (rows, columns) bool. wrong, weight: (rows,), whether a row is, and how much it counts.
-    cost, having: (columns,). The empty conjunction, worth nothing, if none is worth more.
+    cost, having: (columns,). most: how many. The empty conjunction is worth nothing, and the last.
     """
     places = np.flatnonzero(having)
     columns, price = table[:, places], cost[places]
     bad, good = weight * wrong, weight * ~wrong
-    found = Split((), 0.0)
-    beam: list[tuple[tuple[int, ...], Any, float]] = [((), np.ones(len(table), dtype=bool), 0.0)]
+    found = [Split((), 0.0)]
+    beam: list[tuple[Columns, Any, float]] = [((), np.ones(len(table), dtype=bool), 0.0)]
     for _ in range(MOST):
-        longer: dict[tuple[int, ...], tuple[float, float]] = {}
+        longer: dict[Columns, tuple[float, float]] = {}
         for chosen, inside, paid in beam:
             worth = _gains(columns, bad, good, inside) - price - paid
             for place in np.argsort(-worth, kind="stable")[:BEAM].tolist():
@@ -61,27 +66,24 @@ def best(table: Array, wrong: Array, weight: Array, cost: Array, having: Array) 
                     key = tuple(sorted((*chosen, place)))
                     longer[key] = (float(worth[place]), paid + float(price[place]))
         ranked = sorted(longer, key=lambda key: (-longer[key][0], key))[:BEAM]
-        if not ranked:
-            break
-        if longer[ranked[0]][0] > found.worth + 1e-9:
-            found = Split(tuple(int(places[i]) for i in ranked[0]), longer[ranked[0]][0])
+        better = (key for key in ranked[:most] if longer[key][0] > 1e-9)
+        found += [Split(tuple(int(places[i]) for i in key), longer[key][0]) for key in better]
         beam = [(key, columns[:, list(key)].all(axis=1), longer[key][1]) for key in ranked]
-    return found
+    # Of two that are worth the same, the shorter one: it was found first.
+    return sorted(found, key=lambda split: -round(split.worth, 9))[:most]
 
 
-def worth(
-    columns: tuple[int, ...], table: Array, wrong: Array, weight: Array, cost: Array
-) -> Split:
+def worth(columns: Columns, table: Array, wrong: Array, weight: Array, cost: Array) -> Split:
     """What a given conjunction is worth."""
     inside = table[:, list(columns)].all(axis=1)
     gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, np.asarray(inside))
     return Split(columns, float(gained[0] - cost[list(columns)].sum()))
 
 
-def shorter(columns: tuple[int, ...], table: Array, wrong: Array, weight: Array) -> tuple[int, ...]:
+def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Columns:
     """A conjunction without the features that hardly anything which is right hangs on."""
 
-    def share(left: tuple[int, ...]) -> float:
+    def share(left: Columns) -> float:
         inside = weight * table[:, list(left)].all(axis=1)
         return float(inside @ wrong / max(inside.sum(), 1e-9))
 

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.evidence import Row
-from spec.certification.diagnosing.separating import Split
+from spec.certification.diagnosing.separating import Columns, Split, best, worth
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.notation import Array
 from spec.subject import Subject, posed
 from spec.trial import broken
 from spec.written import sizes
+
+TRIED = 8  # conjunctions, for what they leave to another one
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,27 @@ class Table:
     def inside(self, split: Split) -> Array:
         """Which rows have all features of a conjunction."""
         return np.asarray(self.said[:, list(split.columns)].all(axis=1))
+
+    def outside(self, split: Split) -> "Table":
+        """The rows that have not."""
+        left = ~self.inside(split)
+        rows = [row for row, x in zip(self.rows, left, strict=True) if x]
+        return Table(self.said[left], self.wrong[left], self.weight[left], rows)
+
+    def worth(self, columns: Columns, prices: Array) -> Split:
+        """What a given conjunction is worth."""
+        return worth(columns, self.said, self.wrong, self.weight, prices)
+
+    def best(self, prices: Array, having: Array) -> Split:
+        """The conjunction that is worth most, of the features that `having` allows."""
+        return best(self.said, self.wrong, self.weight, prices, having)[0]
+
+    def first(self, prices: Array, having: Array) -> Split:
+        """The conjunction that is worth most together with the best one for the rest."""
+        found = best(self.said, self.wrong, self.weight, prices, having, TRIED)
+        rest = (self.outside(split).best(prices, np.full(len(prices), True)) for split in found)
+        worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
+        return found[int(np.argmax(worth))]
 
     def share(self, split: Split) -> float:
         """How much is wrong of what lies inside."""
