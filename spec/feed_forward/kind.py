@@ -1,6 +1,7 @@
 """Feed-forward networks, as the engine asks for them."""
 
 from spec.feed_forward import mistakes, plug
+from spec.feed_forward.features import VOCABULARY
 from spec.feed_forward.notation import Problem
 from spec.feed_forward.truth import truth
 from spec.kind import Kind
@@ -14,5 +15,6 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.feed_forward,
-    compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F7",)},
+    compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
+    vocabulary=VOCABULARY,
 )

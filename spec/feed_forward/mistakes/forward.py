@@ -9,19 +9,19 @@ from spec.notation import Array
 # Gates
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="a shut gate")
 def leaves_out_the_gate(z: Array) -> Array:
     """Leaves the activation out, so that two layers are one."""
     return z
 
 
-@wrong("finish", incident="plausible")
+@wrong("finish", incident="plausible", where="an output of at most 0")
 def gates_the_output_too(y: Array) -> Array:
     """Ends every layer with an activation, the last one too."""
     return np.maximum(y, 0)
 
 
-@wrong("call", incident="plausible")
+@wrong("call", incident="plausible", where="a shut gate or an output of at most 0")
 def gates_after_the_second_map(
     _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
@@ -29,7 +29,7 @@ def gates_after_the_second_map(
     return gate(send(receive(x, W1, b1), W2, b2))
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="a shut gate")
 def leaks_below_zero(z: Array) -> Array:
     """Lets a hundredth through, so that no unit can die."""
     return np.where(z > 0, z, z.dtype.type(0.01) * z)
@@ -41,7 +41,7 @@ def smooths_the_gate(z: Array) -> Array:
     return z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3))).astype(z.dtype)
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="units above 6")
 def saturates(z: Array) -> Array:
     """Clips at 6, as for phones."""
     return np.clip(z, 0, 6)
@@ -56,19 +56,19 @@ def rounds_what_units_hold(z: Array) -> Array:
 # Biases
 
 
-@wrong("receive", incident="plausible")
+@wrong("receive", incident="plausible", where="an inner bias")
 def forgets_the_inner_bias(x: Array, W1: Array, _: Array) -> Array:
     """Fuses product and activation, and leaves the bias out."""
     return x @ W1
 
 
-@wrong("send", incident="plausible")
+@wrong("send", incident="plausible", where="an outer bias")
 def adds_the_outer_bias_twice(h: Array, W2: Array, b2: Array) -> Array:
     """Adds the bias in the kernel, and again outside of it."""
     return h @ W2 + b2 + b2
 
 
-@wrong("send", incident="plausible")
+@wrong("send", incident="plausible", where="an outer bias and F > 1")
 def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
     """Splits the units over two devices, each of which adds the whole bias."""
     half = (W2.shape[0] + 1) // 2
@@ -77,7 +77,7 @@ def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
     return np.asarray(sum(parts[1:], parts[0]))
 
 
-@wrong("call", incident="plausible")
+@wrong("call", incident="plausible", where="an inner bias")
 def adds_the_inner_bias_after_the_gate(
     _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
@@ -88,13 +88,13 @@ def adds_the_inner_bias_after_the_gate(
 # Widths
 
 
-@wrong("receive", incident="plausible")
+@wrong("receive", incident="plausible", where="E = F and F > 1")
 def transposes_equal_widths(x: Array, W1: Array, b1: Array) -> Array:
     """Transposes the weights of another layout, and notices only where widths differ."""
     return receive(x, W1.T if W1.shape[0] == W1.shape[1] else W1, b1)
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="F % 2 != 0 and F > 1")
 def skips_the_last_unit(z: Array) -> Array:
     """Works on pairs of units, and forgets the one that is left over."""
     paired = np.arange(z.shape[-1]) < z.shape[-1] // 2 * 2
@@ -110,7 +110,7 @@ def subtracts_the_mean_over_positions(x: Array) -> Array:
     return x - x.mean(axis=1, keepdims=True)
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="N > 1 and a shut gate")
 def gates_by_the_mean_over_positions(z: Array) -> Array:
     """Decides for the whole sequence which units are on."""
     return np.where(z.mean(axis=1, keepdims=True) > 0, z, 0)
@@ -122,20 +122,20 @@ def normalises_over_the_batch(x: Array) -> Array:
     return x - x.mean(axis=0, keepdims=True)
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="B > 1 and a shut gate")
 def gates_by_the_mean_over_the_batch(z: Array) -> Array:
     """Decides for the whole batch which units are on."""
     return np.where(z.mean(axis=0, keepdims=True) > 0, z, 0)
 
 
-@wrong("receive", incident="plausible")
+@wrong("receive", incident="plausible", where="N > 1")
 def adds_the_previous_position(x: Array, W1: Array, b1: Array) -> Array:
     """Is a convolution over positions, of kernel size 2 where it should be 1."""
     before = np.concatenate([np.zeros_like(x[:, :1]), x[:, :-1]], axis=1)
     return receive(x + before, W1, b1)
 
 
-@wrong("finish", incident="plausible")
+@wrong("finish", incident="plausible", where="N > 1")
 def weights_by_position(y: Array) -> Array:
     """Weighs later positions less, having broadcast along the wrong axis."""
     return y / (1 + np.arange(y.shape[1], dtype=y.dtype))[:, None]

@@ -2,7 +2,7 @@
 
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions import truth
+from spec.positions import features, truth
 from spec.positions.alibi import mistakes, plug
 from spec.positions.alibi.notation import Problem
 
@@ -19,4 +19,5 @@ KIND = Kind(
     under=lambda record, declared: record.but(conventions={**record.conventions, **declared}),
     compares={"bias": ("R34",), "slopes": ("R31",)},
     telltale={"slopes": "bias"},
+    vocabulary=features.ALIBI,
 )

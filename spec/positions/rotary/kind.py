@@ -4,7 +4,7 @@ import numpy as np
 
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions import truth
+from spec.positions import features, truth
 from spec.positions.conventions import paired
 from spec.positions.rotary import mistakes, plug
 from spec.positions.rotary.notation import Problem
@@ -29,4 +29,5 @@ KIND = Kind(
     under=paired,
     telling=lambda dtype: {"pairing": core(dtype)},
     compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
+    vocabulary=features.ROTARY,
 )

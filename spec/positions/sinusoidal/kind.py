@@ -2,7 +2,7 @@
 
 from spec.entries import eighths
 from spec.kind import Kind
-from spec.positions import truth
+from spec.positions import features, truth
 from spec.positions.conventions import paired
 from spec.positions.sinusoidal import mistakes, plug
 from spec.positions.sinusoidal.notation import Problem
@@ -27,4 +27,5 @@ KIND = Kind(
     telling=lambda dtype: {"pairing": core(dtype)},
     compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
     telltale={"table": "add"},
+    vocabulary=features.SINUSOIDAL,
 )

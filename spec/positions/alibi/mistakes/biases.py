@@ -12,107 +12,112 @@ from spec.positions.alibi.mistakes.making import wrong
 POSITIONAL = "I35"
 
 
-@wrong("slopes", incident=POSITIONAL, citation="ml-explore/mlx#343")
+@wrong(
+    "slopes",
+    incident=POSITIONAL,
+    citation="ml-explore/mlx#343",
+    where="heads beyond a power of two and no list of slopes",
+)
 def takes_one_formula_for_all_heads(heads: int) -> Array:
     """Takes 2^(-8 h / H) whatever H is."""
     return steps.powers(heads)
 
 
-@wrong("slopes", incident=POSITIONAL, citation="paiml/aprender#2143")
+@wrong("slopes", incident=POSITIONAL, citation="paiml/aprender#2143", where="no list of slopes")
 def counts_heads_from_zero(heads: int) -> Array:
     """Takes 2^(-8 h / H) for h from 0, so that the first slope is one."""
     n = largest_power_of_two(heads)
     return steps.slopes(heads) * np.where(np.arange(heads) < n, 2 ** (8 / n), 2 ** (4 / n))
 
 
-@wrong("slopes", incident=POSITIONAL)
+@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
 def rounds_heads_up(heads: int) -> Array:
     """Takes the first slopes of the next power of two."""
     return steps.powers(2 ** (heads - 1).bit_length())[:heads]
 
 
-@wrong("slopes", incident=POSITIONAL)
+@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
 def takes_the_second_of_every_two(heads: int) -> Array:
     """Fills up with every other slope of twice as many heads, but from the second."""
     n = largest_power_of_two(heads)
     return np.concatenate([steps.powers(n), steps.powers(2 * n)[1::2][: heads - n]])
 
 
-@wrong("slopes", incident=POSITIONAL)
+@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
 def sorts_the_slopes(heads: int) -> Array:
     """Puts the slopes in order of size."""
     return np.sort(steps.slopes(heads))[::-1]
 
 
-@wrong("slopes", incident=POSITIONAL)
+@wrong("slopes", incident=POSITIONAL, where="H > 1 and no list of slopes")
 def grows_with_the_heads(heads: int) -> Array:
     """Reads the slopes from the last head to the first."""
     return steps.slopes(heads)[::-1]
 
 
-@wrong("charge", incident=POSITIONAL)
+@wrong("charge", incident=POSITIONAL, where="M > 1")
 def rewards_distance(m: Array, d: Array) -> Array:
     """Adds the distance instead of subtracting it."""
     return m[:, None, None] * d
 
 
-@wrong("charge", incident=POSITIONAL)
+@wrong("charge", incident=POSITIONAL, where="M > 2")
 def forgets_the_distance(m: Array, d: Array) -> Array:
     """Charges every key but the own one the same."""
     return -m[:, None, None] * np.minimum(d, 1)
 
 
-@wrong("charge", incident=POSITIONAL)
+@wrong("charge", incident=POSITIONAL, where="M > 2")
 def squares_the_distance(m: Array, d: Array) -> Array:
     """Takes the squared distance, as a kernel of another kind does."""
     return -m[:, None, None] * d**2
 
 
-@wrong("distance", incident=POSITIONAL)
+@wrong("distance", incident=POSITIONAL, where="M > 1")
 def scales_distance_by_length(queries: int, keys: int) -> Array:
     """Divides distances by the length, as relative positions elsewhere are."""
     return steps.distance(queries, keys) / keys
 
 
-@wrong("distance", incident=POSITIONAL)
+@wrong("distance", incident=POSITIONAL, where="M > 1")
 def measures_distance_as_a_share(queries: int, keys: int) -> Array:
     """Divides distances by how many keys the query sees."""
     seen = keys - queries + 1 + np.arange(queries)
     return steps.distance(queries, keys) / seen[:, None]
 
 
-@wrong("charge", incident=POSITIONAL)
+@wrong("charge", incident=POSITIONAL, where="M > 256")
 def counts_distance_in_bfloat16(m: Array, d: Array) -> Array:
     """Keeps distances in the bfloat16 of the model, which counts to 256."""
     return steps.charge(m, rounded(d.astype(float), "bfloat16"))
 
 
-@wrong("distance", incident="I03", citation="TransformerLensOrg/TransformerLens#777")
+@wrong("distance", incident="I03", citation="TransformerLensOrg/TransformerLens#777", where="N < M")
 def takes_rows_from_the_start(queries: int, keys: int) -> Array:
     """Takes the first rows of the square matrix for queries behind a cache."""
     return steps.distance(keys, keys)[:queries]
 
 
-@wrong("distance", incident="I03")
+@wrong("distance", incident="I03", where="N < M")
 def is_a_row_early_behind_a_cache(queries: int, keys: int) -> Array:
     """Takes the rows from one before the first query."""
     before = max(keys - queries - 1, 0)
     return steps.distance(keys, keys)[before : before + queries]
 
 
-@wrong("given", incident=POSITIONAL)
+@wrong("given", incident=POSITIONAL, where="a list of slopes and M > 1")
 def ignores_the_slopes(m: Array, published: Array) -> Array:  # noqa: ARG001
     """Takes the published slopes whatever is asked for."""
     return published
 
 
-@wrong("given", incident=POSITIONAL)
+@wrong("given", incident=POSITIONAL, where="a list of slopes and M > 1")
 def takes_slopes_for_exponents(m: Array, published: Array) -> Array:  # noqa: ARG001
     """Takes what is given for the exponent of two."""
     return 2.0**-m
 
 
-@wrong("finish", incident="I40")
+@wrong("finish", incident="I40", where="no list of slopes and M > 1")
 def lifts_biases_above_zero(b: Array) -> Array:
     """Adds a large constant, which a softmax forgets and the digits of a format do not."""
     return b + 2.0**20
@@ -124,19 +129,19 @@ def _ahead(b: Array) -> Array:
     return np.arange(keys) > (keys - queries + np.arange(queries))[:, None]
 
 
-@wrong("finish", incident=POSITIONAL)
+@wrong("finish", incident=POSITIONAL, where="N > 1")
 def leaves_the_future_infinite(b: Array) -> Array:
     """Marks what lies ahead with an infinity of the wrong sign."""
     return np.where(_ahead(b), np.inf, b)
 
 
-@wrong("finish", incident=POSITIONAL)
+@wrong("finish", incident=POSITIONAL, where="N > 1")
 def leaves_the_future_undefined(b: Array) -> Array:
     """Takes zero times minus infinity for the mask of what lies ahead."""
     return np.where(_ahead(b), np.nan, b)
 
 
-@wrong("distance", incident=POSITIONAL, how={"conventions": {"sides": "both"}})
+@wrong("distance", incident=POSITIONAL, how={"conventions": {"sides": "both"}}, where="N > 1")
 def claims_both_sides_of_one(queries: int, keys: int) -> Array:
     """Charges nothing for keys ahead, and calls that both sides."""
     here = keys - queries + np.arange(queries)

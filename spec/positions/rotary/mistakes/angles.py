@@ -12,7 +12,7 @@ from spec.positions.rotary.mistakes.steps import Options
 POSITIONAL = "I35"
 
 
-@wrong("hands", incident=POSITIONAL)
+@wrong("hands", incident=POSITIONAL, where="a position above 0")
 def turns_the_other_way(angle: Array) -> tuple[Array, Array]:
     """Takes the sign of the sine from the other column."""
     return np.cos(angle), -np.sin(angle)
@@ -24,39 +24,43 @@ def swaps_sine_and_cosine(angle: Array) -> tuple[Array, Array]:
     return np.sin(angle), np.cos(angle)
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="a position above 0 and several pairs")
 def halves_the_exponent(options: Options) -> Array:
     """Takes i / D for the exponent, i being the pair and not the column."""
     number, width = options.number, options.width
     return np.power(number(options.base), -np.arange(width // 2).astype(number) / number(width))
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="a position above 0 and several pairs")
 def takes_a_base_of_a_thousand(options: Options) -> Array:
     """Types a zero too few."""
     return steps.frequency(options._replace(base=options.base / 10))
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong(
+    "frequency",
+    incident=POSITIONAL,
+    where="a position above 0 and several pairs and a partial rotation",
+)
 def divides_by_the_whole_width(options: Options) -> Array:
     """Takes the frequencies of a full rotation for a partial one."""
     return steps.frequency(options._replace(width=options.columns))[: options.width // 2]
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="a position above 0 and several pairs")
 def rounds_frequencies_to_bfloat16(options: Options) -> Array:
     """Lets the buffer of frequencies be cast with the rest of the model."""
     theta = steps.frequency(options)
     return rounded(theta.astype(float), "bfloat16").astype(options.number)
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="a position above 0")
 def gives_pairs_the_next_angle(options: Options) -> Array:
     """Counts pairs from one."""
     return steps.frequency(options) * options.number(options.base ** (-2 / options.width))
 
 
-@wrong("rotate", incident=POSITIONAL)
+@wrong("rotate", incident=POSITIONAL, where="a position above 0")
 def gives_every_column_a_frequency(x: Array, options: Options, at: Steps) -> Array:
     """Takes the column for the pair, so that the two of a pair are turned apart."""
     number = options.number
@@ -69,33 +73,41 @@ def gives_every_column_a_frequency(x: Array, options: Options, at: Steps) -> Arr
     return np.concatenate([y, wide[..., options.width :]], axis=-1).astype(x.dtype)
 
 
-@wrong("hands", incident=POSITIONAL)
+@wrong("hands", incident=POSITIONAL, where="a position above 16")
 def shifts_a_sine_for_the_cosine(angle: Array) -> tuple[Array, Array]:
     """Takes the sine of the angle plus a quarter turn, a sum that is rounded."""
     return np.sin(angle + angle.dtype.type(np.pi / 2)), np.sin(angle)
 
 
-@wrong("angle", incident=POSITIONAL)
+@wrong(
+    "angle",
+    incident=POSITIONAL,
+    where="a position above 0 and (several pairs or a position above 255)",
+)
 def takes_angles_in_bfloat16(positions: Array, theta: Array) -> Array:
     """Rounds the angle to the bfloat16 of the model before its cosine is taken."""
     product = positions[..., None].astype(float) * theta.astype(float)
     return rounded(product, "bfloat16").astype(theta.dtype)
 
 
-@wrong("angle", incident=POSITIONAL)
+@wrong(
+    "angle",
+    incident=POSITIONAL,
+    where="a position above 0 and (several pairs or a position above 2047)",
+)
 def takes_angles_in_float16(positions: Array, theta: Array) -> Array:
     """Rounds the angle to the float16 of the model before its cosine is taken."""
     product = positions[..., None].astype(float) * theta.astype(float)
     return rounded(np.minimum(product, 65504.0), "float16").astype(theta.dtype)
 
 
-@wrong("place", incident=POSITIONAL)
+@wrong("place", incident=POSITIONAL, where="a position above 2047")
 def rounds_positions_to_float16(positions: Array, x: Array) -> Array:
     """Keeps positions in float16, which cannot count beyond 2048."""
     return steps.place(rounded(np.minimum(positions, 65504).astype(float), "float16"), x)
 
 
-@wrong("angle", incident=POSITIONAL)
+@wrong("angle", incident=POSITIONAL, where="a position above 0 and several pairs")
 def counts_in_powers(positions: Array, theta: Array) -> Array:
     """Raises the frequency to the position instead of multiplying."""
     return positions[..., None] * theta ** (1 + positions[..., None].astype(theta.dtype) / 64)
@@ -107,31 +119,31 @@ def counts_from_one(positions: Array, x: Array) -> Array:
     return steps.place(positions + 1, x)
 
 
-@wrong("place", incident="I03")
+@wrong("place", incident="I03", where="positions other than 0, 1, 2")
 def starts_again_behind_a_cache(positions: Array, x: Array) -> Array:  # noqa: ARG001
     """Numbers the tokens of this call, whatever came before."""
     return np.arange(x.shape[2])[None]
 
 
-@wrong("place", incident="I03")
+@wrong("place", incident="I03", where="a first position")
 def is_a_row_late_behind_a_cache(positions: Array, x: Array) -> Array:
     """Takes the position of the last token of the cache for that of the first new one."""
     return steps.place(positions - (positions[..., :1] > 0), x)
 
 
-@wrong("place", incident=POSITIONAL)
+@wrong("place", incident=POSITIONAL, where="positions by batch element")
 def takes_the_first_row_of_positions(positions: Array, x: Array) -> Array:
     """Reads the positions of the first batch element for all of them."""
     return steps.place(positions, x)[:1]
 
 
-@wrong("spread", incident=POSITIONAL)
+@wrong("spread", incident=POSITIONAL, where="positions by batch element")
 def reads_positions_by_head(x: Array, heads: int) -> Array:
     """Lines the batch axis of the positions up with the heads."""
     return np.resize(x, (heads, *x.shape[1:]))[None]
 
 
-@wrong("place", incident=POSITIONAL)
+@wrong("place", incident=POSITIONAL, where="B > 1")
 def adds_the_batch_element(positions: Array, x: Array) -> Array:
     """Adds the batch element to the position, from an index into a flattened array."""
     return steps.place(positions, x) + np.arange(len(x))[:, None]

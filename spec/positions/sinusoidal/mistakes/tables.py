@@ -18,19 +18,19 @@ def counts_from_one(first: int, length: int) -> Array:
     return first + 1 + np.arange(length)
 
 
-@wrong("place", incident="I03")
+@wrong("place", incident="I03", where="a first position")
 def starts_again_behind_a_cache(first: int, length: int) -> Array:  # noqa: ARG001
     """Numbers the tokens of this call, whatever came before."""
     return np.arange(length)
 
 
-@wrong("place", incident="I03")
+@wrong("place", incident="I03", where="a first position")
 def is_a_row_late_behind_a_cache(first: int, length: int) -> Array:
     """Takes the position of the last token of the cache for that of the first new one."""
     return max(first - 1, 0) + np.arange(length)
 
 
-@wrong("place", incident=POSITIONAL)
+@wrong("place", incident=POSITIONAL, where="a position above 255")
 def wraps_around_at_its_length(first: int, length: int) -> Array:
     """Reads a table of fixed length from the start again when it ends."""
     return (first + np.arange(length)) % LENGTH
@@ -42,26 +42,26 @@ def swaps_sine_and_cosine(angle: Array, width: int) -> Array:
     return steps.weave(np.pi / 2 - angle, width)
 
 
-@wrong("weave", incident=POSITIONAL, convention=("pairing", "halves"))
+@wrong("weave", incident=POSITIONAL, convention=("pairing", "halves"), where="E > 2")
 def puts_sines_before_cosines(angle: Array, width: int) -> Array:
     """Puts the sines and the cosines side by side, as two blocks."""
     return np.concatenate([np.sin(angle), np.cos(angle)[:, : width // 2]], axis=-1)
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="E > 2 and a position above 0")
 def halves_the_exponent(width: int, number: type[np.floating]) -> Array:
     """Takes i / E for the exponent, i being the pair and not the column."""
     return np.power(number(10000), -np.arange((width + 1) // 2).astype(number) / number(width))
 
 
-@wrong("frequency", incident=POSITIONAL)
+@wrong("frequency", incident=POSITIONAL, where="E > 2 and a position above 0")
 def ends_at_the_base(width: int, number: type[np.floating]) -> Array:
     """Spreads the frequencies from 1 to 1/10000, both ends taken, as some libraries do."""
     pairs = (width + 1) // 2
     return np.power(number(10000), -np.arange(pairs).astype(number) / number(max(pairs - 1, 1)))
 
 
-@wrong("rows", incident=POSITIONAL)
+@wrong("rows", incident=POSITIONAL, where="E > 1 and a position above 0")
 def gives_every_column_a_frequency(
     first: int, length: int, width: int, number: type[np.floating], at: Steps
 ) -> Array:
@@ -71,14 +71,14 @@ def gives_every_column_a_frequency(
     return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
 
 
-@wrong("weave", incident=POSITIONAL)
+@wrong("weave", incident=POSITIONAL, where="a position above 16")
 def shifts_a_sine_for_the_cosine(angle: Array, width: int) -> Array:
     """Takes the sine of the angle plus a quarter turn, a sum that is rounded."""
     shift = (np.arange(width) % 2 * np.pi / 2).astype(angle.dtype)
     return np.sin(np.repeat(angle, 2, axis=-1)[:, :width] + shift)
 
 
-@wrong("angle", incident=POSITIONAL)
+@wrong("angle", incident=POSITIONAL, where="a position above 0 and (E > 2 or a position above 255)")
 def takes_angles_in_bfloat16(positions: Array, theta: Array) -> Array:
     """Keeps frequencies and positions in the bfloat16 of the model."""
     whole = rounded(positions[:, None].astype(float), "bfloat16")
@@ -86,7 +86,9 @@ def takes_angles_in_bfloat16(positions: Array, theta: Array) -> Array:
     return product.astype(theta.dtype)
 
 
-@wrong("angle", incident=POSITIONAL)
+@wrong(
+    "angle", incident=POSITIONAL, where="a position above 0 and (E > 2 or a position above 2047)"
+)
 def takes_angles_in_float16(positions: Array, theta: Array) -> Array:
     """Keeps frequencies and positions in the float16 of the model."""
     with np.errstate(over="ignore"):
@@ -94,7 +96,7 @@ def takes_angles_in_float16(positions: Array, theta: Array) -> Array:
     return np.where(np.isfinite(angle), angle, 0).astype(theta.dtype)
 
 
-@wrong("weave", incident=POSITIONAL)
+@wrong("weave", incident=POSITIONAL, where="E % 2 != 0 and a position above 0")
 def drops_the_odd_column(angle: Array, width: int) -> Array:
     """Fills whole pairs only, and leaves the last column of an odd width empty."""
     rows = steps.weave(angle, width)
@@ -120,13 +122,13 @@ def puts_the_table_beside(x: Array, table: Array) -> Array:
     return np.concatenate([x, np.broadcast_to(table, x.shape)], axis=-1)
 
 
-@wrong("join", incident=POSITIONAL)
+@wrong("join", incident=POSITIONAL, where="E > 1")
 def scales_tokens_first(x: Array, table: Array) -> Array:
     """Multiplies the tokens by sqrt(E), which is the business of the embedding."""
     return np.sqrt(x.dtype.type(x.shape[-1])) * x + table
 
 
-@wrong("join", incident=POSITIONAL)
+@wrong("join", incident=POSITIONAL, where="N > 1")
 def counts_batch_elements(x: Array, table: Array) -> Array:
     """Takes the first axis for the length, as where sequences come before batches."""
     return x + np.resize(table, (len(x), x.shape[2]))[:, None, :]
@@ -139,13 +141,13 @@ def adds_to_the_tokens_in_place(y: Array, x: Array) -> Array:
     return x
 
 
-@wrong("receive", incident=POSITIONAL)
+@wrong("receive", incident=POSITIONAL, where="gradients asked for and B > 1")
 def sums_the_gradient_over_the_batch(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001
     """Adds up over the batch, as the gradient of a table that is learned does."""
     return np.broadcast_to(dout.sum(axis=0), dout.shape)
 
 
-@wrong("receive", incident=POSITIONAL)
+@wrong("receive", incident=POSITIONAL, where="gradients asked for")
 def differentiates_a_product(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001
     """Multiplies the cotangent by the table."""
     return dout * table
