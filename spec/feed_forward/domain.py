@@ -2,7 +2,8 @@
 
 The lattice is the family to prove things on: its sums are exact (`rounding`), so gates are
 settled and powers of two move through everything to the bit. Widths are drawn equal now
-and then, where a transposed weight would fit; else E and F differ, either the larger.
+and then, where a transposed weight would fit; else E and F differ, either the larger. And now
+and then a bias is zero, as in networks that have none.
 
 Nothing overflows: sums of sizes bound every partial sum, and what would pass the largest
 number of the format is multiplied by a power of two until it does not.
@@ -53,7 +54,8 @@ class Problems:
         found = drawn(draw, self.families, tuple(shapes.values()), _seeded)
         arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
         problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=draw(SEEDS))
-        return tamed(problem)
+        without = pick(draw, ((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))
+        return tamed(problem.but(**{name: np.zeros_like(arrays[name]) for name in without}))
 
 
 def _shapes(draw: st.DrawFn, domain: Problems, reach: Reach) -> dict[str, Shape]:

@@ -47,7 +47,7 @@ def saturates(z: Array) -> Array:
     return np.clip(z, 0, 6)
 
 
-@wrong("gate", incident="plausible")
+@wrong("gate", incident="plausible", where="not float16")
 def rounds_what_units_hold(z: Array) -> Array:
     """Keeps what units hold in half precision, to save memory."""
     return gate(z).astype(np.float16).astype(z.dtype)

@@ -24,7 +24,7 @@ from spec.positions.record import Capability
 
 @clause(
     "R31",
-    over=Biases(published=True),
+    over=Biases(published=True, least=2),  # where a bias shows its slopes as well
     needs={Capability.SHOWN},
     catches={
         "takes_one_formula_for_all_heads",
@@ -50,7 +50,7 @@ def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R32",
-    over=Biases(published=True),
+    over=Biases(published=True, least=2),  # where a bias shows its slopes as well
     needs={Capability.SHOWN},
     catches={"counts_heads_from_zero", "grows_with_the_heads"},
 )
@@ -90,7 +90,8 @@ def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:
 
     past = problem.past
     same_bits(np.where(past, from_own_position(flat, none), 0), np.zeros(flat.shape))
-    same_bits(np.where(past, double, 0), np.where(past, 2 * b, 0))
+    seen, doubled = from_own_position(b, problem), from_own_position(double, twice)
+    same_bits(np.where(past, doubled, 0), np.where(past, 2 * seen, 0))
     want = definition.bias(problem.in_reference())
     within = np.where(past, rounding.of_difference(problem, b), 0)
-    equal(np.where(past, from_own_position(b, problem), 0), np.where(past, want, 0), within=within)
+    equal(np.where(past, seen, 0), np.where(past, want, 0), within=within)

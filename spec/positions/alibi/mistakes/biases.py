@@ -16,40 +16,57 @@ POSITIONAL = "I35"
     "slopes",
     incident=POSITIONAL,
     citation="ml-explore/mlx#343",
-    where="heads beyond a power of two and no list of slopes",
+    where="heads beyond a power of two and no list of slopes and M > 1",
 )
 def takes_one_formula_for_all_heads(heads: int) -> Array:
     """Takes 2^(-8 h / H) whatever H is."""
     return steps.powers(heads)
 
 
-@wrong("slopes", incident=POSITIONAL, citation="paiml/aprender#2143", where="no list of slopes")
+@wrong(
+    "slopes",
+    incident=POSITIONAL,
+    citation="paiml/aprender#2143",
+    where="no list of slopes and M > 1",
+)
 def counts_heads_from_zero(heads: int) -> Array:
     """Takes 2^(-8 h / H) for h from 0, so that the first slope is one."""
     n = largest_power_of_two(heads)
     return steps.slopes(heads) * np.where(np.arange(heads) < n, 2 ** (8 / n), 2 ** (4 / n))
 
 
-@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
+@wrong(
+    "slopes",
+    incident=POSITIONAL,
+    where="heads beyond a power of two and no list of slopes and M > 1",
+)
 def rounds_heads_up(heads: int) -> Array:
     """Takes the first slopes of the next power of two."""
     return steps.powers(2 ** (heads - 1).bit_length())[:heads]
 
 
-@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
+@wrong(
+    "slopes",
+    incident=POSITIONAL,
+    where="heads beyond a power of two and no list of slopes and M > 1",
+)
 def takes_the_second_of_every_two(heads: int) -> Array:
     """Fills up with every other slope of twice as many heads, but from the second."""
     n = largest_power_of_two(heads)
     return np.concatenate([steps.powers(n), steps.powers(2 * n)[1::2][: heads - n]])
 
 
-@wrong("slopes", incident=POSITIONAL, where="heads beyond a power of two and no list of slopes")
+@wrong(
+    "slopes",
+    incident=POSITIONAL,
+    where="heads beyond a power of two and no list of slopes and M > 1",
+)
 def sorts_the_slopes(heads: int) -> Array:
     """Puts the slopes in order of size."""
     return np.sort(steps.slopes(heads))[::-1]
 
 
-@wrong("slopes", incident=POSITIONAL, where="H > 1 and no list of slopes")
+@wrong("slopes", incident=POSITIONAL, where="H > 1 and no list of slopes and M > 1")
 def grows_with_the_heads(heads: int) -> Array:
     """Reads the slopes from the last head to the first."""
     return steps.slopes(heads)[::-1]

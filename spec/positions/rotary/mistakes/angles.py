@@ -73,7 +73,7 @@ def gives_every_column_a_frequency(x: Array, options: Options, at: Steps) -> Arr
     return np.concatenate([y, wide[..., options.width :]], axis=-1).astype(x.dtype)
 
 
-@wrong("hands", incident=POSITIONAL, where="a position above 16")
+@wrong("hands", incident=POSITIONAL, where="a position above 64")
 def shifts_a_sine_for_the_cosine(angle: Array) -> tuple[Array, Array]:
     """Takes the sine of the angle plus a quarter turn, a sum that is rounded."""
     return np.sin(angle + angle.dtype.type(np.pi / 2)), np.sin(angle)

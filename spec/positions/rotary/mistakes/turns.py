@@ -86,19 +86,19 @@ def counts_gradients_from_one(dout: Array, options: Options, at: Steps) -> Array
     return steps.receive(dout, options._replace(positions=options.positions + 1), at)
 
 
-@wrong("ready", incident=POSITIONAL, where="place asked for and a position above 0")
+@wrong("ready", incident=POSITIONAL, where="placed arrays asked for and a position above 0")
 def rotates_values_too(q: Array, k: Array, v: Array, turned: Turned) -> tuple[Array, ...]:
     """Rotates the packed array of queries, keys and values."""
     return turned(q), turned(k), turned(v)
 
 
-@wrong("ready", incident=POSITIONAL, where="place asked for and a position above 0")
+@wrong("ready", incident=POSITIONAL, where="placed arrays asked for and a position above 0")
 def rotates_queries_only(q: Array, k: Array, v: Array, turned: Turned) -> tuple[Array, ...]:
     """Assigns the rotated queries, and forgets the keys."""
     return turned(q), k, v
 
 
-@wrong("ready", incident=POSITIONAL, where="place asked for and a position above 0")
+@wrong("ready", incident=POSITIONAL, where="placed arrays asked for and a position above 0")
 def turns_keys_the_other_way(q: Array, k: Array, v: Array, turned: Turned) -> tuple[Array, ...]:
     """Conjugates the keys, as in a product of complex numbers."""
     flipped = np.where(np.arange(k.shape[-1]) % 2, -1, 1).astype(k.dtype)

@@ -71,7 +71,7 @@ def gives_every_column_a_frequency(
     return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
 
 
-@wrong("weave", incident=POSITIONAL, where="a position above 16")
+@wrong("weave", incident=POSITIONAL, where="a position above 64")
 def shifts_a_sine_for_the_cosine(angle: Array, width: int) -> Array:
     """Takes the sine of the angle plus a quarter turn, a sum that is rounded."""
     shift = (np.arange(width) % 2 * np.pi / 2).astype(angle.dtype)
