@@ -157,3 +157,9 @@ def test_what_is_not_answered_is_not_asked(name: str) -> None:
             if clause.name != "an_odd_width_is_refused":
                 finding = found(clause, subject, "float32", QUICK, seed=1)
                 assert finding.violation is None, (missing, clause.id, finding.violation)
+
+
+def test_a_constant_in_a_row_of_a_bias_is_none_of_its_slopes() -> None:
+    """A softmax forgets it, so twice the slopes need not be twice the constant."""
+    subject = KINDS["alibi"].subjects["lifts_biases_above_zero"]
+    assert found(about("alibi")["R33"], subject, "float32").violation is None

@@ -54,6 +54,23 @@ def test_what_is_no_sentence_is_told(sentence: str, reason: str) -> None:
         VOCABULARY.sentence(sentence)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "positions", "base"),
+    [
+        ("positions in any order", [[0, 2, 4, 6, 8]], 10000.0),
+        ("a first position and not positions in any order", [[3, 4, 5, 6, 7]], 10000.0),
+        ("positions by batch element", [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]], 10000.0),
+        ("another base and not positions other than 0, 1, 2", [[0, 1, 2, 3, 4]], 500.0),
+    ],
+)
+def test_words_for_positions(sentence: str, positions: list[list[int]], base: float) -> None:
+    kind = KINDS["rotary"]
+    usual = kind.core("float32")
+    other = usual.but(positions=np.resize(positions, (2, 5)), base=base)
+    assert kind.features.sentence(sentence)(other, "")
+    assert not kind.features.sentence(sentence)(usual, "")
+
+
 @pytest.mark.parametrize("about", KINDS)
 def test_every_candidate_is_a_sentence_and_so_is_its_denial(about: str) -> None:
     kind = KINDS[about]

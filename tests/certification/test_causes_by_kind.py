@@ -1,0 +1,33 @@
+"""One fault is one cause in the smaller chapters too, in their own words."""
+
+import pytest
+
+from spec import about, certify
+from spec.kinds import KINDS
+
+CAUSES = [
+    ("rotary", "starts_again_behind_a_cache", "", {"positions other than 0, 1, 2"}),
+    ("rotary", "rotates_values_too", "placed arrays", {"a position above 0"}),
+    ("sinusoidal", "ends_at_the_base", "", {"a position above 0", "E > 2"}),
+    (
+        "alibi",
+        "takes_one_formula_for_all_heads",
+        "",
+        {"heads beyond a power of two", "no list of slopes", "M > 1"},
+    ),
+    ("feed-forward", "adds_the_outer_bias_on_each_shard", "", {"an outer bias", "F > 1"}),
+    ("feed-forward", "forgets_the_gate_backward", "gradients", {"a shut gate"}),
+    ("feed-forward", "adds_the_residual_in_place", "a watched call", set()),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "asked", "features"), CAUSES)
+def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[str]) -> None:
+    """Judged by the definition, and by the clauses that name the mistake."""
+    naming = (clause.number for clause in about(kind).values() if name in clause.catches)
+    clauses = (KINDS[kind].definition, *naming)
+    dtypes = ("float32", "float64")
+    target = KINDS[kind].mistakes[name].target
+    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile="quick")
+    (cause,) = certificate.causes
+    assert (cause.asked, {*cause.features}) == (asked, features)
