@@ -3,6 +3,7 @@
 import inspect
 
 from spec.cache.definition import DEFINITION
+from spec.cache.features import VOCABULARY
 from spec.cache.mistakes import MISTAKES
 from spec.cache.notation import Problem
 from spec.cache.plug import cache, text
@@ -21,5 +22,12 @@ KIND = Kind(
     truth=lambda: DEFINITION,
     mistakes=MISTAKES,
     load=cache,
-    compares={"extend": ("C16", "C17")},
+    asked={"rollback": "a rollback", "fork": "a fork", "watched": "a watched call"},
+    compares={
+        "extend": ("C17",),
+        "rollback": ("C23", "C24", "C26"),
+        "fork": ("C28", "C29"),
+        "watched": ("C39",),
+    },
+    vocabulary=VOCABULARY,
 )

@@ -5,6 +5,8 @@
 has the answers of all steps at the places of their tokens, and zeros where nothing was read.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.cache.notation import Chunk, Problem, Text
@@ -72,6 +74,24 @@ def one_by_one(start: Array, stop: Array) -> Array:
     """Steps of one token each, of every sequence that has one left.   (T, B)"""
     n = stop - start
     return np.asarray(np.arange(int(n.max(initial=0)))[:, None] < n).astype(int)
+
+
+def in_steps(problem: Problem, *steps: Array) -> Problem:
+    """The problem, its text arriving in these steps, so that it says how it was read."""
+    return problem.but(arrivals=np.vstack(steps))
+
+
+def paused(problem: Problem, places: Array) -> Problem:
+    """The problem, with a step that ends at a place in each sequence."""
+    return in_steps(problem, problem.steps(0 * places, places), problem.steps(places, problem.ends))
+
+
+def turning(state: State, places: Array, *steps: Array) -> State:
+    """A state that goes on with the other text from these places, which is another problem."""
+    before = state.problem.steps(0 * places, places)
+    return replace(
+        state, problem=in_steps(going_on_otherwise(state.problem, places), before, *steps)
+    )
 
 
 def alone(problem: Problem, sequence: int) -> Problem:

@@ -1,16 +1,27 @@
 """Attention with dropout, as the engine asks for it."""
 
+from collections.abc import Iterator
+
 from spec.dropout import mistakes, plug
+from spec.dropout.domain import RATES
+from spec.dropout.features import VOCABULARY
 from spec.dropout.notation import Problem
 from spec.dropout.truth import truth
 from spec.entries import eighths
 from spec.kind import Kind
+from spec.simplify import with_other_options
 
 
 def core(dtype: str) -> Problem:
     """Four queries and five keys, and a rate of a quarter."""
     q, k, v, dout = (eighths(2, 3, n, 2, seed=i) for i, n in enumerate((4, 5, 5, 4)))
     return Problem(q, k, v, dout, p=0.25, dtype=dtype)
+
+
+def twists(problem: Problem) -> Iterator[Problem]:
+    """An option changed, or the rate."""
+    yield from with_other_options(problem)
+    yield from (problem.but(p=p) for p in (0.0, 1.0, *RATES) if p != problem.p)
 
 
 KIND = Kind(
@@ -20,7 +31,9 @@ KIND = Kind(
     definition="D1",
     core=core,
     truth=truth,
+    twists=twists,
     mistakes=mistakes.MISTAKES,
     load=plug.dropout,
     compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
+    vocabulary=VOCABULARY,
 )

@@ -13,7 +13,7 @@ are the same attention.
 from spec.cache import proofs, rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
-from spec.cache.reading import arriving, at_once, one_by_one, read, reading
+from spec.cache.reading import at_once, in_steps, one_by_one, reading
 from spec.cache.record import Cache
 from spec.clause import clause
 from spec.comparison import equal
@@ -43,7 +43,7 @@ def token_by_token_is_one_pass(cache: Cache, problem: Problem) -> None:
     """
     steps = one_by_one(0 * problem.ends, problem.ends)
 
-    o, _ = read(cache, cache.begin(problem), problem.text, steps)
+    o = reading(cache, in_steps(problem, steps))
 
     equal(o, rounding.reference(problem), within=rounding.of_reading(problem))
 
@@ -91,11 +91,11 @@ def a_prompt_may_be_read_at_a_stroke(cache: Cache, problem: Problem) -> None:
     Prefill and decoding are paths of their own in most programs, and meet in the cache.
     """
     prompt = problem.place()
+    steps = at_once(0 * prompt, prompt), one_by_one(prompt, problem.ends)
 
-    o, state = read(cache, cache.begin(problem), problem.text, at_once(0 * prompt, prompt))
-    p, _ = read(cache, state, problem.text, one_by_one(prompt, problem.ends), prompt)
+    o = reading(cache, in_steps(problem, *steps))
 
-    equal(o + p, rounding.reference(problem), within=rounding.of_reading(problem))
+    equal(o, rounding.reference(problem), within=rounding.of_reading(problem))
 
 
 @clause(
@@ -118,8 +118,8 @@ def two_ways_of_arriving_agree(cache: Cache, problem: Problem) -> None:
     This needs no definition: a cache can be held against itself. A fault that every way has in
     common (a wrong scale, a lost head) passes here, and C17 rejects it.
     """
-    ways = arriving(problem), at_once(0 * problem.ends, problem.ends)
+    whole = in_steps(problem, at_once(0 * problem.ends, problem.ends))
 
-    o, p = (read(cache, cache.begin(problem), problem.text, steps)[0] for steps in ways)
+    o, p = reading(cache, problem), reading(cache, whole)
 
     equal(o, p, within=2 * rounding.of_reading(problem))

@@ -15,7 +15,7 @@ import numpy as np
 from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
-from spec.cache.reading import at_once, going_on_otherwise, one_by_one, put, read
+from spec.cache.reading import at_once, in_steps, one_by_one, paused, put, read, turning
 from spec.cache.record import Cache, Capability
 from spec.clause import clause
 from spec.comparison import equal, same_bits
@@ -56,14 +56,17 @@ def branches_do_not_meet(cache: Cache, problem: Problem) -> None:
     """
     places, text = problem.place(), problem.text
     half, end = places + problem.M // 2, places + problem.M
-    _, state = read(cache, cache.begin(problem), text, problem.steps(0 * places, places))
-    branch = cache.fork(state)
+    before, after = problem.steps(0 * places, places), one_by_one(places, problem.ends)
+    problem = in_steps(problem, before, after)
+    _, state = read(cache, cache.begin(problem), text, before)
+    parts = at_once(places, half), at_once(half, end)
+    branch = turning(cache.fork(state), places, *parts)
+    other = branch.problem
 
-    o, branch = read(cache, branch, problem.other, at_once(places, half))
-    p, _ = read(cache, state, text, one_by_one(places, problem.ends), places)
-    q, _ = read(cache, branch, problem.other, at_once(half, end), half - places)
+    o, branch = read(cache, branch, problem.other, parts[0])
+    p, _ = read(cache, state, text, after, places)
+    q, _ = read(cache, branch, problem.other, parts[1], half - places)
 
-    other = going_on_otherwise(problem, places)
     here, there = since(problem, places), since(other, places)
     equal(p, here * rounding.reference(problem), within=here * rounding.of_reading(problem))
     want, within = there * rounding.reference(other), there * rounding.of_reading(other)
@@ -85,12 +88,14 @@ def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
     shapes, and so are answered alike to the bit; another one reads something else in between.
     """
     places, here = problem.place(), since(problem, problem.place())
-    _, state = read(cache, cache.begin(problem), problem.text, at_once(0 * places, places))
+    past, rest = at_once(0 * places, places), problem.steps(places, problem.ends)
+    other = at_once(places, places + problem.M)
+    problem = in_steps(problem, past, rest)
+    _, state = read(cache, cache.begin(problem), problem.text, past)
     one, between, two = cache.fork(state), cache.fork(state), cache.fork(state)
-    rest = problem.steps(places, problem.ends)
 
     o, _ = read(cache, one, problem.text, rest, places)
-    read(cache, between, problem.other, at_once(places, places + problem.M))
+    read(cache, turning(between, places, other), problem.other, other)
     p, _ = read(cache, two, problem.text, rest, places)
 
     same_bits(p, o)
@@ -108,11 +113,12 @@ def an_earlier_state_may_be_used_again(cache: Cache, problem: Problem) -> None:
     A promise of this kind is what programs without assignment rely on.
     """
     places = problem.place()
-    rest = problem.steps(places, problem.ends)
+    rest, other = problem.steps(places, problem.ends), at_once(places, places + problem.M)
+    problem = paused(problem, places)
     _, state = read(cache, cache.begin(problem), problem.text, problem.steps(0 * places, places))
 
     o, _ = read(cache, state, problem.text, rest, places)
-    read(cache, state, problem.other, at_once(places, places + problem.M))
+    read(cache, turning(state, places, other), problem.other, other)
     p, _ = read(cache, state, problem.text, rest, places)
 
     same_bits(p, o)

@@ -10,12 +10,14 @@ where it is, stale, until it is written over. So behind the end there may be any
 nothing of it may show: not as a key, not as a value, not as the place of the next token.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.cache import rounding
 from spec.cache.domain import Texts
 from spec.cache.notation import Problem
-from spec.cache.reading import at_once, one_by_one, read
+from spec.cache.reading import at_once, one_by_one, paused, read, turning
 from spec.cache.record import Cache, Capability
 from spec.clause import clause
 from spec.comparison import equal, same_bits
@@ -31,11 +33,11 @@ def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool
 
     slowly: the other text is read token by token.
     """
-    ends = places + problem.M
+    problem, ends = paused(problem, places), places + problem.M
     o, state = read(cache, cache.begin(problem), problem.text, problem.steps(0 * places, places))
     detour = (one_by_one if slowly else at_once)(places, ends)
-    _, state = read(cache, state, problem.other, detour)
-    state = cache.rollback(state, places)
+    _, state = read(cache, turning(state, places, detour), problem.other, detour)
+    state = replace(cache.rollback(state, places), problem=problem)
     p, _ = read(cache, state, problem.text, problem.steps(places, problem.ends), places)
     return o + p
 
@@ -143,6 +145,7 @@ def taking_nothing_back_changes_nothing(cache: Cache, problem: Problem) -> None:
     A batch is taken back together even if only one of its sequences has a reason.
     """
     places = problem.place()
+    problem = paused(problem, places)
     steps = problem.steps(0 * places, places), problem.steps(places, problem.ends)
 
     o, state = read(cache, cache.begin(problem), problem.text, steps[0])

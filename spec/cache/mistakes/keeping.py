@@ -17,27 +17,27 @@ WINDOW = 16  # places of a ring that was to be long enough
 PAGE = 4  # tokens to a page
 
 
-@wrong("write", incident="I29")
+@wrong("write", incident="I29", where="several steps or a rollback asked for")
 def keeps_the_first_chunk_only(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Has a flag that the cache is filled, and does not fill it again."""
     if not kept.chunks:
         write(kept, key, value, counts)
 
 
-@wrong("write", incident="plausible")
+@wrong("write", incident="plausible", where="a chunk of several tokens")
 def drops_the_last_token_of_a_chunk(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Writes to an exclusive bound that it takes for an inclusive one, single tokens apart."""
     write(kept, key, value, np.where(counts > 1, counts - 1, counts))
 
 
-@wrong("write", incident="plausible")
+@wrong("write", incident="plausible", where="several steps and N > 1")
 def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Counts places from the beginning of the chunk."""
     put(kept.k, key, 0 * kept.lengths, counts)
     put(kept.v, value, 0 * kept.lengths, counts)
 
 
-@wrong("write", incident="I29")
+@wrong("write", incident="I29", where="a rollback asked for")
 def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array
 ) -> None:
@@ -48,7 +48,7 @@ def writes_values_behind_what_was_taken_back(
     put(kept.v, value, kept.high, counts)
 
 
-@wrong("write", incident="I27")
+@wrong("write", incident="I27", where="N > 16")
 def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Takes places modulo a length that no text was to exceed."""
     for b, n in enumerate(counts):
@@ -58,7 +58,12 @@ def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> 
         )
 
 
-@wrong("write", incident="I29", citation="vllm-project/vllm-ascend#2428")
+@wrong(
+    "write",
+    incident="I29",
+    citation="vllm-project/vllm-ascend#2428",
+    where="a watched call asked for and several steps",
+)
 def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Keeps what it was handed, and puts it together when it is needed."""
     given = kept.notes.setdefault("given", [])
@@ -68,13 +73,13 @@ def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array
         put(kept.v, v, first, n)
 
 
-@wrong("take", incident="plausible")
+@wrong("take", incident="plausible", where="not float16")
 def keeps_keys_in_half_precision(x: Array) -> Array:
     """Saves half of the memory."""
     return x.astype(np.float16).astype(x.dtype)
 
 
-@wrong("grow", incident="plausible")
+@wrong("grow", incident="plausible", where="N > 8 and several steps")
 def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
     """Copies the rows before the last one."""
     larger = steps.grow(x, length)
@@ -82,7 +87,7 @@ def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("grow", incident="I24")
+@wrong("grow", incident="I24", where="N > 8 and several steps and (B > 1 or G > 1)")
 def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     """Makes the memory longer and calls it longer arrays, so that heads run into each other."""
     larger = np.zeros_like(steps.grow(x, length))
@@ -90,7 +95,7 @@ def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("fetch", incident="I29")
+@wrong("fetch", incident="I29", where="N > 4")
 def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     """Has the first page at the place of the second in its table."""
     places = np.arange(kept.room)
@@ -98,7 +103,7 @@ def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     return kept.k[:, :, places], kept.v[:, :, places]
 
 
-@wrong("count", incident="I30", citation="deepspeedai/DeepSpeed#1912")
+@wrong("count", incident="I30", citation="deepspeedai/DeepSpeed#1912", where="padding")
 def takes_padding_for_text(_: Array | None, batch: int, n: int) -> Array:
     """Counts all tokens of a chunk in every sequence."""
     return np.full(batch, n)

@@ -86,4 +86,4 @@ def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str,
         return asked
 
     broken(clause, subject.through(noted), problem)
-    yield from made
+    yield from dict.fromkeys(made)  # most are put to several steps

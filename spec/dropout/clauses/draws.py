@@ -48,12 +48,12 @@ def first_of_pairs(places: int, apart: int) -> Array:
 def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
     """Raise Violation unless masks agree along an axis as often as independent ones do.
 
-    The seed settles how far apart a pair is.
+    However far apart they are, up to half of the axis: what is shared may repeat at any distance.
     """
     along = np.moveaxis(masks(network, problem), axis, 0)
-    apart = int(problem.chance().integers(1, len(along) // 2 + 1))
-    first = first_of_pairs(len(along), apart)
-    shared_by_chance(along[first] == along[first + apart], agreeing(problem.p))
+    for apart in range(1, len(along) // 2 + 1):
+        first = first_of_pairs(len(along), apart)
+        shared_by_chance(along[first] == along[first + apart], agreeing(problem.p))
 
 
 @clause("D14", over=Problems(), catches={"draws_from_the_clock"})

@@ -1,0 +1,32 @@
+"""What can be said of attention with dropout, in a word each; sizes are compared as letters.
+
+dropping             weights are dropped: in training, at a rate above zero
+a rate of few bits   a multiple of 1/16, as random numbers of a few bits can have it
+"""
+
+from collections.abc import Mapping
+
+from spec.dropout.notation import Problem
+from spec.features import FORMATS, Feature, Vocabulary
+
+BITS = 16  # the least rate that is of few bits is one by so many
+
+
+def _of_few_bits(problem: Problem) -> bool:
+    return (BITS * problem.p).is_integer()
+
+
+WORDS: Mapping[str, Feature] = {
+    "training": lambda p: p.training,
+    "dropping": lambda p: p.rate > 0,
+    "a rate of zero": lambda p: p.p == 0,
+    "a rate of one": lambda p: p.p == 1,
+    "a rate of one half": lambda p: p.p == 0.5,
+    "a rate of few bits": _of_few_bits,
+    "causal": lambda p: p.causal,
+    "a mask": lambda p: p.mask is not None,
+    "a scale": lambda p: p.scale is not None,
+    "a hidden key": lambda p: not p.allowed.all(),
+    **FORMATS,
+}
+VOCABULARY = Vocabulary(WORDS, "BHNMDE", (("N", "M"), ("D", "E")))
