@@ -16,7 +16,7 @@ from spec.attention.notation import Problem as Attention
 from spec.attention.rounding.arithmetic import widens
 from spec.cache.notation import Chunk, Problem
 from spec.cache.record import Cache, State
-from spec.notation import Array
+from spec.notation import Array, Call
 
 
 def begin(problem: Problem) -> State:
@@ -36,6 +36,12 @@ def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
             o[b, :, i] = answer(chunk.q[b, :, i], k, v, state.problem.dtype)
         kept.append((k, v))
     return o, State(state.problem, tuple(kept))
+
+
+def watched(state: State, chunk: Chunk) -> tuple[Call, State]:
+    """The same as its caller sees it, whose arrays it copies."""
+    o, after = extend(state, chunk)
+    return Call(o, state.problem.dtype), after
 
 
 def answer(q: Array, k: Array, v: Array, dtype: str) -> Array:
@@ -61,6 +67,7 @@ DEFINITION = Cache(
     name="definition",
     begin=begin,
     extend=extend,
+    watched=watched,
     rollback=rollback,
     fork=fork,
     persistent=True,

@@ -12,6 +12,7 @@ from spec.dropout.notation import Dropout, Problem
 from spec.notation import Array
 
 CELLS = 2**15  # weights that a statistic looks at, at least
+CALLS = 512  # at most, four times what the smallest crowd takes
 
 
 def readable(problem: Problem) -> Problem:
@@ -37,8 +38,11 @@ def repeated(problem: Problem) -> Iterator[Problem]:
 
 
 def calls(problem: Problem) -> int:
-    """How many calls that takes."""
-    return -(-CELLS // int(problem.allowed.sum()))
+    """How many calls that takes. Raises ValueError: too many, of a problem that is no crowd."""
+    found = -(-CELLS // max(int(problem.allowed.sum()), 1))
+    if found > CALLS:
+        raise ValueError("chance is not to be told by so few weights")
+    return found
 
 
 def masks(network: Dropout, problem: Problem) -> Array:

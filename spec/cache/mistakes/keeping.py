@@ -62,7 +62,7 @@ def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> 
     "write",
     incident="I29",
     citation="vllm-project/vllm-ascend#2428",
-    where="a watched call asked for and several steps",
+    where="a watched call asked for and several steps and N > 1",
 )
 def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Keeps what it was handed, and puts it together when it is needed."""
