@@ -12,7 +12,8 @@ from spec.dropout.notation import Dropout, Problem
 from spec.notation import Array
 
 CELLS = 2**15  # weights that a statistic looks at, at least
-CALLS = 512  # at most, four times what the smallest crowd takes
+CALLS = 128  # for which the smallest crowd takes so many; who has fewer weights is asked no more
+FEWEST = 64  # weights of a problem that tell anything of chance
 
 
 def readable(problem: Problem) -> Problem:
@@ -32,17 +33,17 @@ def kept(network: Dropout, problem: Problem) -> Array:
 
 
 def repeated(problem: Problem) -> Iterator[Problem]:
-    """The problem with one seed after another, for at least CELLS weights."""
+    """The problem with one seed after another, for at least CELLS weights of a crowd."""
     for call in range(calls(problem)):
         yield problem.but(seed=problem.seed + call)
 
 
 def calls(problem: Problem) -> int:
-    """How many calls that takes. Raises ValueError: too many, of a problem that is no crowd."""
-    found = -(-CELLS // max(int(problem.allowed.sum()), 1))
-    if found > CALLS:
-        raise ValueError("chance is not to be told by so few weights")
-    return found
+    """How many calls that takes. Raises ValueError: too few weights."""
+    weights = int(problem.allowed.sum())
+    if weights < FEWEST:
+        raise ValueError(f"{weights} weights tell nothing of chance")
+    return min(CALLS, -(-CELLS // weights))
 
 
 def masks(network: Dropout, problem: Problem) -> Array:

@@ -13,6 +13,8 @@ import pytest
 from spec import about
 from spec.dropout import chance, reading
 from spec.dropout.clauses.draws import first_of_pairs
+from spec.dropout.domain import CROWD_LENGTHS
+from spec.dropout.notation import Problem
 from spec.notation import Array
 from tests.dropout.test_definition import small
 from tests.dropout.test_dropout import FORMATS, right
@@ -128,10 +130,18 @@ def test_no_place_is_in_two_pairs() -> None:
 
 
 def test_no_seed_is_in_two_calls_of_one_comparison() -> None:
-    problem = small(p=0.5)
+    x = np.zeros((2, 2, *[CROWD_LENGTHS[0]] * 2))
+    problem = Problem(x, x, x, x, p=0.5)
     seeds = [each.seed for each in reading.repeated(problem)]
     assert len(set(seeds)) == len(seeds) == reading.calls(problem)
     assert len(seeds) * problem.allowed.sum() >= reading.CELLS
+
+
+def test_chance_is_not_told_by_a_few_weights() -> None:
+    problem = small(p=0.5)
+    assert reading.calls(problem) == reading.CALLS
+    with pytest.raises(ValueError, match="60 weights tell nothing"):
+        reading.calls(problem.part("B", slice(1)))
 
 
 def test_the_largest_certificate_compares_no_more_than_is_said(
