@@ -1,6 +1,7 @@
 """Attention with dropout, as the engine asks for it."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from spec.dropout import mistakes, plug
 from spec.dropout.domain import RATES
@@ -19,9 +20,10 @@ def core(dtype: str) -> Problem:
 
 
 def twists(problem: Problem) -> Iterator[Problem]:
-    """An option changed, or the rate."""
+    """An option changed; and every rate, in training and in evaluation."""
     yield from with_other_options(problem)
-    yield from (problem.but(p=p) for p in (0.0, 1.0, *RATES) if p != problem.p)
+    for p, training in product((0.0, 1.0, *RATES), (True, False)):
+        yield problem.but(p=p, training=training)
 
 
 KIND = Kind(

@@ -12,8 +12,7 @@ from spec.dropout.notation import Dropout, Problem
 from spec.notation import Array
 
 CELLS = 2**15  # weights that a statistic looks at, at least
-CALLS = 128  # for which the smallest crowd takes so many; who has fewer weights is asked no more
-FEWEST = 64  # weights of a problem that tell anything of chance
+FEWEST = 256  # weights of a crowd
 
 
 def readable(problem: Problem) -> Problem:
@@ -33,19 +32,28 @@ def kept(network: Dropout, problem: Problem) -> Array:
 
 
 def repeated(problem: Problem) -> Iterator[Problem]:
-    """The problem with one seed after another, for at least CELLS weights of a crowd."""
+    """The problem with one seed after another, for at least CELLS weights."""
     for call in range(calls(problem)):
         yield problem.but(seed=problem.seed + call)
 
 
 def calls(problem: Problem) -> int:
-    """How many calls that takes. Raises ValueError: too few weights."""
+    """How many calls that takes."""
+    return -(-CELLS // of_crowd(problem))
+
+
+def of_crowd(problem: Problem) -> int:
+    """How many weights a crowd has. Raises ValueError: it is none, and tells nothing of chance."""
     weights = int(problem.allowed.sum())
     if weights < FEWEST:
         raise ValueError(f"{weights} weights tell nothing of chance")
-    return min(CALLS, -(-CELLS // weights))
+    return weights
 
 
 def masks(network: Dropout, problem: Problem) -> Array:
-    """The masks of calls with one seed after another.   (calls, B, H, N, M)"""
-    return np.stack([kept(network, each) for each in repeated(problem)])
+    """The masks of calls with one seed after another.   (calls, B, H, N, M)
+
+    One mask for all seeds was drawn once, if at all (D15), and there is one then.
+    """
+    found = np.stack([kept(network, each) for each in repeated(problem)])
+    return found[:1] if (found == found[:1]).all() else found

@@ -53,13 +53,13 @@ def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
     return visible(kept, before, n) | stale[:, None]
 
 
-@wrong("visible", incident="I30", where="padding")
+@wrong("visible", incident="I30", where="padding and several steps")
 def bounds_all_by_the_first_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Takes the length of sequence 0 for that of all."""
     return visible(kept, np.full_like(before, before[0]), n)
 
 
-@wrong("visible", incident="I30", where="padding")
+@wrong("visible", incident="I30", where="padding and several steps")
 def bounds_all_by_the_longest_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Takes the largest length for that of all."""
     return visible(kept, np.full_like(before, before.max()), n)

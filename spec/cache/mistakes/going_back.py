@@ -40,7 +40,7 @@ def takes_all_sequences_back_to_the_shortest(kept: Kept, lengths: Array) -> None
     kept.lengths = np.full_like(lengths, lengths.min())
 
 
-@wrong("branch", incident="I29", where="a fork asked for")
+@wrong("branch", incident="I29", where="a fork asked for and M > 1")
 def branches_into_the_same_memory(kept: Kept) -> Kept:
     """Copies the lengths and not what is behind them, so that branches write over each other."""
     return Kept(kept.k, kept.v, kept.lengths.copy(), kept.high.copy())

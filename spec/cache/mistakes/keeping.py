@@ -103,7 +103,12 @@ def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     return kept.k[:, :, places], kept.v[:, :, places]
 
 
-@wrong("count", incident="I30", citation="deepspeedai/DeepSpeed#1912", where="padding")
+@wrong(
+    "count",
+    incident="I30",
+    citation="deepspeedai/DeepSpeed#1912",
+    where="padding and several steps",
+)
 def takes_padding_for_text(_: Array | None, batch: int, n: int) -> Array:
     """Counts all tokens of a chunk in every sequence."""
     return np.full(batch, n)
@@ -129,7 +134,7 @@ def starts_where_the_last_text_ended(*sizes: Any) -> Kept:
     return _latest(sizes)
 
 
-@wrong("start", incident="I29", citation="ml-explore/mlx#3071")
+@wrong("start", incident="I29", citation="ml-explore/mlx#3071", where="several steps and N > 1")
 def shares_its_memory_between_caches(*sizes: Any) -> Kept:
     """Keeps its arrays on the class, so that two caches that are used by turns write into one."""
     found = _latest(sizes)

@@ -17,7 +17,7 @@ from spec.comparison import at_least, at_most, same_bits
 from spec.dropout import chance
 from spec.dropout.domain import CROWDS, Problems
 from spec.dropout.notation import Dropout, Problem
-from spec.dropout.reading import kept, masks, readable, used_weights
+from spec.dropout.reading import kept, masks, of_crowd, readable, used_weights
 from spec.notation import Array
 
 KEYS, QUERIES, HEADS, BATCH = -1, -2, -3, -4  # axes of a mask
@@ -77,6 +77,8 @@ def another_seed_has_another_answer(network: Dropout, problem: Problem) -> None:
 
     A seed that is ignored, or of which only some bits are read, gives the same mask again.
     """
+    of_crowd(problem)
+
     first, second = kept(network, problem), kept(network, problem.but(seed=problem.seed + 1))
 
     shared_by_chance(first == second, agreeing(problem.p))
@@ -96,6 +98,7 @@ def training_goes_on_after_evaluation(network: Dropout, problem: Problem) -> Non
     (NVIDIA/Megatron-LM#411).
     """
     problem = readable(problem)
+    of_crowd(problem)
 
     first, between, last = network.sequence(problem, (True, False, True))
 
