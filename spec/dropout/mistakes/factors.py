@@ -120,7 +120,7 @@ def draws_four_bits(seen: Pass) -> Array:
 # What is dropped
 
 
-@wrong("combine", incident="I23", where="dropping")
+@wrong("combine", incident="I23", where="dropping and M > 1")
 def drops_the_output(seen: Pass) -> Array:
     """Drops entries of the output, which is where the residual's dropout is."""
     o = seen.a @ seen.v
