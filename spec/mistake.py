@@ -15,7 +15,7 @@ must be certified.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from inspect import isfunction
 from types import ModuleType
 from typing import Any, Literal
@@ -39,6 +39,7 @@ class Mistake:
         right on all others; empty where that may be any.
     dtypes: the formats in which it shows.
     harmless: it is right after all, and must be certified.
+    replaced: the step that is replaced, by its name, and what with.
     convention: it is right where this convention is declared.
     force: "should" where only a `should` clause can object.
     """
@@ -52,6 +53,7 @@ class Mistake:
     where: str = ""
     dtypes: tuple[str, ...] = ("float32",)
     harmless: bool = False
+    replaced: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
     convention: tuple[str, str] | None = None
     force: Force = "must"
 
@@ -98,7 +100,8 @@ def wrong(
             setattr(target, name, getattr(replacement, name))
         target.__qualname__ = name = replacement.__name__
         sentence = (replacement.__doc__ or "").splitlines()[0]
-        target.mistake = Mistake(name=name, sentence=sentence, target=target, **facts)
+        own = {step: replacement}
+        target.mistake = Mistake(name, sentence, target=target, replaced=own, **facts)
         return target
 
     return decorate

@@ -3,15 +3,19 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spec import CLAUSES, about, certify
 from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.making import RIGHT, program
 from spec.backends import Unsuitable
 from spec.certification.ledger.certificate import Certificate, loaded
 from spec.kinds import KINDS
+from spec.sizes import Sizes
 from tests.shell import run
 
 QUICK = {"profile": "quick", "dtypes": ("float64", "float32")}
@@ -165,3 +169,22 @@ def test_every_kind_has_causes(kind: str) -> None:
     certificate = certify(mistake.target, about=kind, **few)
     assert 1 <= len(certificate.causes) <= 3
     assert certificate.causes[0].counterexample is not None
+
+
+def sees_two_keys_ahead(sizes: Sizes) -> np.ndarray:
+    """A step that is wrong where causality is asked for, and like no known mistake."""
+    return np.arange(sizes.M) <= np.arange(sizes.N)[:, None] + 2
+
+
+def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
+    two = replace(RIGHT, scale=MISTAKES["scales_twice"].replaced["scale"], past=sees_two_keys_ahead)
+    certificate = certify(program(two, "forward"), clauses=("A", "C"), **QUICK)
+    first, second = certificate.causes
+    assert first.features == ("M > 1",)
+    assert "causal" in second.features
+    assert second.besides.startswith("scales_twice (incident I14")
+    assert "wrong in another way" in second.sentence
+    assert "but for that, wrong as scales_twice" in str(certificate)
+    assert certificate.region.sentence == "M <= 1"
+    one = certify(MISTAKES["scales_twice"].target, clauses=("A", "C"), **QUICK)
+    assert len(one.causes) == 1

@@ -1,0 +1,169 @@
+"""How faults are told, measured: one cause for each mistake, and both of two at once.
+
+    python -m tests.faults --part 0/16             of the catalogue, every sixteenth mistake
+    python -m tests.faults --pairs 40 --seed 3     pairs of mistakes of attention, drawn at random
+
+A line for each, figures at the end. A mistake is told if a cause covers the problems that it
+declares to be wrong on (`Mistake.where`) and lacks at most one of the features that it declares,
+or if its name is. Hours for all; nothing here is a test of what is right.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec import certify
+from spec.attention.mistakes.making import BESIDE, RIGHT, program
+from spec.certification.judging.cause import Cause
+from spec.certification.judging.drawing import draw
+from spec.certification.judging.judging import scope_for
+from spec.certification.ledger.certificate import Certificate
+from spec.features import ASKED, joined
+from spec.kind import Kind
+from spec.kinds import KINDS
+from spec.mistake import Mistake
+from tests.test_where_mistakes_are_wrong import judges
+
+DRAWN = 40  # problems of each clause that says whether a mistake shows
+MOSTLY = 0.9  # of them
+
+
+class Told(NamedTuple):
+    """What a certificate says of one fault or several."""
+
+    names: Sequence[str]
+    sentences: Sequence[str]
+    known: Sequence[bool]  # which of them a cause tells
+    passed: bool
+    lines: int
+    letters: int
+
+
+@cache
+def drawn(about: str, name: str) -> list[Any]:
+    """Problems of the clauses that say whether a mistake shows."""
+    found: list[Any] = []
+    kind = KINDS[about]
+    for clause, dtype in judges(kind, kind.mistakes[name]):
+        scope = scope_for(clause, kind.subjects[name], dtype, "strict", "standard")
+        draw(clause, scope, DRAWN, 0, found.append)
+    return found
+
+
+def is_that(kind: Kind, mistake: Mistake, cause: Cause) -> bool:
+    """Whether a cause covers what a mistake declares, and is wider by one feature at most."""
+    declared, problems = mistake.where, drawn(kind.about, mistake.name)
+    asked = declared.partition(ASKED)[0] if ASKED in declared else ""
+    if declared and cause.asked != asked:
+        return False
+    every = joined(cause.set)
+
+    def holds(sentence: str) -> Any:
+        test = kind.features.sentence(sentence) if sentence else lambda *_: True
+        return np.array([test(problem, asked) for problem in problems], dtype=bool)
+
+    inside, told = holds(declared), holds(every)
+    if cause.drawn or not inside.any() or told[inside].mean() < MOSTLY:
+        return cause.drawn and not declared
+    features = [declared] if " or " in declared else declared.split(" and ")
+    missing = [x for x in features if declared and holds(x)[told].mean() < MOSTLY]
+    return len(missing) <= 1
+
+
+def is_named(mistake: Mistake, cause: Cause) -> bool:
+    """Whether a cause names a mistake, as what its answers look like."""
+    example = cause.counterexample
+    lines = (cause.besides, *(example.looks_like if example else ()))
+    return any(line.startswith(f"{mistake.name} ") for line in lines)
+
+
+def told(kind: Kind, mistakes: Sequence[Mistake], certificate: Certificate) -> Told:
+    """What is said of these mistakes."""
+    causes = certificate.causes
+    return Told(
+        [mistake.name for mistake in mistakes],
+        [cause.sentence for cause in causes],
+        [any(is_that(kind, m, x) or is_named(m, x) for x in causes) for m in mistakes],
+        certificate.region.passed,
+        len(str(certificate).splitlines()),
+        len(json.dumps(certificate.to_json())),
+    )
+
+
+def alone(part: int, parts: int) -> Iterator[Told]:
+    """Each mistake of a part of the catalogue."""
+    every = [(k, m) for k in KINDS.values() for m in k.mistakes.values() if not m.harmless]
+    for kind, mistake in [pair for pair in every if pair[1].force == "must"][part::parts]:
+        dtypes = tuple(dict.fromkeys(("float64", *mistake.dtypes)))
+        found = certify(mistake.target, about=kind.about, profile="quick", dtypes=dtypes)
+        yield told(kind, [mistake], found)
+
+
+def together(mistakes: Sequence[Mistake]) -> Any:
+    """Attention with the steps of several mistakes."""
+    first = {k: x for m in mistakes if m.spoils not in BESIDE for k, x in m.replaced.items()}
+    every = {k: x for m in mistakes for k, x in m.replaced.items()}
+    made = program(replace(RIGHT, **first), "forward")
+    if len(every) > len(first):
+        vars(made).update(vars(program(replace(RIGHT, **every), "gradient")))
+    made.__name__ = "_and_".join(mistake.name for mistake in mistakes)
+    return made
+
+
+def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
+    """Several mistakes of different steps at once."""
+    kind, chance = KINDS["attention"], random.Random(seed)
+    usual = [m for m in kind.mistakes.values() if not m.harmless and m.force == "must"]
+    usual = [m for m in usual if m.spoils in ("forward", "gradient") and m.dtypes == ("float32",)]
+    while count:
+        mistakes = chance.sample(usual, of)
+        if len({(*m.replaced, m.spoils) for m in mistakes}) == of:
+            count -= 1
+            made = together(mistakes)
+            found = certify(made, about="attention", profile="quick", dtypes=("float64", "float32"))
+            yield told(kind, mistakes, found)
+
+
+def figures(found: Sequence[Told]) -> Iterator[str]:
+    """What is worth telling of all of them."""
+    count, many = len(found), [len(x.sentences) for x in found]
+    each = len(found[0].names)
+    yield f"{count} certificates, each of {each} at once"
+    yield f"as many causes: {sum(n == each for n in many)}; more: {sum(n > each for n in many)}"
+    yield f"at most {max(many)} causes; all told: {sum(all(x.known) for x in found)}"
+    yield f"some of them told: {sum(any(x.known) for x in found)}"
+    lines = [x.lines for x in found]
+    yield f"lines: {statistics.median(lines):.0f} in the median, {max(lines)} at worst"
+    yield f"JSON: {max(x.letters for x in found) / 1000:.0f} kB at worst"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Tell them, one by one."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--part", default="0/16", help="of the catalogue")
+    parser.add_argument("--pairs", type=int, help="how many, instead")
+    parser.add_argument("--of", type=int, default=2, help="how many mistakes at once")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(words)
+    part, parts = map(int, asked.part.split("/"))
+    found = []
+    for one in pairs(asked.pairs, asked.seed, asked.of) if asked.pairs else alone(part, parts):
+        found.append(one)
+        known = "".join("+" if x else "-" for x in one.known)
+        print(f"{known} {' and '.join(one.names)}: {'; '.join(one.sentences)}", flush=True)
+    print("\n".join(figures(found)))
+    return 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main())
