@@ -45,8 +45,8 @@ def calls(problem: Problem) -> int:
 def of_crowd(problem: Problem) -> int:
     """How many weights a crowd has. Raises ValueError: it is none, and tells nothing of chance."""
     weights = int(problem.allowed.sum())
-    if weights < FEWEST:
-        raise ValueError(f"{weights} weights tell nothing of chance")
+    if weights < FEWEST or not 0 < problem.rate < 1:
+        raise ValueError(f"{weights} weights at a rate of {problem.rate} tell nothing of chance")
     return weights
 
 
