@@ -108,7 +108,7 @@ def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
     first, second = certificate.causes
     assert first.features == ("an idle query",)
     assert "idle=uniform" in first.lens
-    assert {*second.features} == {"a hidden key", "scores below -30000"}
+    assert {*second.features} == {"a hidden key", "scores below -1e30"}
     assert certificate.region.passed
 
 

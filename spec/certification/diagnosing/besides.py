@@ -31,7 +31,8 @@ Failure = tuple[Clause, Violation] | None
 def found_besides(search: Search, found: Found) -> Found | None:
     """A cause inside of another, whose answers are otherwise those of a known mistake."""
     cause, lead, kind = found.cause, found.lead, search.kind
-    if lead.drawn or cause.lens or not cause.problems[1]:
+    several = [x for x in search.found if x.lead.word == lead.word and not x.cause.lens]
+    if lead.drawn or cause.lens or not cause.problems[1] or len(several) > 1:
         return None
     rows = _wrong_inside(search, found)
     problems = [row.problem for row in rows]

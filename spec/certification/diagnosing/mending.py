@@ -5,14 +5,18 @@ told with it, and what remains is judged through the lens, so that a second caus
 behind the first.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from spec.certification.diagnosing.evidence import Evidence, Lead
 from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probing import narrowed
 from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
 from spec.subject import Subject
+
+MENDED = 12  # problems that a lens has to mend, all of them
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,20 @@ class Mending:
         for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
+
+    def right(
+        self, evidence: Evidence, lead: Lead, wrong: Sequence[Any]
+    ) -> tuple[str, "Mending", Evidence] | None:
+        """The lens through which what is wrong is right, in words, and what is seen through it."""
+        for words, mending in self.others():
+            subjects = mending.subjects()
+            if subjects is None:
+                continue
+            seen = evidence.through(subjects)
+            rows = [seen.row(lead, problem) for problem in wrong[:: 1 + len(wrong) // MENDED]]
+            if rows and all(row is not None and not row.how for row in rows):
+                return words, mending, seen
+        return None
 
     def subjects(self) -> Mapping[str, Subject] | None:
         """What is seen, format by format; None if there is nothing to be seen through a lens."""

@@ -16,7 +16,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, Row
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.separating import Columns, Split, shorter
+from spec.certification.diagnosing.separating import Columns, Split
 from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
@@ -32,7 +32,6 @@ PARTED = 1.25  # times the worth of one set for all is that of two, if there are
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
-MENDED = 12  # problems that a lens has to mend, all of them
 DOWN = 300  # problems at most on the way to a smaller one
 
 
@@ -135,12 +134,8 @@ class Search:
         unmended = (x for x in self.found if not x.cause.lens)
         kin = [x for x in unmended if x.lead.word == lead.word and alike(x.lead.how, lead.how)]
         same = [x for x in kin if x.lead.key == lead.key]
-        if len(kin) > len(same):
-            every = self._every((*(x.lead for x in kin), lead), kin)
-            one = self._shared(every, having)
-            if every.share(one) > CLEAR:
-                self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
-                return
+        if len(kin) > len(same) and self._are_one(lead, kin, having):
+            return
         others, every = [x for x in self.found if x not in same], self._every((lead,), same)
         one, free = self._shared(every, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
@@ -150,7 +145,18 @@ class Search:
             return
         rows = [row for row in self._rows(lead) if row.how in ("", lead.how)]
         alone = self._table(lead, rows, self.bounds)
-        self._add(lead, alone.first(self.prices, having), alone, self.found)
+        one, free = self._shared(alone, having), alone.first(self.prices, having)
+        is_one = self._is_one(one, free, alone, [free.columns])
+        self._add(lead, one if is_one else free, alone, self.found)
+
+    def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
+        """Whether what others see of the same function is one cause with this."""
+        every = self._every((*(x.lead for x in kin), lead), kin)
+        one = self._shared(every, having)
+        if every.share(one) <= CLEAR:
+            return False
+        self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
+        return True
 
     def _rows(self, lead: Lead) -> list[Row]:
         """All that is known of a lead."""
@@ -159,8 +165,7 @@ class Search:
 
     def _every(self, leads: Sequence[Lead], causes: Sequence[Found]) -> Table:
         """What fails as some leads do, or not at all, outside of other causes than these."""
-        known = {lead.key: lead for lead in leads}.values()
-        rows = [row for lead in known for row in self._rows(lead)]
+        rows = [row for lead in {x.key: x for x in leads}.values() for row in self._rows(lead)]
         like = [row for row in rows if not row.how or alike(row.how, leads[-1].how)]
         bounds = self._without([x for x in self.found if x not in causes])
         return self._table(leads[-1], like, bounds)
@@ -210,8 +215,7 @@ class Search:
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
-        columns = shorter(split.columns, table.said, table.wrong, table.weight)
-        split = Split(columns, split.worth)
+        split = table.shorter(split)
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
@@ -233,16 +237,12 @@ class Search:
 
     def _mended(self, lead: Lead, wrong: Sequence[Any]) -> str:
         """The lens through which what is wrong is right, if there is one; all is then seen so."""
-        for words, mending in self.mending.others():
-            subjects = mending.subjects()
-            if subjects is None:
-                continue
-            seen = self.evidence.through(subjects)
-            rows = [seen.row(lead, problem) for problem in wrong[:: 1 + len(wrong) // MENDED]]
-            if rows and all(row is not None and not row.how for row in rows):
-                self.evidence, self.mending, self.rows = seen, mending, []
-                return words
-        return ""
+        found = self.mending.right(self.evidence, lead, wrong)
+        if found is None:
+            return ""
+        words, self.mending, self.evidence = found
+        self.rows = []
+        return words
 
     def _without(self, found: Sequence[Found]) -> Bounds:
         """Where nothing of what was found is in the way; what a lens mends is not."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.evidence import Row
-from spec.certification.diagnosing.separating import Columns, Split, best, worth
+from spec.certification.diagnosing.separating import Columns, Split, best, shorter, worth
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.notation import Array
@@ -51,6 +51,10 @@ class Table:
         rest = (self.outside(split).best(prices, np.full(len(prices), True)) for split in found)
         worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
         return found[int(np.argmax(worth))]
+
+    def shorter(self, split: Split) -> Split:
+        """A conjunction without the features that hardly anything hangs on."""
+        return Split(shorter(split.columns, self.said, self.wrong, self.weight), split.worth)
 
     def share(self, split: Split) -> float:
         """How much is wrong of what lies inside."""
