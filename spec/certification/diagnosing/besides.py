@@ -36,7 +36,7 @@ def found_besides(search: Search, found: Found) -> Found | None:
         return None
     rows = _wrong_inside(search, found)
     problems = [row.problem for row in rows]
-    failures = [_failure(search.evidence, lead, problem) for problem in problems]
+    failures = [search.evidence.failure(lead, problem) for problem in problems]
     others = {
         name: np.array([not _alike(kind, name, *x) for x in zip(failures, problems, strict=True)])
         for name in _likeliest(search, lead, problems, failures)
@@ -63,12 +63,8 @@ def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
 
     line: what is said of it; its name comes first.
     """
-    failure = _failure(evidence, lead, problem)
+    failure = evidence.failure(lead, problem)
     return _alike(evidence.kind, line.split(" ")[0], failure, problem)
-
-
-def _failure(evidence: Evidence, lead: Lead, problem: Any) -> Failure:
-    return evidence.violation(evidence.asking(lead, problem), problem)
 
 
 def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:

@@ -149,7 +149,7 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     lead = replace(lead, problem=start)
     problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
     problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
-    broke = evidence.violation(evidence.asking(lead, problem), problem)
+    broke = evidence.failure(lead, problem)
     if broke is None:
         return cause
     example = examiner.shown(broke[0], problem.dtype, problem, str(broke[1]), done)

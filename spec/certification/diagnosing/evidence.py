@@ -146,6 +146,13 @@ class Evidence:
             raise Refused(f"{clauses[0].number} is not answered")
         return None
 
+    def failure(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
+        """Which clause of a lead a problem breaks, and how; None as well where it is refused."""
+        try:
+            return self.violation(self.asking(lead, problem), problem)
+        except Refused:
+            return None
+
     def row(self, lead: Lead, problem: Any) -> Row | None:
         """A problem as a row; None where it says nothing: it is refused, or has no right answer."""
         if not self.bounds.has(problem, lead.asked):

@@ -81,13 +81,16 @@ def worth(columns: Columns, table: Array, wrong: Array, weight: Array, cost: Arr
 
 
 def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Columns:
-    """A conjunction without the features that hardly anything which is right hangs on."""
+    """A conjunction without the features that hardly anything which is right hangs on.
+
+    One of them stays: that nothing is right anywhere is another thing to say.
+    """
 
     def share(left: Columns) -> float:
         inside = weight * table[:, list(left)].all(axis=1)
         return float(inside @ wrong / max(inside.sum(), 1e-9))
 
-    while columns:
+    while len(columns) > 1:
         fewer = [columns[:place] + columns[place + 1 :] for place in range(len(columns))]
         widest = max(fewer, key=share)
         if share(widest) < share(columns) - LITTLE:
