@@ -35,6 +35,7 @@ from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
+FRESH = 77  # a seed
 
 
 class Told(NamedTuple):
@@ -46,6 +47,7 @@ class Told(NamedTuple):
     passed: bool
     lines: int
     letters: int
+    fresh: str = "nowhere"  # what came of the region when it was judged by itself
 
 
 @cache
@@ -86,8 +88,21 @@ def is_named(mistake: Mistake, cause: Cause) -> bool:
     return any(line.startswith(f"{mistake.name} ") for line in lines)
 
 
-def told(kind: Kind, mistakes: Sequence[Mistake], certificate: Certificate) -> Told:
+def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
+    """Whether the region of a certificate is one, on problems of another seed."""
+    region, dtypes = certificate.region, tuple(dict.fromkeys(v.dtype for v in certificate.verdicts))
+    if not region.passed or not region.sentence:
+        return "nowhere"
+    again = certify(
+        target, about=kind.about, profile="quick", dtypes=dtypes, where=region.sentence, seed=FRESH
+    )
+    broken = (f"{v.clause} {v.dtype}" for v in again.verdicts if v.outcome == "violated")
+    return "holds" if again.passed else f"broken: {', '.join(broken)}"
+
+
+def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str, ...]) -> Told:
     """What is said of these mistakes."""
+    certificate = certify(target, about=kind.about, profile="quick", dtypes=dtypes)
     causes = certificate.causes
     return Told(
         [mistake.name for mistake in mistakes],
@@ -96,6 +111,7 @@ def told(kind: Kind, mistakes: Sequence[Mistake], certificate: Certificate) -> T
         certificate.region.passed,
         len(str(certificate).splitlines()),
         len(json.dumps(certificate.to_json())),
+        judged_again(kind, target, certificate),
     )
 
 
@@ -104,8 +120,7 @@ def alone(part: int, parts: int) -> Iterator[Told]:
     every = [(k, m) for k in KINDS.values() for m in k.mistakes.values() if not m.harmless]
     for kind, mistake in [pair for pair in every if pair[1].force == "must"][part::parts]:
         dtypes = tuple(dict.fromkeys(("float64", *mistake.dtypes)))
-        found = certify(mistake.target, about=kind.about, profile="quick", dtypes=dtypes)
-        yield told(kind, [mistake], found)
+        yield told(kind, [mistake], mistake.target, dtypes)
 
 
 def together(mistakes: Sequence[Mistake]) -> Any:
@@ -128,9 +143,7 @@ def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
         mistakes = chance.sample(usual, of)
         if len({(*m.replaced, m.spoils) for m in mistakes}) == of:
             count -= 1
-            made = together(mistakes)
-            found = certify(made, about="attention", profile="quick", dtypes=("float64", "float32"))
-            yield told(kind, mistakes, found)
+            yield told(kind, mistakes, together(mistakes), ("float64", "float32"))
 
 
 def figures(found: Sequence[Told]) -> Iterator[str]:
@@ -143,6 +156,8 @@ def figures(found: Sequence[Told]) -> Iterator[str]:
     yield f"some of them told: {sum(any(x.known) for x in found)}"
     lines = [x.lines for x in found]
     yield f"lines: {statistics.median(lines):.0f} in the median, {max(lines)} at worst"
+    regions = [x.fresh for x in found if x.fresh != "nowhere"]
+    yield f"regions: {len(regions)}; that hold on fresh problems: {regions.count('holds')}"
     yield f"JSON: {max(x.letters for x in found) / 1000:.0f} kB at worst"
 
 
@@ -159,7 +174,8 @@ def main(words: Sequence[str] | None = None) -> int:
     for one in pairs(asked.pairs, asked.seed, asked.of) if asked.pairs else alone(part, parts):
         found.append(one)
         known = "".join("+" if x else "-" for x in one.known)
-        print(f"{known} {' and '.join(one.names)}: {'; '.join(one.sentences)}", flush=True)
+        sentences = "; ".join(one.sentences)
+        print(f"{known} {' and '.join(one.names)}: {sentences} [{one.fresh}]", flush=True)
     print("\n".join(figures(found)))
     return 0
 

@@ -155,11 +155,9 @@ class Evidence:
 
     def row(self, lead: Lead, problem: Any) -> Row | None:
         """A problem as a row; None where it says nothing: it is refused, or has no right answer."""
-        if not self.bounds.has(problem, lead.asked):
-            return None
         try:
             clauses = self.asking(lead, problem)
-            if not clauses:
+            if not clauses or not self.bounds.has(problem, lead.asked):
                 return None
             found = self.violation(clauses, problem)
             if found is not None and broken(found[0], self.truth, problem):

@@ -9,6 +9,7 @@ that no longer trip over the first, and when all of them hold outside, what is l
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from spec.subject import Subject
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
-PARTED = 1.25  # times the worth of one set for all is that of two, if there are two causes
+PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
@@ -83,14 +84,9 @@ class Search:
         """What breaks a clause on a problem outside of all causes."""
         number, dtype = item
         clause, subject = self.clauses[number], self.evidence.subjects[dtype]
-        finding = judged(
-            clause,
-            self.bounds.over(subject),
-            self.evidence.scope(clause, dtype),
-            examples=self.examples,
-            seed=self.seed,
-            drawn=lambda problem: self.bounds.draws(problem, number),
-        )
+        seen, scope = self.bounds.over(subject), self.evidence.scope(clause, dtype)
+        drawn = partial(self.bounds.draws, clause=number)
+        finding = judged(clause, seen, scope, examples=self.examples, seed=self.seed, drawn=drawn)
         if finding.violation is None:
             return None
         wrong = self._wrong_call(clause, subject, finding.problem)
@@ -140,14 +136,17 @@ class Search:
         one, free = self._shared(every, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
             return
-        if self._is_one(one, free, every, [self._columns(x) for x in same] or [free.columns]):
+        firsts = [self._columns(x) for x in same] or [free.columns]
+        # No answer is wrong by itself where a clause is: of that, one set says enough.
+        if (lead.drawn and same) or self._is_one(one, free, every, firsts):
             self._add(lead, one, every, others)
             return
-        rows = [row for row in self._rows(lead) if row.how in ("", lead.how)]
-        alone = self._table(lead, rows, self.bounds)
+        alone = self._table(
+            lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
+        )
         one, free = self._shared(alone, having), alone.first(self.prices, having)
-        is_one = self._is_one(one, free, alone, [free.columns])
-        self._add(lead, one if is_one else free, alone, self.found)
+        fair = self._is_one(one, free, alone, [free.columns])
+        self._add(lead, one if fair else free, alone, self.found)
 
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
         """Whether what others see of the same function is one cause with this."""
@@ -181,7 +180,7 @@ class Search:
             split = left.worth(columns, self.prices)
             parted, left = parted + split.worth, left.outside(split)
         parted += left.best(self.prices, np.full(len(self.prices), True)).worth
-        fair = one.worth >= ENOUGH * free.worth and parted < PARTED * one.worth
+        fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
         return fair or table.share(one) > CLEAR
 
     def _columns(self, found: Found) -> Columns:
