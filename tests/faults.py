@@ -10,13 +10,17 @@ or if its name is. Hours for all; nothing here is a test of what is right.
 
 import argparse
 import json
+import os
 import random
 import statistics
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +40,7 @@ from tests.test_where_mistakes_are_wrong import judges
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
 FRESH = 77  # a seed
+ROOT = Path(__file__).parents[1]
 
 
 class Told(NamedTuple):
@@ -47,7 +52,8 @@ class Told(NamedTuple):
     passed: bool
     lines: int
     letters: int
-    fresh: str = "nowhere"  # what came of the region when it was judged by itself
+    fresh: str  # what came of the region when it was judged by itself
+    shown: Sequence[bool]  # by the script of each cause that has one
 
 
 @cache
@@ -100,6 +106,17 @@ def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
     return "holds" if again.passed else f"broken: {', '.join(broken)}"
 
 
+def shown(certificate: Certificate) -> Iterator[bool]:
+    """Whether the script of each cause shows it, in a folder of its own."""
+    examples = (cause.counterexample for cause in certificate.causes)
+    for script in [example.script for example in examples if example and example.script]:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "cause.py").write_text(script)
+            words, seen = [sys.executable, "cause.py"], {**os.environ, "PYTHONPATH": str(ROOT)}
+            done = subprocess.run(words, cwd=folder, env=seen, capture_output=True, check=False)
+        yield done.returncode == 1 and bool(done.stdout)
+
+
 def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str, ...]) -> Told:
     """What is said of these mistakes."""
     certificate = certify(target, about=kind.about, profile="quick", dtypes=dtypes)
@@ -112,6 +129,7 @@ def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str
         len(str(certificate).splitlines()),
         len(json.dumps(certificate.to_json())),
         judged_again(kind, target, certificate),
+        [*shown(certificate)] if len(mistakes) == 1 else (),
     )
 
 
@@ -158,6 +176,8 @@ def figures(found: Sequence[Told]) -> Iterator[str]:
     yield f"lines: {statistics.median(lines):.0f} in the median, {max(lines)} at worst"
     regions = [x.fresh for x in found if x.fresh != "nowhere"]
     yield f"regions: {len(regions)}; that hold on fresh problems: {regions.count('holds')}"
+    scripts = [x for one in found for x in one.shown]
+    yield f"scripts: {len(scripts)}; that show their cause: {sum(scripts)}"
     yield f"JSON: {max(x.letters for x in found) / 1000:.0f} kB at worst"
 
 
@@ -175,7 +195,8 @@ def main(words: Sequence[str] | None = None) -> int:
         found.append(one)
         known = "".join("+" if x else "-" for x in one.known)
         sentences = "; ".join(one.sentences)
-        print(f"{known} {' and '.join(one.names)}: {sentences} [{one.fresh}]", flush=True)
+        scripts = "".join("+" if x else "-" for x in one.shown)
+        print(f"{known} {' and '.join(one.names)}: {sentences} [{one.fresh}] {scripts}", flush=True)
     print("\n".join(figures(found)))
     return 0
 

@@ -188,3 +188,13 @@ def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
     assert certificate.region.sentence == "M <= 1"
     one = certify(MISTAKES["scales_twice"].target, clauses=("A", "C"), **QUICK)
     assert len(one.causes) == 1
+
+
+def test_a_fault_of_chance_is_one_cause_however_many_clauses_see_it() -> None:
+    """Clauses that judge crowds see it in some problems and not in others."""
+    target, crowds = KINDS["dropout"].mistakes["ignores_the_seed"].target, ("D15", "D24")
+    options = {**QUICK, "dtypes": ("float32",)}
+    certificate = certify(target, about="dropout", clauses=crowds, **options)
+    (cause,) = certificate.causes
+    assert (cause.drawn, cause.features) == (True, ())
+    assert {*cause.clauses} <= {*cause.beside} == {*crowds}

@@ -193,10 +193,11 @@ class Search:
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
-        """Whether a clause is broken where something else is wrong, by the same features."""
+        """Whether it is broken where another is: by the same features; in a section, anywhere."""
         for place, found in enumerate(self.found):
             split = table.worth(self._columns(found), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
+            good |= found.lead.drawn and not split.columns and found.lead.section == lead.section
             covered = table.inside(split)[table.wrong].mean() > COVERED
             if good and covered and not found.cause.lens:
                 beside = (*found.cause.beside, *(clause.number for clause in lead.clauses))
