@@ -49,7 +49,6 @@ class Told(NamedTuple):
     names: Sequence[str]
     sentences: Sequence[str]
     known: Sequence[bool]  # which of them a cause tells
-    passed: bool
     lines: int
     letters: int
     fresh: str  # what came of the region when it was judged by itself
@@ -125,7 +124,6 @@ def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str
         [mistake.name for mistake in mistakes],
         [cause.sentence for cause in causes],
         [any(is_that(kind, m, x) or is_named(m, x) for x in causes) for m in mistakes],
-        certificate.region.passed,
         len(str(certificate).splitlines()),
         len(json.dumps(certificate.to_json())),
         judged_again(kind, target, certificate),

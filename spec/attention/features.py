@@ -44,12 +44,14 @@ def _ends(problem: Problem) -> tuple[float, float]:
     return (float(seen.max()), float(seen.min())) if seen.size else (0.0, 0.0)
 
 
-def _above(limit: float, problem: Problem) -> bool:
+def above(limit: float, problem: Problem) -> bool:
+    """Whether a key that is seen has a larger score."""
     return _ends(problem)[0] > limit
 
 
-def _below(limit: str, problem: Problem) -> bool:
-    return _ends(problem)[1] < float(limit)
+def below(limit: float, problem: Problem) -> bool:
+    """Whether a key that is seen has a smaller score."""
+    return _ends(problem)[1] < limit
 
 
 def _apart(problem: Problem) -> bool:
@@ -163,8 +165,8 @@ WORDS: Mapping[str, Feature] = {
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],
     "expanded memory": lambda p: p.memory == "expanded",
-    **{f"scores above {x}": partial(_above, x) for x in ABOVE},
-    **{f"scores below {x}": partial(_below, x) for x in BELOW},
+    **{f"scores above {x}": partial(above, x) for x in ABOVE},
+    **{f"scores below {x}": partial(below, float(x)) for x in BELOW},
     "scores 80 apart": _apart,
     "weights below 0.0001": _small,
     "a hidden key ahead": partial(_ahead, 0),

@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from spec.attention import definition as attention
+from spec.attention.features import above, below
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
@@ -48,8 +49,7 @@ def _far_ahead(problem: LayerProblem) -> bool:
 
 def _beyond(problem: LayerProblem) -> bool:
     inner = _inside(problem)
-    s = attention.scores(inner)
-    return bool((np.abs(s[inner.allowed & np.isfinite(s)]) > LARGE).any())
+    return above(LARGE, inner) or below(-LARGE, inner)
 
 
 def _low(problem: LayerProblem) -> bool:

@@ -139,8 +139,9 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
 
     def keeps(row: Row) -> bool:
         inside = row.how == lead.how and not lead.within(alone, row.problem)
-        known = cause.besides and does_as(evidence, lead, cause.besides, row.problem)
-        return inside and lead.within(others, row.problem) and not known
+        if not inside or not lead.within(others, row.problem):
+            return False
+        return not cause.besides or not does_as(evidence, lead, cause.besides, row.problem)
 
     rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
     start = next((row.problem for row in rows if row is not None and keeps(row)), None)

@@ -179,7 +179,7 @@ class Search:
         for columns in firsts:
             split = left.worth(columns, self.prices)
             parted, left = parted + split.worth, left.outside(split)
-        parted += left.best(self.prices, np.full(len(self.prices), True)).worth
+        parted += left.best(self.prices).worth
         fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
         return fair or table.share(one) > CLEAR
 

@@ -22,8 +22,6 @@ from spec.notation import Array
 MOST = 3  # features of a conjunction
 LITTLE = 0.03  # of what lies inside: a feature that sets no more apart is not worth its word
 BEAM = 40  # conjunctions that are made longer
-
-
 Columns = tuple[int, ...]  # the places of some
 
 

@@ -41,14 +41,15 @@ class Table:
         """What a given conjunction is worth."""
         return worth(columns, self.said, self.wrong, self.weight, prices)
 
-    def best(self, prices: Array, having: Array) -> Split:
-        """The conjunction that is worth most, of the features that `having` allows."""
-        return best(self.said, self.wrong, self.weight, prices, having)[0]
+    def best(self, prices: Array, having: Array | None = None) -> Split:
+        """The conjunction that is worth most, of the features that `having` allows, or of all."""
+        allowed = np.full(len(prices), True) if having is None else having
+        return best(self.said, self.wrong, self.weight, prices, allowed)[0]
 
     def first(self, prices: Array, having: Array) -> Split:
         """The conjunction that is worth most together with the best one for the rest."""
         found = best(self.said, self.wrong, self.weight, prices, having, TRIED)
-        rest = (self.outside(split).best(prices, np.full(len(prices), True)) for split in found)
+        rest = (self.outside(split).best(prices) for split in found)
         worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
         return found[int(np.argmax(worth))]
 
