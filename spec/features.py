@@ -97,7 +97,9 @@ class Vocabulary:
                 return lambda problem, _: not absent(problem)
         if atom.endswith(ASKED):
             function = atom.removesuffix(ASKED)
-            return lambda _, asked: asked == function
+            other = {f"{article} {function[3:]}" for article in ("a", "an")}
+            absent = function.startswith("no ")
+            return lambda _, asked: asked not in other if absent else asked == function
         found = COMPARISON.fullmatch(atom)
         if not found or not {*"".join(x for x in found.groups() if x and x.isalpha())} <= {
             *self.letters

@@ -30,10 +30,18 @@ PROBLEM = square("float32", N=5, M=16)
         ("entries of more than 11 bits", False),
         ("gradients asked for", True),
         ("the weights asked for", False),
+        ("not gradients asked for", False),
+        ("no fork asked for", True),
     ],
 )
 def test_a_sentence_means_what_it_says(sentence: str, holds: bool) -> None:
     assert VOCABULARY.sentence(sentence)(PROBLEM, "gradients") is holds
+
+
+def test_what_a_region_says_of_a_function_with_an_article_is_understood() -> None:
+    """It once was nowhere: the function was taken to be called "no fork"."""
+    test = VOCABULARY.sentence(negated("a fork asked for"))
+    assert [test(PROBLEM, asked) for asked in ("a fork", "gradients", "")] == [False, True, True]
 
 
 @pytest.mark.parametrize(

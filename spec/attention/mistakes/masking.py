@@ -45,7 +45,7 @@ def reads_the_bias_as_a_mask(mask: Array) -> tuple[Array, Array]:
 )
 def adds_the_truth_values(mask: Array) -> tuple[Array, Array]:
     """Adds a boolean mask to the scores: 1 for allowed, 0 for forbidden."""
-    return steps.understand(mask.astype(np.float32))
+    return steps.understand(mask.astype(float) if mask.dtype == bool else mask)
 
 
 @wrong("understand", incident="I09", where="finite biases and M > 1")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import Evidence, Lead, Row
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.leads import Lead, Row
 from spec.certification.diagnosing.search import CLEAR, Found, Search
 from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.besides import does_as, found_besides
-from spec.certification.diagnosing.evidence import Evidence, Row
+from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format
+from spec.certification.diagnosing.leads import Row
 from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.outside import Each, Outside, one_by_one
 from spec.certification.diagnosing.search import Found, Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.examiner import Examiner
-from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict
@@ -73,24 +74,30 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
 
 
 def diagnosed(
-    examiner: Examiner, failing: Sequence[Item], grades: Mapping[str, Grade]
+    examiner: Examiner,
+    failing: Sequence[Item],
+    grades: Mapping[str, Grade],
+    each: Each = one_by_one,
 ) -> Diagnosis:
-    """Why the items that were violated are. failing: in reading order. grades: those granted."""
+    """Why the items that were violated are. failing: in reading order. grades: those granted.
+
+    each: who has them tried outside of the causes.
+    """
     profile, request = examiner.request.thoroughness, examiner.request
     kind = kind_of(examiner.raw.about)
     clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
     subjects, bounds = examiner.probed.by_dtype, examiner.bounds
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name)
+    start = Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
     with np.errstate(all="ignore"):
-        search = Search(
-            evidence, clauses, profile.examples, request.seed, profile.diagnosis, Mending(examiner)
-        )
+        search = Search(start, profile.diagnosis, Mending(examiner), each)
         passed = search.run(failing)
         besides = [found_besides(search, found) for found in search.found]
         search.found += [found for found in besides if found is not None]
-        seen = {item: _broken(search, evidence, item) for item in failing}
-        each = [Bounds.of(kind, "", [found.cause]) for found in search.found]
-        met = {item: _met(search, evidence, each, item, x) for item, x in seen.items()}
+        known = search.broken
+        seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
+        alone = [Bounds.of(kind, "", [found.cause]) for found in search.found]
+        met = {item: _met(search, evidence, alone, item, x) for item, x in seen.items()}
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
         causes = [_told(examiner, search, evidence, found) for found in search.found]
     for place, cause in enumerate(causes):
@@ -100,15 +107,6 @@ def diagnosed(
     musts = (item for item in failing if clauses[item[0]].force == "must")
     passed = passed and all(met[item] for item in musts)
     return Diagnosis((*causes,), Region.outside(causes, request.where, passed), met, said)
-
-
-def _broken(search: Search, first: Evidence, item: Item) -> Any:
-    """The problem that breaks a clause, where it is judged; None if it holds now."""
-    number, dtype = item
-    clause = search.clauses[number]
-    subject, scope = first.bounds.over(first.subjects[dtype]), first.scope(clause, dtype)
-    finding = judged(clause, subject, scope, examples=search.examples, seed=search.seed)
-    return finding.problem
 
 
 def _met(
@@ -121,7 +119,7 @@ def _met(
     if problem is None:
         return ()
     number, dtype = item
-    clause, subject = search.clauses[number], first.subjects[dtype]
+    clause, subject = search.start.clauses[number], first.subjects[dtype]
     asked = [(group(search.kind, name), put) for name, put in calls(clause, subject, problem)]
 
     def outside(alone: Bounds) -> bool:

@@ -8,12 +8,13 @@ few problems are drawn.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spec.certification.diagnosing.experiments import changed, of_new_lengths, with_numbers
+from spec.certification.diagnosing.leads import Lead, Row, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import draw
@@ -22,77 +23,15 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.domain import Scope
 from spec.kind import Kind
-from spec.notation import Array, Grade
+from spec.notation import Grade
 from spec.sizes import Reach
 from spec.subject import Refused, Subject
-from spec.trial import REFUSED, broken, tried
+from spec.trial import broken, tried
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 GOES = "an answer comes and goes"
 MADE = 0.3
 TIMES = 8  # that a problem is put again
-
-
-@dataclass(frozen=True)
-class Lead:
-    """A failure that is looked into.
-
-    clauses: who can see it; if any is broken by a problem, that is wrong. asked: the function
-    that is wrong, in words; drawn: none is, by itself. problem, how: where it was seen, and how.
-    """
-
-    clauses: tuple[Clause, ...]
-    asked: str
-    drawn: bool
-    problem: Any
-    how: str
-
-    def within(self, bounds: Bounds, problem: Any) -> bool:
-        """Whether bounds leave in what the failure would be on a problem."""
-        if self.drawn:
-            return bounds.draws(problem, self.clauses[0].number)
-        return bounds.has(problem, self.asked)
-
-    @property
-    def word(self) -> str:
-        """What is asked, or the clause that is."""
-        return self.clauses[0].number if self.drawn else self.asked
-
-    @property
-    def section(self) -> str:
-        """That of who sees it."""
-        return self.clauses[0].section
-
-    @property
-    def key(self) -> str:
-        """The same, and who sees it: rows that others see are not compared."""
-        return " ".join([self.word, *(clause.number for clause in self.clauses)])
-
-
-@dataclass(frozen=True)
-class Row:
-    """A problem, and how it is answered wrong; "" if it is not.
-
-    said: which features it has. weight: how much it counts, as those that were made from one
-    another tell less than those that were drawn.
-    """
-
-    problem: Any
-    how: str
-    asked: str
-    said: Array = field(repr=False)
-    weight: float = 1.0
-
-
-def how_it_fails(violation: Violation) -> str:
-    """The kind of failure: what is no number, or too large, is not merely off."""
-    place = violation.place
-    if place is None:
-        text = str(violation)
-        return "is refused" if text.startswith(REFUSED) else text.split(":")[0]
-    if np.isnan(place.got) and not np.isnan(place.want):
-        return "is NaN"
-    return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"
 
 
 class Evidence:
@@ -118,10 +57,13 @@ class Evidence:
         self.names, self.prices = [*candidates], np.array([*candidates.values()])
         self.tests = [kind.features.sentence(name) for name in self.names]
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
+        self.problems: dict[tuple[Any, ...], list[Any]] = {}
 
     def through(self, subjects: Mapping[str, Subject]) -> "Evidence":
-        """What is known of the target seen through a lens: nothing yet."""
-        return Evidence(self.kind, subjects, self.grades, self.bounds, self.each, self.reach)
+        """What is known of the target seen through a lens: nothing yet, of the same problems."""
+        seen = Evidence(self.kind, subjects, self.grades, self.bounds, self.each, self.reach)
+        seen.problems = self.problems
+        return seen
 
     def scope(self, clause: Clause, dtype: str) -> Scope:
         """Where the problems for a clause are drawn from."""
@@ -207,13 +149,19 @@ class Evidence:
     def _drawn(self, lead: Lead) -> Iterator[Row]:
         first = lead.clauses[0]
         for dtype, subject in self.subjects.items():
-            found: list[Any] = []
-            if first.binds(subject):
-                draw(first, self.scope(first, dtype), self.each, ANOTHER, found.append)
-            for problem in found:
+            for problem in self._put(first, dtype) if first.binds(subject) else ():
                 row = self.row(lead, problem)
                 if row is not None:
                     yield row
+
+    def _put(self, clause: Clause, dtype: str) -> list[Any]:
+        """Problems drawn in a format where a clause quantifies."""
+        scope = self.scope(clause, dtype)
+        key = (clause.number, dtype, scope.answers, *sorted(scope.conventions.items()))
+        if key not in self.problems:
+            self.problems[key] = []
+            draw(clause, scope, self.each, ANOTHER, self.problems[key].append)
+        return self.problems[key]
 
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> Iterator[Row]:
         """A problem with one thing changed, in each way that there is, and in these lengths."""

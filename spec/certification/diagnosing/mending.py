@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spec.certification.diagnosing.evidence import Evidence, Lead
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.leads import Lead
 from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probing import narrowed
 from spec.certification.target.recognising import declaring

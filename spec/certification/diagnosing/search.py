@@ -1,31 +1,28 @@
 """The search for causes: a failure is looked into, its cause is left out, and judging goes on.
 
-Every clause that was violated is put anew to problems that lie outside of the causes found so far.
-One that is broken there is looked into. Nearly always an answer is wrong by itself, and then it is
-that answer which is explained, not the clause that met it. So the next cause is found by clauses
-that no longer trip over the first, and when all of them hold outside, what is left is the region.
+Every clause that was violated is put anew to problems that lie outside of the causes found so far,
+and what breaks one there is looked into (`outside`). So the next cause is found by clauses that no
+longer trip over the first, and when all of them hold outside, what is left is the region.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import GOES, MADE, Evidence, Lead, Row
+from spec.certification.diagnosing.evidence import GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
+from spec.certification.diagnosing.leads import Lead, Row
 from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.outside import Each, Outside, one_by_one
 from spec.certification.diagnosing.separating import Columns, Split
-from spec.certification.diagnosing.table import Table, alike, calls, distinct, empty
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.diagnosing.table import Table, alike, distinct, empty
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
-from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
-from spec.clause import Clause
 from spec.notation import Array
-from spec.subject import Subject
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
@@ -48,63 +45,39 @@ class Found:
 class Search:
     """The causes found so far, and what is known of the answers of a target.
 
-    evidence: rows, and how to get more. clauses: all of its kind by number. examples, seed: of
-    the profile, for clauses that are put anew. deadline: of the search.
+    start: what is judged, as yet without causes. each: who has clauses tried, one by one.
+    broken: a problem that breaks each item, outside of causes or not. deadline: of the search.
     """
 
     def __init__(
-        self,
-        evidence: Evidence,
-        clauses: Mapping[str, Clause],
-        examples: int,
-        seed: int,
-        seconds: float,
-        mending: Mending,
+        self, start: Outside, seconds: float, mending: Mending, each: Each = one_by_one
     ) -> None:
-        self.evidence, self.clauses, self.kind = evidence, clauses, evidence.kind
-        self.examples, self.seed, self.mending = examples, seed, mending
+        self.start, self.each, self.mending = start, each, mending
+        self.evidence, self.bounds, self.kind = start.evidence, start.bounds, start.evidence.kind
+        self.prices = start.evidence.prices
         self.found: list[Found] = []
         self.rows: list[Row] = []
-        self.bounds, self.prices = evidence.bounds, evidence.prices
+        self.broken: dict[Item, Any] = {}
         self.deadline = time.monotonic() + seconds
 
     def run(self, failing: Sequence[Item]) -> bool:
         """Whether every item was seen to hold outside of the causes that were found."""
-        for item in failing:
-            # What merely should hold may be broken for one of these causes, and else is told alone.
-            if self.clauses[item[0]].force == "should":
+        # What merely should hold may be broken for one of these causes, and else is told alone.
+        left = [item for item in failing if self.start.clauses[item[0]].force == "must"]
+        while left := self.outside.broken(left, self.each, self.broken):
+            lead = self.outside.lead(left[0])
+            if lead is None:  # it comes and goes
+                left = left[1:]
                 continue
-            while (lead := self._outside(item)) is not None:
-                if len(self.found) >= MOST or time.monotonic() > self.deadline:
-                    return False
-                self._look_into(lead)
+            if len(self.found) >= MOST or time.monotonic() > self.deadline:
+                return False
+            self._look_into(lead)
         return True
 
-    def _outside(self, item: Item) -> Lead | None:
-        """What breaks a clause on a problem outside of all causes."""
-        number, dtype = item
-        clause, subject = self.clauses[number], self.evidence.subjects[dtype]
-        seen, scope = self.bounds.over(subject), self.evidence.scope(clause, dtype)
-        drawn = partial(self.bounds.draws, clause=number)
-        finding = judged(clause, seen, scope, examples=self.examples, seed=self.seed, drawn=drawn)
-        if finding.violation is None:
-            return None
-        wrong = self._wrong_call(clause, subject, finding.problem)
-        return wrong or Lead((clause,), "", True, finding.problem, "is broken")
-
-    def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
-        """An answer that is wrong by itself, of those that the clause asked for."""
-        made = [*calls(clause, subject, problem)]
-        # What is wrong first of all is what others are wrong for.
-        firsts = [(self.kind.first, put) for _, put in made]
-        for name, put in (*firsts, *made):
-            numbers = self.kind.compares.get(name, ())
-            clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
-            lead = Lead(clauses, group(self.kind, name), False, put, "")
-            row = self.evidence.row(lead, put) if clauses else None
-            if row is not None and row.how:
-                return replace(lead, how=row.how)
-        return None
+    @property
+    def outside(self) -> Outside:
+        """What is judged now."""
+        return replace(self.start, evidence=self.evidence, bounds=self.bounds)
 
     def _look_into(self, lead: Lead) -> None:
         """Find the cause of a failure."""

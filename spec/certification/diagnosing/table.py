@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import Row
+from spec.certification.diagnosing.leads import Row
 from spec.certification.diagnosing.separating import Columns, Split, best, shorter, worth
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause

@@ -35,6 +35,7 @@ from spec.certification.diagnosing.diagnosis import diagnosed
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard, Probe
+from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
@@ -108,7 +109,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
         wanted = json.loads(line)
         if "explain" in wanted:
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
-            found = diagnosed(examiner, failing, wanted["grades"])
+            found = diagnosed(examiner, failing, wanted["grades"], in_two)
             _tell(told, {"diagnosis": found.to_json()})
             continue
         number, dtype, grade = wanted

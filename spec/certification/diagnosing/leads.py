@@ -1,0 +1,74 @@
+"""What a search goes by: a failure that is looked into, and problems as rows of a table."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from spec.certification.judging.bounds import Bounds
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.notation import Array
+from spec.trial import REFUSED
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A failure that is looked into.
+
+    clauses: who can see it; if any is broken by a problem, that is wrong. asked: the function
+    that is wrong, in words; drawn: none is, by itself. problem, how: where it was seen, and how.
+    """
+
+    clauses: tuple[Clause, ...]
+    asked: str
+    drawn: bool
+    problem: Any
+    how: str
+
+    def within(self, bounds: Bounds, problem: Any) -> bool:
+        """Whether bounds leave in what the failure would be on a problem."""
+        if self.drawn:
+            return bounds.draws(problem, self.clauses[0].number)
+        return bounds.has(problem, self.asked)
+
+    @property
+    def word(self) -> str:
+        """What is asked, or the clause that is."""
+        return self.clauses[0].number if self.drawn else self.asked
+
+    @property
+    def section(self) -> str:
+        """That of who sees it."""
+        return self.clauses[0].section
+
+    @property
+    def key(self) -> str:
+        """The same, and who sees it: rows that others see are not compared."""
+        return " ".join([self.word, *(clause.number for clause in self.clauses)])
+
+
+@dataclass(frozen=True)
+class Row:
+    """A problem, and how it is answered wrong; "" if it is not.
+
+    said: which features it has. weight: how much it counts, as those that were made from one
+    another tell less than those that were drawn.
+    """
+
+    problem: Any
+    how: str
+    asked: str
+    said: Array = field(repr=False)
+    weight: float = 1.0
+
+
+def how_it_fails(violation: Violation) -> str:
+    """The kind of failure: what is no number, or too large, is not merely off."""
+    place = violation.place
+    if place is None:
+        text = str(violation)
+        return "is refused" if text.startswith(REFUSED) else text.split(":")[0]
+    if np.isnan(place.got) and not np.isnan(place.want):
+        return "is NaN"
+    return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"

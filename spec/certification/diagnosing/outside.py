@@ -1,0 +1,108 @@
+"""Clauses judged outside of the causes that were found: what breaks them there, if anything.
+
+What breaks a clause is nearly always an answer that is wrong by itself, and then it is that answer
+which is explained, not the clause that met it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.leads import Lead
+from spec.certification.diagnosing.table import calls
+from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.judging import judged
+from spec.certification.judging.plan import Item
+from spec.clause import Clause
+from spec.domain import Scope
+from spec.subject import Subject
+from spec.trial import broken
+
+Tried = tuple[bool, Any]  # whether an item holds outside, and what breaks it anywhere, if known
+Each = Callable[[Callable[[Item], Tried], Sequence[Item]], Iterator[Tried]]  # as `map` does
+
+
+def one_by_one(function: Callable[[Item], Tried], items: Sequence[Item]) -> Iterator[Tried]:
+    """The results of a function, in order, made when they are asked for."""
+    for item in items:
+        yield function(item)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What is judged, and where.
+
+    evidence: of the target, seen through what mends it. first: without. clauses: all of its kind
+    by number. examples, seed: of the profile. bounds: outside of the causes.
+    """
+
+    evidence: Evidence
+    first: Evidence
+    clauses: Mapping[str, Clause]
+    examples: int
+    seed: int
+    bounds: Bounds
+
+    def breaks(self, item: Item) -> Any:
+        """The first problem that breaks an item where it was to be judged; None if it holds."""
+        clause, subject, scope = self._first(item)
+        return judged(clause, subject, scope, examples=self.examples, seed=self.seed).problem
+
+    def lead(self, item: Item) -> Lead | None:
+        """What breaks an item here."""
+        return self._lead(item, [])
+
+    def broken(self, items: Sequence[Item], each: Each, known: dict[Item, Any]) -> list[Item]:
+        """The items from the first on that is broken here.
+
+        each: who has them tried, one by one. known: is told what breaks them anywhere.
+        """
+        with closing(each(self._tried, items)) as outcomes:  # type: ignore[type-var]
+            for place, (holds, known[items[place]]) in enumerate(outcomes):
+                if not holds:
+                    return [*items[place:]]
+        return []
+
+    def _tried(self, item: Item) -> Tried:
+        drawn: list[Any] = []
+        holds = self._lead(item, drawn) is None
+        clause, subject, _ = self._first(item)
+        return holds, next((x for x in drawn if broken(clause, subject, x)), None)
+
+    def _first(self, item: Item) -> tuple[Clause, Subject, Scope]:
+        """The clause, what it was put to, and where its problems are drawn from."""
+        number, dtype = item
+        clause, subject = self.clauses[number], self.first.subjects[dtype]
+        return clause, self.first.bounds.over(subject), self.first.scope(clause, dtype)
+
+    def _lead(self, item: Item, drawn: list[Any]) -> Lead | None:
+        """What breaks an item; drawn: is told all problems that it was put, or could have been."""
+        number, dtype = item
+        clause, subject = self.clauses[number], self.evidence.subjects[dtype]
+        seen, scope = self.bounds.over(subject), self.evidence.scope(clause, dtype)
+
+        def counts(problem: Any) -> bool:
+            drawn.append(problem)
+            return self.bounds.draws(problem, number)
+
+        finding = judged(clause, seen, scope, examples=self.examples, seed=self.seed, drawn=counts)
+        if finding.violation is None:
+            return None
+        wrong = self._wrong_call(clause, subject, finding.problem)
+        return wrong or Lead((clause,), "", True, finding.problem, "is broken")
+
+    def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
+        """An answer that is wrong by itself, of those that the clause asked for."""
+        made = [*calls(clause, subject, problem)]
+        # What is wrong first of all is what others are wrong for.
+        firsts = [(self.evidence.kind.first, put) for _, put in made]
+        for name, put in (*firsts, *made):
+            numbers = self.evidence.kind.compares.get(name, ())
+            clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
+            lead = Lead(clauses, group(self.evidence.kind, name), False, put, "")
+            row = self.evidence.row(lead, put) if clauses else None
+            if row is not None and row.how:
+                return replace(lead, how=row.how)
+        return None
