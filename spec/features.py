@@ -97,9 +97,10 @@ class Vocabulary:
                 return lambda problem, _: not absent(problem)
         if atom.endswith(ASKED):
             function = atom.removesuffix(ASKED)
-            other = {f"{article} {function[3:]}" for article in ("a", "an")}
-            absent = function.startswith("no ")
-            return lambda _, asked: asked not in other if absent else asked == function
+            without = {f"{article} {function[3:]}" for article in ("a", "an")}
+            if function.startswith("no "):
+                return lambda _, asked: asked not in without
+            return lambda _, asked: asked == function
         found = COMPARISON.fullmatch(atom)
         if not found or not {*"".join(x for x in found.groups() if x and x.isalpha())} <= {
             *self.letters

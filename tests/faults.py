@@ -101,8 +101,10 @@ def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
     again = certify(
         target, about=kind.about, profile="quick", dtypes=dtypes, where=region.sentence, seed=FRESH
     )
-    broken = (f"{v.clause} {v.dtype}" for v in again.verdicts if v.outcome == "violated")
-    return "holds" if again.passed else f"broken: {', '.join(broken)}"
+    left = [v for v in again.verdicts if v.force == "must" and v.clause not in region.but]
+    broken = [f"{v.clause} {v.dtype}" for v in left if v.outcome == "violated"]
+    judged = any(v.outcome == "holds" for v in left)
+    return f"broken: {', '.join(broken)}" if broken else "holds" if judged else "empty"
 
 
 def shown(certificate: Certificate) -> Iterator[bool]:

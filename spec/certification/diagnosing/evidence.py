@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.experiments import changed, of_new_lengths, with_numbers
-from spec.certification.diagnosing.leads import Lead, Row, how_it_fails
+from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import draw
@@ -109,7 +109,8 @@ class Evidence:
             found = self.violation(clauses, problem)
             if found is not None and broken(found[0], self.truth, problem):
                 return None
-            how = "" if found is None else "is broken" if lead.drawn else how_it_fails(found[1])
+            fails = how_it_breaks if lead.drawn else how_it_fails
+            how = "" if found is None else fails(found[1])
             return self.said(replace(lead, problem=problem), how)
         except Exception:
             return None

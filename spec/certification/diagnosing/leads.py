@@ -11,6 +11,9 @@ from spec.comparison import Violation
 from spec.notation import Array
 from spec.trial import REFUSED
 
+BROKEN, IN_BITS = "is broken", "is broken in the last bits"
+LITTLE = 0.01  # of a number: a last bit of bfloat16
+
 
 @dataclass(frozen=True)
 class Lead:
@@ -61,6 +64,14 @@ class Row:
     asked: str
     said: Array = field(repr=False)
     weight: float = 1.0
+
+
+def how_it_breaks(violation: Violation) -> str:
+    """How a clause is broken where no answer is wrong: perhaps by the last bits alone."""
+    place = violation.place
+    if place is None or place.budget:
+        return BROKEN
+    return IN_BITS if abs(place.got - place.want) <= LITTLE * abs(place.want) else BROKEN
 
 
 def how_it_fails(violation: Violation) -> str:

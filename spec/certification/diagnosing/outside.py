@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.leads import Lead
+from spec.certification.diagnosing.leads import Lead, how_it_breaks
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.judging import judged
@@ -91,7 +91,8 @@ class Outside:
         if finding.violation is None:
             return None
         wrong = self._wrong_call(clause, subject, finding.problem)
-        return wrong or Lead((clause,), "", True, finding.problem, "is broken")
+        how = how_it_breaks(finding.violation)
+        return wrong or Lead((clause,), "", True, finding.problem, how)
 
     def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
         """An answer that is wrong by itself, of those that the clause asked for."""

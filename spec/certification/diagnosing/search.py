@@ -14,7 +14,7 @@ import numpy as np
 
 from spec.certification.diagnosing.evidence import GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import Lead, Row
+from spec.certification.diagnosing.leads import IN_BITS, Lead, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Each, Outside, one_by_one
 from spec.certification.diagnosing.separating import Columns, Split
@@ -64,14 +64,23 @@ class Search:
         """Whether every item was seen to hold outside of the causes that were found."""
         # What merely should hold may be broken for one of these causes, and else is told alone.
         left = [item for item in failing if self.start.clauses[item[0]].force == "must"]
+        # Where no answer is wrong by itself, it may be seen what is once others are explained.
+        later: list[Item] = []
+        return self._explain(left, later) and self._explain(later)
+
+    def _explain(self, left: list[Item], later: list[Item] | None = None) -> bool:
+        """Whether there was time. later: is told of clauses that no wrong answer breaks."""
         while left := self.outside.broken(left, self.each, self.broken):
             lead = self.outside.lead(left[0])
             if lead is None:  # it comes and goes
                 left = left[1:]
-                continue
-            if len(self.found) >= MOST or time.monotonic() > self.deadline:
+            elif lead.drawn and later is not None:
+                later.append(left[0])
+                left = left[1:]
+            elif len(self.found) >= MOST or time.monotonic() > self.deadline:
                 return False
-            self._look_into(lead)
+            else:
+                self._look_into(lead)
         return True
 
     @property
@@ -166,15 +175,21 @@ class Search:
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
-        """Whether it is broken where another is: by the same features; in a section, anywhere."""
+        """Whether it is broken where another is: by the same features; in a section, anywhere.
+
+        Of clauses that are broken in the last bits alone, one cause is enough, wherever they are.
+        """
         for place, found in enumerate(self.found):
             split = table.worth(self._columns(found), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             good |= found.lead.drawn and not split.columns and found.lead.section == lead.section
             covered = table.inside(split)[table.wrong].mean() > COVERED
-            if good and covered and not found.cause.lens:
+            rounded = found.lead.drawn and found.lead.how == lead.how == IN_BITS
+            if not found.cause.lens and (rounded or (good and covered)):
                 beside = (*found.cause.beside, *(clause.number for clause in lead.clauses))
-                self.found[place] = replace(found, cause=replace(found.cause, beside=beside))
+                features = found.cause.features if covered else ()
+                cause = replace(found.cause, beside=beside, features=features)
+                self.found[place] = replace(found, cause=cause)
                 self.bounds = self._without(self.found)
                 return True
         return False

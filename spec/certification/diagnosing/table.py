@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.leads import Row
+from spec.certification.diagnosing.leads import BROKEN, IN_BITS, Row
 from spec.certification.diagnosing.separating import Columns, Split, best, shorter, worth
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
@@ -65,7 +65,7 @@ class Table:
 
 def alike(one: str, other: str) -> bool:
     """Whether two ways to fail may have one cause: by their numbers, or in the same words."""
-    return one == other or {one, other} <= {*NUMBERS}
+    return one == other or {one, other} <= {*NUMBERS} or {one, other} <= {BROKEN, IN_BITS}
 
 
 def empty(problem: Any) -> bool:
