@@ -4,13 +4,17 @@
                         mask or of causality, or by -inf in an additive mask
     scores above 88     a query has such a score of a key that it sees, its bias included;
                         exp(88) is the end of float32, exp(11) that of float16
+    scores beyond 50    above 50, or below -50
     scores 80 apart     the highest of a problem and the lowest; float32 hardly has exp(-80)
     a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
+    a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
     a padding mask      it has one row for all queries
+    a mask of outer axes   of heads, of batches, or of both
     a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
+    an axis of one      the output has one, along which it may be lost
     tiny values         one is next to the smallest normal number, and a mean may lie below that
     entries of more than 11 bits
                         of q, k or v; float16 and TF32 keep 11
@@ -54,6 +58,10 @@ def below(limit: float, problem: Problem) -> bool:
     return _ends(problem)[1] < limit
 
 
+def _beyond(limit: float, problem: Problem) -> bool:
+    return above(limit, problem) or below(-limit, problem)
+
+
 def _apart(problem: Problem) -> bool:
     highest, lowest = _ends(problem)
     return highest - lowest > 80
@@ -81,6 +89,11 @@ def _lead(problem: Problem) -> float:
 
 def _ahead(by: float, problem: Problem) -> bool:
     return not _lead(problem) <= by
+
+
+def _unhidden(problem: Problem) -> bool:
+    """Whether a hidden key counts where its score is merely made lower."""
+    return bool(problem.M and problem.idle.any()) or _ahead(FAR, problem)
 
 
 def _added(problem: Problem) -> Array:
@@ -147,6 +160,7 @@ WORDS: Mapping[str, Feature] = {
     "a mask of rows": _axis(2),
     "a mask of heads": _axis(3),
     "a mask of batches": _axis(4),
+    "a mask of outer axes": lambda p: _axis(3)(p) or _axis(4)(p),
     "a padding mask": _of_padding,
     "a mask broadcast inside": _broadcast_inside,
     "a hidden key": lambda p: not p.allowed.all(),
@@ -167,10 +181,13 @@ WORDS: Mapping[str, Feature] = {
     "expanded memory": lambda p: p.memory == "expanded",
     **{f"scores above {x}": partial(above, x) for x in ABOVE},
     **{f"scores below {x}": partial(below, float(x)) for x in BELOW},
+    "scores beyond 50": partial(_beyond, 50),
     "scores 80 apart": _apart,
     "weights below 0.0001": _small,
     "a hidden key ahead": partial(_ahead, 0),
     "a hidden key far ahead": partial(_ahead, FAR),
+    "a key no penalty hides": _unhidden,
+    "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
     "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),
     **FORMATS,

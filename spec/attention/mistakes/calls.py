@@ -166,7 +166,7 @@ def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
     return o.astype(dtype).swapaxes(1, 2)
 
 
-@wrong("finish", incident="I37", spoils="call", where="B = 1 or H = 1 or N = 1 or E = 1")
+@wrong("finish", incident="I37", spoils="call", where="an axis of one")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
     """Drops the axes of size one, the batch and the head of every small example."""
     return o.astype(dtype).squeeze()

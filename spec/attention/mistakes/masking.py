@@ -110,7 +110,7 @@ def reads_broadcast_masks_as_written_out(mask: Array, sizes: Sizes) -> Array:
     "spread",
     incident="I10",
     citation="line/lighthouse#77",
-    where="a mask of batches and H > 1 or a mask of heads and B > 1",
+    where="a mask of outer axes and B > 1 and H > 1",
 )
 def repeats_the_mask_out_of_order(mask: Array, sizes: Sizes) -> Array:
     """Folds the heads into the batch with `repeat(H, 1, 1)`, which puts the heads first."""
@@ -140,7 +140,7 @@ def lays_padding_along_queries(mask: Array, sizes: Sizes) -> Array:
     return full.swapaxes(-1, -2) if one_row and sizes.N == sizes.M else full
 
 
-@wrong("spread", incident="I10", where="(a mask of batches or a mask of heads) and B = H")
+@wrong("spread", incident="I10", where="a mask of outer axes and B = H")
 def swaps_batch_and_heads_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as heads by batch, which nothing notices when H = B."""
     full = steps.spread(mask, sizes)
@@ -198,13 +198,13 @@ def fills_with_minus_1e30(s: Array, allowed: Array) -> Array:
     return softmax(forbid(s, allowed, -1e30))
 
 
-@wrong("weigh", incident="I11", where="an idle query or a hidden key far ahead")
+@wrong("weigh", incident="I11", where="a key no penalty hides")
 def adds_minus_a_billion(s: Array, allowed: Array) -> Array:
     """Adds -1e9 to forbidden scores, which drowns them, so that an idle row is nearly flat."""
     return softmax(s + np.where(allowed, 0, s.dtype.type(-1e9)))
 
 
-@wrong("weigh", incident="I11", where="an idle query or a hidden key far ahead")
+@wrong("weigh", incident="I11", where="a key no penalty hides")
 def adds_minus_ten_thousand(s: Array, allowed: Array) -> Array:
     """Adds -1e4 to forbidden scores, so that an idle query attends as if nothing were hidden."""
     return softmax(s + np.where(allowed, 0, s.dtype.type(-1e4)))

@@ -28,7 +28,7 @@ def shows_weights_before_masking(seen: Pass) -> Array:
     "show",
     incident="I37",
     citation="facebookresearch/fairseq#3365",
-    where="the weights asked for and H > 1",
+    where="the weights asked for and H > 1 and (M > 1 or a mask of heads)",
 )
 def shows_the_mean_over_heads(seen: Pass) -> Array:
     """Returns the average over the heads to whoever asks for each of them."""

@@ -50,7 +50,7 @@ def normalises_over_the_batch(s: Array, allowed: Array) -> Array:
     return along(0, s, allowed)
 
 
-@wrong("weigh", incident="S1", where="scores above 50 or scores below -50")
+@wrong("weigh", incident="S1", where="scores beyond 50")
 def skips_the_maximum(s: Array, allowed: Array) -> Array:
     """Takes the exponential of the scores as they are, which overflows beyond 88."""
     return normalised(np.exp(forbid(s, allowed)))
@@ -135,7 +135,7 @@ def floors_the_exponential(s: Array, allowed: Array) -> Array:
     return normalised(np.maximum(powers(s, allowed), 2.0**-24))
 
 
-@wrong("weigh", incident="I17", where="(scores above 50 or scores below -50) and M > 1")
+@wrong("weigh", incident="I17", where="scores beyond 50 and M > 1")
 def clips_scores_at_fifty(s: Array, allowed: Array) -> Array:
     """Clips the scores to what the exponential can take."""
     return weigh(np.clip(s, -50, 50), allowed)

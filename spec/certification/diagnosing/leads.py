@@ -41,11 +41,6 @@ class Lead:
         return self.clauses[0].number if self.drawn else self.asked
 
     @property
-    def section(self) -> str:
-        """That of who sees it."""
-        return self.clauses[0].section
-
-    @property
     def key(self) -> str:
         """The same, and who sees it: rows that others see are not compared."""
         return " ".join([self.word, *(clause.number for clause in self.clauses)])

@@ -175,14 +175,15 @@ class Search:
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
-        """Whether it is broken where another is: by the same features; in a section, anywhere.
+        """Whether it is broken where another is.
 
-        Of clauses that are broken in the last bits alone, one cause is enough, wherever they are.
+        Of clauses that no wrong answer breaks, one cause is enough where one is broken anywhere,
+        and where all are in the last bits alone.
         """
         for place, found in enumerate(self.found):
             split = table.worth(self._columns(found), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
-            good |= found.lead.drawn and not split.columns and found.lead.section == lead.section
+            good |= found.lead.drawn and not split.columns
             covered = table.inside(split)[table.wrong].mean() > COVERED
             rounded = found.lead.drawn and found.lead.how == lead.how == IN_BITS
             if not found.cause.lens and (rounded or (good and covered)):
@@ -220,7 +221,8 @@ class Search:
         both = inside & table.wrong
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
         cause = replace(cause, lens=self._mended(lead, wrong))
-        self.found = [*others, Found(cause, lead, (*wrong,))]
+        wider = [x for x in others if not _within(x, cause)]
+        self.found = [*wider, Found(cause, lead, (*wrong,))]
         self.bounds = self._without(self.found)
 
     def _mended(self, lead: Lead, wrong: Sequence[Any]) -> str:
@@ -236,3 +238,11 @@ class Search:
         """Where nothing of what was found is in the way; what a lens mends is not."""
         causes = [x.cause for x in found if not x.cause.lens]
         return Bounds.of(self.kind, self.bounds.where, causes)
+
+
+def _within(found: Found, cause: Cause) -> bool:
+    """Whether all that was found is said by a cause that has fewer features."""
+    said = {*found.cause.set} >= {*cause.set} and found.cause.asked == cause.asked
+    return (
+        said and not cause.drawn and not found.cause.lens and found.cause.failure == cause.failure
+    )
