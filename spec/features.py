@@ -79,11 +79,13 @@ class Vocabulary:
     """The words for problems of a kind, and the letters of its sizes.
 
     words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
+    frequent: words that hold of so many problems that they have to explain more to be named.
     """
 
     words: Mapping[str, Feature]
     letters: str
     pairs: tuple[tuple[str, str], ...] = ()
+    frequent: tuple[str, ...] = ()
 
     def test(self, atom: str) -> Test:
         """What a word or a comparison says. Raises ValueError: neither of them."""
@@ -125,8 +127,8 @@ class Vocabulary:
         In nats: that of a word is about the logarithm of how many there are; what is said less
         often, as that something is absent, has to explain more.
         """
-        found = dict.fromkeys(self.words, 4.0)
-        found |= {negated(word): 6.0 for word in self.words}
+        found = {word: 8.0 if word in self.frequent else 4.0 for word in self.words}
+        found |= {negated(word): 6.0 for word in self.words if word not in self.frequent}
         for one, other in self.pairs:
             found |= {f"{one} {sign} {other}": 5.0 for sign in ("<", ">", "!=")}
             found[f"{one} = {other}"] = 6.0

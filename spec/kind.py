@@ -5,7 +5,7 @@ differs stands in one record. What a kind leaves out has a default that claims n
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -96,7 +96,7 @@ class Kind:
     name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. telling: for each convention, a problem on
     which its choices differ, and no others'. precise: a problem that tells float64 from float32.
-    similar: known mistakes that explain a failure.
+    similar: known mistakes that explain a failure. at_once: several as one record, if they can be.
     calls: the lines of a script that shows a failure without this specification.
     words: what is special about a problem that a record of this kind is tried on; asked: its
     functions in words. coverage: how many rows of a problem were judged, of these capped and
@@ -137,6 +137,7 @@ class Kind:
     telling: Callable[[str], Mapping[str, Any]] = nothing
     precise: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
+    at_once: Callable[[Sequence[Mistake]], Any] = unknown
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
     words: Callable[[Any, Any], list[str]] = in_words
     asked: Mapping[str, str] = field(default_factory=lambda: ASKED)

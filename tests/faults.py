@@ -18,7 +18,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spec import certify
-from spec.attention.mistakes.making import BESIDE, RIGHT, program
+from spec.attention.mistakes.making import at_once
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import draw
 from spec.certification.judging.judging import scope_for
@@ -141,17 +140,6 @@ def alone(part: int, parts: int) -> Iterator[Told]:
         yield told(kind, [mistake], mistake.target, dtypes)
 
 
-def together(mistakes: Sequence[Mistake]) -> Any:
-    """Attention with the steps of several mistakes."""
-    first = {k: x for m in mistakes if m.spoils not in BESIDE for k, x in m.replaced.items()}
-    every = {k: x for m in mistakes for k, x in m.replaced.items()}
-    made = program(replace(RIGHT, **first), "forward")
-    if len(every) > len(first):
-        vars(made).update(vars(program(replace(RIGHT, **every), "gradient")))
-    made.__name__ = "_and_".join(mistake.name for mistake in mistakes)
-    return made
-
-
 def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
     """Several mistakes of different steps at once."""
     kind, chance = KINDS["attention"], random.Random(seed)
@@ -159,9 +147,10 @@ def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
     usual = [m for m in usual if m.spoils in ("forward", "gradient") and m.dtypes == ("float32",)]
     while count:
         mistakes = chance.sample(usual, of)
-        if len({(*m.replaced, m.spoils) for m in mistakes}) == of:
+        made = at_once(mistakes)
+        if made is not None:
             count -= 1
-            yield told(kind, mistakes, together(mistakes), ("float64", "float32"))
+            yield told(kind, mistakes, made, ("float64", "float32"))
 
 
 def figures(found: Sequence[Told]) -> Iterator[str]:

@@ -193,4 +193,4 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS)
+VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, frequent=("an axis of one",))

@@ -1,7 +1,7 @@
 """Attention functions: four arrays in, one out, and a good many options."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from spec.attention import rounding
 from spec.attention.explaining.calls import calls_of
@@ -11,6 +11,7 @@ from spec.attention.explaining.source import Source
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.making import at_once as program_of
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, PAIRS, Capability, together
 from spec.attention.plug import implementation, program
@@ -24,6 +25,7 @@ from spec.attention.simplify import WAYS, twists
 from spec.attention.truth import truth
 from spec.clause import Clause
 from spec.kind import ASKED, Counted, Kind, Problems
+from spec.mistake import Mistake
 
 TILED = (Capability.MASK, Capability.BIAS, Capability.CAUSAL, together(MASK, CAUSAL))
 IDLE = "that hides all keys from a query"
@@ -73,6 +75,12 @@ def words(record: Implementation, problem: Problem) -> list[str]:
     return [*found, IDLE] if hides else found
 
 
+def at_once(mistakes: Sequence[Mistake]) -> Implementation | None:
+    """Several mistakes as one record; None where they cannot be."""
+    made = program_of(mistakes)
+    return None if made is None else implementation(made, name=made.__name__, backend="numpy")
+
+
 def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counted | None:
     """The rows of a problem of section A: with gradients, where there are any."""
     differentiated = Capability.GRADIENTS in record.offers
@@ -107,6 +115,7 @@ KIND = Kind(
     telling=telling,
     precise=lambda dtype: square(dtype, D=5),
     similar=lambda _, record, problem: looks_like(record, problem),
+    at_once=at_once,
     calls=calls,
     words=words,
     asked=FUNCTIONS,

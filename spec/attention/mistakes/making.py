@@ -8,7 +8,8 @@
 What is decorated for the step "call" is given the right function and what that is given.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import Parameter, Signature
 from types import SimpleNamespace
@@ -20,7 +21,7 @@ from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.steps import Pass
 from spec.attention.options import PARAMETERS
-from spec.mistake import Steps
+from spec.mistake import Mistake, Steps
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -133,6 +134,24 @@ def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
     function = native(partial(steps.call, right))
     vars(function).update(_observers(spoils, steps) | observers)
     return function
+
+
+def at_once(mistakes: Sequence[Mistake]) -> Any:
+    """Attention with the steps of several mistakes; None where two of them replace the same one.
+
+    Nor are there such programs of mistakes that are no step of the output, or of its gradients.
+    """
+    steps = [step for one in mistakes for step in one.replaced]
+    usual = all(one.spoils in ("forward", "gradient") for one in mistakes)
+    if not usual or len({*steps}) < len(steps):
+        return None
+    first = {k: x for one in mistakes if one.spoils not in BESIDE for k, x in one.replaced.items()}
+    every = {k: x for one in mistakes for k, x in one.replaced.items()}
+    made = program(replace(RIGHT, **first), "forward")
+    if len(every) > len(first):
+        vars(made).update(vars(program(replace(RIGHT, **every), "gradient")))
+    made.__name__ = "_and_".join(one.name for one in mistakes)
+    return made
 
 
 def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.Decorator:

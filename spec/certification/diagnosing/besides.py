@@ -2,7 +2,8 @@
 
 Problems that are wrong anyway say nothing of a set inside of theirs. But where the answers are
 those of a known mistake, except on some set of problems, something else is wrong on that set. So
-the known mistake takes the place of the definition, and what departs from both is separated.
+the known mistake takes the place of the definition, and what departs from both is explained: by
+two known mistakes at once, if these answer all problems as the target does; else it is separated.
 """
 
 from collections.abc import Sequence
@@ -14,19 +15,21 @@ import numpy as np
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead, Row
 from spec.certification.diagnosing.search import CLEAR, Found, Search
-from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kind import Kind, alike
+from spec.mistake import Mistake
 from spec.notation import Array
 
 LOOKED = 12  # problems on which every known mistake is tried
 MANY = 100  # problems on which the likeliest are
 LIKELIEST = 5
 FEW = 5  # of them that are answered in either way; fewer may be chance
+TRIED = 3  # problems on which two mistakes at once are, before all others
 Failure = tuple[Clause, Violation] | None
+Failures = Sequence[tuple[Failure, Any]]  # how problems fail
 
 
 def found_besides(search: Search, found: Found) -> Found | None:
@@ -36,27 +39,42 @@ def found_besides(search: Search, found: Found) -> Found | None:
     if lead.drawn or cause.lens or not cause.problems[1] or len(several) > 1:
         return None
     rows = _wrong_inside(search, found)
-    problems = [row.problem for row in rows]
-    failures = [search.evidence.failure(lead, problem) for problem in problems]
+    failures = [(search.evidence.failure(lead, row.problem), row.problem) for row in rows]
     others = {
-        name: np.array([not _alike(kind, name, *x) for x in zip(failures, problems, strict=True)])
-        for name in _likeliest(search, lead, problems, failures)
+        name: np.array([not _alike(kind.subjects[name], *one) for one in failures])
+        for name in _likeliest(search, lead, failures)
     }
     name = min(others, key=lambda name: others[name].sum(), default="")
-    if not name or others[name].sum() < FEW or (~others[name]).sum() < FEW:
+    if not name or (~others[name]).sum() < FEW:
         return None
-    split, table = _split(search.evidence, rows, others[name])
-    if not split.columns:
+    mistake = kind.mistakes[name]
+    another = _at_once(kind, mistake, failures, others[name])
+    features = _declared(another) if another else _set_apart(search.evidence, rows, others[name])
+    if not features:
         return None
-    inside = table.inside(split)
-    both = [row.problem for row, x in zip(rows, inside & table.wrong, strict=True) if x]
-    second = replace(
-        cause,
-        features=tuple(search.evidence.names[i] for i in split.columns),
-        problems=(len(both), int(inside.sum())),
-        besides=kind.mistakes[name].line,
-    )
-    return Found(second, replace(lead, problem=both[0]), (*both,))
+    where = Bounds.of(kind, "", [replace(cause, features=features)])
+    inside = [(row, x) for row, x in zip(rows, others[name], strict=True)]
+    inside = [(row.problem, x) for row, x in inside if not lead.within(where, row.problem)]
+    both = [problem for problem, other in inside if other]
+    count, line = (len(both), len(inside)), another.line if another else ""
+    second = replace(cause, features=features, besides=mistake.line, problems=count)
+    return Found(second, replace(lead, problem=both[0]), (*both,), line)
+
+
+def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> Mistake | None:
+    """The known mistake that together with another one answers as the target does, everywhere."""
+    few = [one for one, x in zip(failures, other, strict=True) if x][:TRIED]
+    for another in kind.mistakes.values() if few else ():
+        record = kind.at_once((mistake, another)) if another.where else None
+        if record is not None and all(_alike(record, *one) for one in (*few, *failures)):
+            return another
+    return None
+
+
+def _declared(mistake: Mistake) -> tuple[str, ...]:
+    """The features of the problems that a mistake is wrong on."""
+    plain = " or " not in mistake.where and "(" not in mistake.where
+    return tuple(mistake.where.split(" and ")) if plain else (f"({mistake.where})",)
 
 
 def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
@@ -65,11 +83,11 @@ def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
     line: what is said of it; its name comes first.
     """
     failure = evidence.failure(lead, problem)
-    return _alike(evidence.kind, line.split(" ")[0], failure, problem)
+    return _alike(evidence.kind.subjects[line.split(" ")[0]], failure, problem)
 
 
-def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:
-    return failure is not None and alike(failure[1], failure[0], kind.subjects[name], problem)
+def _alike(record: Any, failure: Failure, problem: Any) -> bool:
+    return failure is not None and alike(failure[1], failure[0], record, problem)
 
 
 def _wrong_inside(search: Search, found: Found) -> list[Row]:
@@ -82,29 +100,28 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
     return [row for row in inside if lead.within(others, row.problem)][:MANY]
 
 
-def _likeliest(
-    search: Search, lead: Lead, problems: Sequence[Any], failures: Sequence[Failure]
-) -> list[str]:
+def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
     """The known mistakes that have the most of the wrong answers, of a few."""
-    kind, step = search.kind, 1 + len(problems) // LOOKED
-    few = [*zip(failures, problems, strict=True)][::step]
+    kind, few = search.kind, failures[:: 1 + len(failures) // LOOKED]
     count = {}
     for name, mistake in kind.mistakes.items():
         where = Bounds.of(kind, mistake.where)
         inside = (one for one in few if lead.within(where, one[1]))
-        count[name] = sum(_alike(kind, name, *one) for one in inside)
+        count[name] = sum(_alike(kind.subjects[name], *one) for one in inside)
     ranked = sorted(count, key=lambda name: -count[name])[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
 
 
-def _split(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[Split, Table]:
+def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[str, ...]:
     """The set of those answered in another way than by a known mistake; nothing, if there is none.
 
     Nearly all inside are, and nearly none outside.
     """
+    if other.sum() < FEW:
+        return ()
     said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
     table = Table(said, other, weight, rows)
     split = table.best(evidence.prices, np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
     clear = table.share(split) > CLEAR and other[outside].mean() < 1 - CLEAR
-    return (split if split.columns and clear else Split((), 0.0)), table
+    return tuple(evidence.names[i] for i in split.columns) if clear else ()

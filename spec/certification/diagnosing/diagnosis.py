@@ -99,14 +99,11 @@ def diagnosed(
         alone = [Bounds.of(kind, "", [found.cause]) for found in search.found]
         met = {item: _met(search, evidence, alone, item, x) for item, x in seen.items()}
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
-        causes = [_told(examiner, search, evidence, found) for found in search.found]
-    for place, cause in enumerate(causes):
-        items = [item for item, places in met.items() if place in places]
-        numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
-        causes[place] = replace(cause, clauses=(*numbers,), dtypes=(*dtypes,))
-    musts = (item for item in failing if clauses[item[0]].force == "must")
-    passed = passed and all(met[item] for item in musts)
-    return Diagnosis((*causes,), Region.outside(causes, request.where, passed), met, said)
+        causes = [_told(examiner, search, evidence, met, x) for x in enumerate(search.found)]
+    passed = passed and all(met[item] for item in failing if clauses[item[0]].force == "must")
+    # What was set apart inside of another cause is not taken out twice.
+    out = [x for x, found in zip(causes, search.found, strict=True) if not x.besides or found.line]
+    return Diagnosis((*causes,), Region.outside(out, request.where, passed), met, said)
 
 
 def _met(
@@ -128,8 +125,25 @@ def _met(
     return tuple(place for place, alone in enumerate(each) if not outside(alone))
 
 
-def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) -> Cause:
-    """The cause with its smallest counterexample, and what else fits it."""
+def _told(
+    examiner: Examiner,
+    search: Search,
+    evidence: Evidence,
+    met: Mapping[Item, Sequence[int]],
+    placed: tuple[int, Found],
+) -> Cause:
+    """The cause with what met it, its smallest counterexample, and what else fits it."""
+    place, found = placed
+    items = [item for item, places in met.items() if place in places]
+    numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
+    cause = replace(found.cause, clauses=(*numbers,), dtypes=(*dtypes,))
+    return replace(cause, counterexample=_smallest(examiner, search, evidence, found))
+
+
+def _smallest(
+    examiner: Examiner, search: Search, evidence: Evidence, found: Found
+) -> Counterexample | None:
+    """The smallest problem of a cause, and what else fits it."""
     cause, lead = found.cause, found.lead
     alone = Bounds.of(search.kind, "", [cause])
     beside = [x.cause for x in search.found if x is not found and not cause.besides]
@@ -144,15 +158,15 @@ def _told(examiner: Examiner, search: Search, evidence: Evidence, found: Found) 
     rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
     start = next((row.problem for row in rows if row is not None and keeps(row)), None)
     if start is None:
-        return cause
+        return None
     lead = replace(lead, problem=start)
     problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
     problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
     broke = evidence.failure(lead, problem)
     if broke is None:
-        return cause
+        return None
     example = examiner.shown(broke[0], problem.dtype, problem, str(broke[1]), done)
-    return replace(cause, counterexample=_likened(search, evidence, found, example, alone))
+    return _likened(search, evidence, found, example, alone)
 
 
 def _likened(
@@ -160,6 +174,8 @@ def _likened(
 ) -> Counterexample:
     """The counterexample with the known mistakes that fail just where the target does."""
     lead = found.lead
+    if found.line:
+        return replace(example, looks_like=(found.line,))
     rows = evidence.draws(lead)
     wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
     right = [r for r in rows if not r.how][:ALIKE]

@@ -35,11 +35,15 @@ DOWN = 300  # problems at most on the way to a smaller one
 
 @dataclass(frozen=True)
 class Found:
-    """A cause, the failure that it was found by, on a smaller problem, and others like it."""
+    """A cause, the failure that it was found by, on a smaller problem, and others like it.
+
+    line: about the known mistake that it is, where that was seen together with another.
+    """
 
     cause: Cause
     lead: Lead
     others: tuple[Any, ...] = ()
+    line: str = ""
 
 
 class Search:
