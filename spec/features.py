@@ -80,12 +80,14 @@ class Vocabulary:
 
     words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
     frequent: words that hold of so many problems that they have to explain more to be named.
+    positive: words that may explain something, while that they do not hold explains nothing.
     """
 
     words: Mapping[str, Feature]
     letters: str
     pairs: tuple[tuple[str, str], ...] = ()
     frequent: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
 
     def test(self, atom: str) -> Test:
         """What a word or a comparison says. Raises ValueError: neither of them."""
@@ -128,7 +130,7 @@ class Vocabulary:
         often, as that something is absent, has to explain more.
         """
         found = {word: 8.0 if word in self.frequent else 4.0 for word in self.words}
-        found |= {negated(word): 6.0 for word in self.words if word not in self.frequent}
+        found |= {negated(word): 6.0 for word in self.words if word not in self.positive}
         for one, other in self.pairs:
             found |= {f"{one} {sign} {other}": 5.0 for sign in ("<", ">", "!=")}
             found[f"{one} = {other}"] = 6.0

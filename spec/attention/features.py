@@ -193,4 +193,6 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, frequent=("an axis of one",))
+FREQUENT = ("an axis of one",)
+POSITIVE = (*FREQUENT, "views", "strided memory", "expanded memory")
+VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, FREQUENT, POSITIVE)

@@ -11,7 +11,7 @@ import pytest
 
 from spec import CLAUSES, about, certify
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import RIGHT, program
+from spec.attention.mistakes.making import RIGHT, at_once, program
 from spec.backends import Unsuitable
 from spec.certification.ledger.certificate import Certificate, loaded
 from spec.kinds import KINDS
@@ -188,6 +188,25 @@ def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
     assert certificate.region.sentence == "M <= 1"
     one = certify(MISTAKES["scales_twice"].target, clauses=("A", "C"), **QUICK)
     assert len(one.causes) == 1
+
+
+def test_two_known_mistakes_are_named_where_one_of_them_is_everywhere() -> None:
+    """Together they answer as the target does, each alone does not."""
+    both = at_once([MISTAKES[x] for x in ("sees_one_key_ahead", "drops_the_lightest_key")])
+    certificate = certify(both, clauses=("A", "C"), **QUICK)
+    first, second = certificate.causes
+    assert first.features == ("M > 1",)
+    assert second.features == ("causal", "M > 1")
+    assert second.besides.startswith("drops_the_lightest_key (")
+    assert second.counterexample is not None
+    (line,) = second.counterexample.looks_like
+    assert line.startswith("sees_one_key_ahead (")
+    assert certificate.region.sentence == "M <= 1"
+
+
+def test_mistakes_of_one_step_are_not_at_once() -> None:
+    assert at_once([MISTAKES["scales_twice"], MISTAKES["scales_by_key_count"]]) is None
+    assert at_once([MISTAKES["scales_twice"], MISTAKES["squeezes_axes_of_one"]]) is None
 
 
 def test_a_fault_of_chance_is_one_cause_however_many_clauses_see_it() -> None:

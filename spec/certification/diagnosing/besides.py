@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.leads import Lead, Row
-from spec.certification.diagnosing.search import CLEAR, Found, Search
+from spec.certification.diagnosing.leads import Found, Lead, Row
+from spec.certification.diagnosing.search import CLEAR, Search
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause

@@ -9,10 +9,10 @@ import numpy as np
 from spec.certification.diagnosing.besides import does_as, found_besides
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format
-from spec.certification.diagnosing.leads import Row
+from spec.certification.diagnosing.leads import Found, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Each, Outside, one_by_one
-from spec.certification.diagnosing.search import Found, Search
+from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Region

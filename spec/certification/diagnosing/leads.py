@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.cause import Cause
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Array
@@ -59,6 +60,25 @@ class Row:
     asked: str
     said: Array = field(repr=False)
     weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cause, the failure that it was found by, on a smaller problem, and others like it.
+
+    line: about the known mistake that it is, where that was seen together with another.
+    """
+
+    cause: Cause
+    lead: Lead
+    others: tuple[Any, ...] = ()
+    line: str = ""
+
+    def within(self, cause: Cause) -> bool:
+        """Whether all that was found is said by another cause, which has fewer features."""
+        said = {*self.cause.set} >= {*cause.set} and self.cause.asked == cause.asked
+        alike = not cause.drawn and not self.cause.lens and self.cause.failure == cause.failure
+        return said and alike
 
 
 def how_it_breaks(violation: Violation) -> str:

@@ -7,14 +7,14 @@ longer trip over the first, and when all of them hold outside, what is left is t
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spec.certification.diagnosing.evidence import GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import IN_BITS, Lead, Row
+from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Each, Outside, one_by_one
 from spec.certification.diagnosing.separating import Columns, Split
@@ -31,19 +31,6 @@ RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 MOST = 6  # causes: who has more is better told which they are by mending the first
 DOWN = 300  # problems at most on the way to a smaller one
-
-
-@dataclass(frozen=True)
-class Found:
-    """A cause, the failure that it was found by, on a smaller problem, and others like it.
-
-    line: about the known mistake that it is, where that was seen together with another.
-    """
-
-    cause: Cause
-    lead: Lead
-    others: tuple[Any, ...] = ()
-    line: str = ""
 
 
 class Search:
@@ -118,14 +105,10 @@ class Search:
         same = [x for x in kin if x.lead.key == lead.key]
         if len(kin) > len(same) and self._are_one(lead, kin, having):
             return
-        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
-        one, free = self._shared(every, having), every.first(self.prices, having)
-        if lead.drawn and self._joins(lead, every, free):
+        if self._is_one_with(lead, same, having):
             return
-        firsts = [self._columns(x) for x in same] or [free.columns]
-        # No answer is wrong by itself where a clause is: of that, one set says enough.
-        if (lead.drawn and same) or self._is_one(one, free, every, firsts):
-            self._add(lead, one, every, others)
+        # What is not one with all of them may be with one.
+        if len(same) > 1 and any(self._is_one_with(lead, [x], having) for x in same):
             return
         alone = self._table(
             lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
@@ -133,6 +116,19 @@ class Search:
         one, free = self._shared(alone, having), alone.first(self.prices, having)
         fair = self._is_one(one, free, alone, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
+
+    def _is_one_with(self, lead: Lead, same: Sequence[Found], having: Array) -> bool:
+        """Whether one cause is found for what fails alike: in place of these, if there are some."""
+        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
+        one, free = self._shared(every, having), every.first(self.prices, having)
+        if lead.drawn and self._joins(lead, every, free):
+            return True
+        firsts = [self._columns(x) for x in same] or [free.columns]
+        # No answer is wrong by itself where a clause is: of that, one set says enough.
+        found = (lead.drawn and bool(same)) or self._is_one(one, free, every, firsts)
+        if found:
+            self._add(lead, one, every, others)
+        return found
 
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
         """Whether what others see of the same function is one cause with this."""
@@ -225,7 +221,7 @@ class Search:
         both = inside & table.wrong
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
         cause = replace(cause, lens=self._mended(lead, wrong))
-        wider = [x for x in others if not _within(x, cause)]
+        wider = [x for x in others if not x.within(cause)]
         self.found = [*wider, Found(cause, lead, (*wrong,))]
         self.bounds = self._without(self.found)
 
@@ -242,11 +238,3 @@ class Search:
         """Where nothing of what was found is in the way; what a lens mends is not."""
         causes = [x.cause for x in found if not x.cause.lens]
         return Bounds.of(self.kind, self.bounds.where, causes)
-
-
-def _within(found: Found, cause: Cause) -> bool:
-    """Whether all that was found is said by a cause that has fewer features."""
-    said = {*found.cause.set} >= {*cause.set} and found.cause.asked == cause.asked
-    return (
-        said and not cause.drawn and not found.cause.lens and found.cause.failure == cause.failure
-    )

@@ -98,7 +98,8 @@ class Region:
     @staticmethod
     def outside(causes: Sequence[Cause], where: str, passed: bool) -> "Region":
         """What is left of where a target was to be judged."""
-        told = tuple(cause.set for cause in causes if cause.set)
+        sets = [cause.set for cause in causes if cause.set]
+        told = tuple(x for x in sets if not any({*y} < {*x} for y in sets))
         parts = [f"({where})" if " or " in where else where] if where else []
         parts += [_not(features) for features in dict.fromkeys(told)]
         everywhere = [cause for cause in causes if not cause.set]
