@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.besides import does_as, found_besides
-from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.evidence import Each, Evidence, one_by_one
 from spec.certification.diagnosing.experiments import in_format
 from spec.certification.diagnosing.leads import Found, Row
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.outside import Each, Outside, one_by_one
+from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
@@ -81,16 +81,16 @@ def diagnosed(
 ) -> Diagnosis:
     """Why the items that were violated are. failing: in reading order. grades: those granted.
 
-    each: who has them tried outside of the causes.
+    each: who has many problems tried.
     """
     profile, request = examiner.request.thoroughness, examiner.request
     kind = kind_of(examiner.raw.about)
     clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
     subjects, bounds = examiner.probed.by_dtype, examiner.bounds
-    evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name)
+    evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
     start = Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
     with np.errstate(all="ignore"):
-        search = Search(start, profile.diagnosis, Mending(examiner), each)
+        search = Search(start, profile.diagnosis, Mending(examiner))
         passed = search.run(failing)
         besides = [found_besides(search, found) for found in search.found]
         search.found += [found for found in besides if found is not None]

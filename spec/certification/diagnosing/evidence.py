@@ -7,9 +7,10 @@ few problems are drawn.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,12 +34,30 @@ GOES = "an answer comes and goes"
 MADE = 0.3
 TIMES = 8  # that a problem is put again
 
+Put = TypeVar("Put")
+Told = TypeVar("Told")
+
+
+class Each(Protocol):
+    """Has a function tried on many things, one by one or side by side: what it says, in order."""
+
+    def __call__(
+        self, function: Callable[[Put], Told], things: Sequence[Put], /
+    ) -> Generator[Told, None, None]: ...
+
+
+def one_by_one(
+    function: Callable[[Put], Told], things: Sequence[Put]
+) -> Generator[Told, None, None]:
+    """What a function says, found when it is asked for."""
+    yield from map(function, things)
+
 
 class Evidence:
     """What is known of a target's answers, format by format.
 
     subjects: the target by format. grades: of rounding, that are granted. bounds: where it is to
-    be judged at all. each: how many problems are drawn in a format.
+    be judged at all. count: how many problems are drawn in a format. each: who tries many things.
     """
 
     def __init__(
@@ -47,11 +66,12 @@ class Evidence:
         subjects: Mapping[str, Subject],
         grades: Mapping[str, Grade],
         bounds: Bounds,
-        each: int,
+        count: int,
         reach: Reach,
+        each: Each = one_by_one,
     ) -> None:
         self.kind, self.subjects, self.grades = kind, subjects, grades
-        self.bounds, self.each, self.reach = bounds, each, reach
+        self.bounds, self.count, self.reach, self.each = bounds, count, reach, each
         self.truth = kind.truth()
         candidates = kind.features.candidates()
         self.names, self.prices = [*candidates], np.array([*candidates.values()])
@@ -61,7 +81,8 @@ class Evidence:
 
     def through(self, subjects: Mapping[str, Subject]) -> "Evidence":
         """What is known of the target seen through a lens: nothing yet, of the same problems."""
-        seen = Evidence(self.kind, subjects, self.grades, self.bounds, self.each, self.reach)
+        drawn = self.count, self.reach, self.each
+        seen = Evidence(self.kind, subjects, self.grades, self.bounds, *drawn)
         seen.problems = self.problems
         return seen
 
@@ -144,16 +165,22 @@ class Evidence:
         """Problems drawn in each format where the first clause of a lead quantifies."""
         key = tuple(clause.number for clause in lead.clauses)
         if key not in self.drawn:
-            self.drawn[key] = [*self._drawn(lead)]
+            first, formats = lead.clauses[0], self.subjects.items()
+            bound = [dtype for dtype, subject in formats if first.binds(subject)]
+            found = [problem for dtype in bound for problem in self._put(first, dtype)]
+            self.drawn[key] = self._rows(lead, found)
         return self.drawn[key]
 
-    def _drawn(self, lead: Lead) -> Iterator[Row]:
-        first = lead.clauses[0]
-        for dtype, subject in self.subjects.items():
-            for problem in self._put(first, dtype) if first.binds(subject) else ():
-                row = self.row(lead, problem)
-                if row is not None:
-                    yield row
+    def _rows(self, lead: Lead, problems: Sequence[Any]) -> list[Row]:
+        """Problems as rows, those that say something."""
+
+        def told(problem: Any) -> tuple[str, Any] | None:
+            row = self.row(lead, problem)
+            return None if row is None else (row.how, row.said)
+
+        with closing(self.each(told, problems)) as answers:
+            pairs = [*zip(problems, answers, strict=True)]
+        return [Row(x, answer[0], lead.key, answer[1]) for x, answer in pairs if answer]
 
     def _put(self, clause: Clause, dtype: str) -> list[Any]:
         """Problems drawn in a format where a clause quantifies."""
@@ -161,15 +188,13 @@ class Evidence:
         key = (clause.number, dtype, scope.answers, *sorted(scope.conventions.items()))
         if key not in self.problems:
             self.problems[key] = []
-            draw(clause, scope, self.each, ANOTHER, self.problems[key].append)
+            draw(clause, scope, self.count, ANOTHER, self.problems[key].append)
         return self.problems[key]
 
-    def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> Iterator[Row]:
+    def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> list[Row]:
         """A problem with one thing changed, in each way that there is, and in these lengths."""
-        for other in changed(self.kind, problem, (*self.subjects,), lengths):
-            row = self.row(lead, other)
-            if row is not None:
-                yield replace(row, weight=MADE)
+        others = [*changed(self.kind, problem, (*self.subjects,), lengths)]
+        return [replace(row, weight=MADE) for row in self._rows(lead, others)]
 
     def way_down(
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False

@@ -4,7 +4,7 @@ What breaks a clause is nearly always an answer that is wrong by itself, and the
 which is explained, not the clause that met it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,13 +21,6 @@ from spec.subject import Subject
 from spec.trial import broken
 
 Tried = tuple[bool, Any]  # whether an item holds outside, and what breaks it anywhere, if known
-Each = Callable[[Callable[[Item], Tried], Sequence[Item]], Iterator[Tried]]  # as `map` does
-
-
-def one_by_one(function: Callable[[Item], Tried], items: Sequence[Item]) -> Iterator[Tried]:
-    """The results of a function, in order, made when they are asked for."""
-    for item in items:
-        yield function(item)
 
 
 @dataclass(frozen=True)
@@ -54,12 +47,9 @@ class Outside:
         """What breaks an item here."""
         return self._lead(item, [])
 
-    def broken(self, items: Sequence[Item], each: Each, known: dict[Item, Any]) -> list[Item]:
-        """The items from the first on that is broken here.
-
-        each: who has them tried, one by one. known: is told what breaks them anywhere.
-        """
-        with closing(each(self._tried, items)) as outcomes:  # type: ignore[type-var]
+    def broken(self, items: Sequence[Item], known: dict[Item, Any]) -> list[Item]:
+        """The items from the first on that is broken here. known: is told what breaks any."""
+        with closing(self.evidence.each(self._tried, items)) as outcomes:
             for place, (holds, known[items[place]]) in enumerate(outcomes):
                 if not holds:
                     return [*items[place:]]

@@ -16,7 +16,7 @@ from spec.certification.diagnosing.evidence import GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
 from spec.certification.diagnosing.mending import Mending
-from spec.certification.diagnosing.outside import Each, Outside, one_by_one
+from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
 from spec.certification.diagnosing.table import Table, alike, distinct, empty
 from spec.certification.judging.bounds import Bounds
@@ -36,14 +36,12 @@ DOWN = 300  # problems at most on the way to a smaller one
 class Search:
     """The causes found so far, and what is known of the answers of a target.
 
-    start: what is judged, as yet without causes. each: who has clauses tried, one by one.
-    broken: a problem that breaks each item, outside of causes or not. deadline: of the search.
+    start: what is judged, as yet without causes. broken: a problem that breaks each item,
+    outside of causes or not. deadline: of the search.
     """
 
-    def __init__(
-        self, start: Outside, seconds: float, mending: Mending, each: Each = one_by_one
-    ) -> None:
-        self.start, self.each, self.mending = start, each, mending
+    def __init__(self, start: Outside, seconds: float, mending: Mending) -> None:
+        self.start, self.mending = start, mending
         self.evidence, self.bounds, self.kind = start.evidence, start.bounds, start.evidence.kind
         self.prices = start.evidence.prices
         self.found: list[Found] = []
@@ -61,7 +59,7 @@ class Search:
 
     def _explain(self, left: list[Item], later: list[Item] | None = None) -> bool:
         """Whether there was time. later: is told of clauses that no wrong answer breaks."""
-        while left := self.outside.broken(left, self.each, self.broken):
+        while left := self.outside.broken(left, self.broken):
             lead = self.outside.lead(left[0])
             if lead is None:  # it comes and goes
                 left = left[1:]

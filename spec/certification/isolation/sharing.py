@@ -5,7 +5,7 @@ import ctypes
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
 from spec.certification.isolation.copying import can_be_copied
@@ -15,7 +15,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_two(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+def in_two(
+    function: Callable[[Item], Result], items: Sequence[Item]
+) -> Generator[Result, None, None]:
     """The results of a function, in order: every second one is made by a copy of this process.
 
     Where a copy ends, for whatever reason, this process goes on by itself. It works alone from the
