@@ -20,7 +20,7 @@ Six chapters, each about one kind of subject, and all of one shape:
 Around them: the words that all share (`notation`, `subject`, `clause`, `comparison`, `trial`,
 `domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written`), `proving`, in which
 proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the register,
-and `certification`, the engine, which knows no kind.
+and `certification`, the engine, which knows no kind. `laws` has the clauses of all chapters.
 
     from spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
@@ -31,16 +31,15 @@ Where `spec` is somebody else's, all this is `attention_spec`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spec import attention, cache, dropout, feed_forward, layer, positions
-from spec.attention.notation import Gradients, Problem
-from spec.attention.record import Implementation
-from spec.clause import Clause, clauses_of
-from spec.comparison import Violation
-
 if TYPE_CHECKING:
     from spec.attention.assertion import assert_attention
+    from spec.attention.notation import Gradients, Problem
+    from spec.attention.record import Implementation
     from spec.certification import certify, parametrize_with_clauses, rerun
     from spec.certification.target.loading import record
+    from spec.clause import Clause
+    from spec.comparison import Violation
+    from spec.laws import CLAUSES, SECTIONS, about
 
 __all__ = [
     "CLAUSES",
@@ -58,27 +57,16 @@ __all__ = [
     "rerun",
 ]
 
-SECTIONS = (
-    *attention.SECTIONS,
-    *cache.SECTIONS,
-    *layer.SECTIONS,
-    *positions.SECTIONS,
-    *feed_forward.SECTIONS,
-    *dropout.SECTIONS,
-)
-CLAUSES = clauses_of(SECTIONS)
 DOORS = {
+    **dict.fromkeys(("CLAUSES", "SECTIONS", "about"), ".laws"),
+    **dict.fromkeys(("Gradients", "Problem"), ".attention.notation"),
+    **dict.fromkeys(("certify", "parametrize_with_clauses", "rerun"), ".certification"),
+    "Clause": ".clause",
+    "Implementation": ".attention.record",
+    "Violation": ".comparison",
     "assert_attention": ".attention.assertion",
-    "certify": ".certification",
-    "parametrize_with_clauses": ".certification",
     "record": ".certification.target.loading",
-    "rerun": ".certification",
 }
-
-
-def about(kind: str) -> dict[str, Clause]:
-    """The clauses about one kind of subject, by number: "attention", "layer", "cache", ..."""
-    return {number: clause for number, clause in CLAUSES.items() if clause.about == kind}
 
 
 def __getattr__(name: str) -> Any:

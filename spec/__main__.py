@@ -2,7 +2,20 @@
 
 import sys
 
-from .certification.command_line import main  # whatever this package is called
+from .certification.starting import ahead, dismiss  # whatever this package is called
+
+
+def main() -> int:
+    """Run the command line, while the process that it will need is on its way."""
+    if sys.argv[1:2] == ["certify"] and not {"-h", "--help"} & {*sys.argv}:
+        ahead()
+    try:
+        from .certification.command_line import main as run
+
+        return run()
+    finally:
+        dismiss()
+
 
 if __name__ == "__main__":
     sys.exit(main())

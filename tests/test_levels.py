@@ -26,8 +26,10 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("spec.attention",),
     ("spec.positions",),
     CHAPTERS[:-1],
+    ("spec.laws",),
     ("spec",),  # the table of contents
     ("spec.kinds",),
+    (f"{ENGINE}.starting",),
     (f"{ENGINE}.settings",),
     (f"{ENGINE}.target",),
     (f"{ENGINE}.explaining",),

@@ -12,6 +12,17 @@ in words (`options`), or written in a repository (`repository`), where `several`
 What differs from kind to kind is asked of `spec.kind.Kind`.
 """
 
-from spec.certification.doors import certify, parametrize_with_clauses, rerun
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spec.certification.doors import certify, parametrize_with_clauses, rerun
 
 __all__ = ["certify", "parametrize_with_clauses", "rerun"]
+
+
+def __getattr__(name: str) -> Any:
+    """The doors, opened when they are used: the first process is started before all else."""
+    if name in __all__:
+        return getattr(import_module(".doors", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

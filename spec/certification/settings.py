@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends import NAMES, Unsuitable
+from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
 
-NAME = __name__.partition(".")[0]  # `spec`, or `attention_spec` where another is called so
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 

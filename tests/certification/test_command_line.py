@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
 from spec import CLAUSES
+from spec.certification.starting import started
 from tests.shell import FEW, certify, run
 
 
@@ -173,3 +176,19 @@ def test_pytest_says_what_is_wrong_with_a_target():
     done = run("--implementation", "tests.targets:two", "-q", program=("-m", "pytest"))
     assert done.returncode != 0
     assert "takes at least 3" in done.stdout + done.stderr
+
+
+def test_who_only_asks_for_help_starts_nobody():
+    """The first worker is started before anything is known of the request."""
+    program = "import sys; sys.argv[1:] = ['certify', '--help']; import spec.__main__ as m\n"
+    program += "import spec.certification.starting as s\n"
+    program += "try: m.main()\nexcept SystemExit: print(len(s._ahead))"
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0"
+
+
+def test_a_worker_that_nobody_wants_ends_by_itself():
+    process = started()
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0

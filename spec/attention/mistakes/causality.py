@@ -116,7 +116,12 @@ def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Sizes) 
     return mask, causal and mask is None
 
 
-@wrong("heed", incident="I05", citation="pytorch/pytorch#131254", where="causal and a mask")
+@wrong(
+    "heed",
+    incident="I05",
+    citation="pytorch/pytorch#131254",
+    where="causal and a mask and a hidden key",
+)
 def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
     """Takes `is_causal` for a description of the mask, which it then need not read."""
     return (None if causal else mask), causal

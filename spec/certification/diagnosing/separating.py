@@ -21,6 +21,7 @@ from spec.notation import Array
 
 MOST = 3  # features of a conjunction
 LITTLE = 0.03  # of what lies inside: a feature that sets no more apart is not worth its word
+PART = 1 / 3  # of what a feature leaves out is wrong: then it leaves out too much
 BEAM = 40  # conjunctions that are made longer
 Columns = tuple[int, ...]  # the places of some
 
@@ -81,19 +82,26 @@ def worth(columns: Columns, table: Array, wrong: Array, weight: Array, cost: Arr
 def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Columns:
     """A conjunction without the features that hardly anything which is right hangs on.
 
-    One of them stays: that nothing is right anywhere is another thing to say.
+    Nor with one that leaves out what is wrong as well. One of them stays: that nothing is right
+    anywhere is another thing to say.
     """
 
-    def share(left: Columns) -> float:
-        inside = weight * table[:, list(left)].all(axis=1)
-        return float(inside @ wrong / max(inside.sum(), 1e-9))
+    def inside(left: Columns) -> Array:
+        return np.asarray(table[:, list(left)].all(axis=1))
+
+    def share(rows: Array) -> float:
+        return float((weight * rows) @ wrong / max((weight * rows).sum(), 1e-9))
+
+    def needless(left: Columns) -> bool:
+        rows, before = inside(left), inside(columns)
+        return share(rows) > share(before) - LITTLE or share(rows & ~before) > PART
 
     while len(columns) > 1:
         fewer = [columns[:place] + columns[place + 1 :] for place in range(len(columns))]
-        widest = max(fewer, key=share)
-        if share(widest) < share(columns) - LITTLE:
+        found = [left for left in fewer if needless(left)]
+        if not found:
             break
-        columns = widest
+        columns = max(found, key=lambda left: share(inside(left)))
     return columns
 
 

@@ -8,7 +8,8 @@ found, it says so and runs the clause. It exits with 1 as long as the failure is
 
 from typing import Any
 
-from spec.certification.settings import MULTIPLES, NAME, Request
+from spec.certification.settings import MULTIPLES, Request
+from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Subject

@@ -5,8 +5,7 @@ its own, over what was asked before: to tell it through a pipe would take severa
 """
 
 import mmap
-import tempfile
-from typing import Any
+from typing import IO, Any
 
 from spec.kinds import kind_of
 from spec.subject import posed
@@ -17,14 +16,12 @@ PLACES = 1024  # more children than are at work at the same time
 
 
 class Asked:
-    """The memory. handle: of the file that it is, if who started this process has made one."""
+    """The memory, which is a file that a parent shares with its children."""
 
-    def __init__(self, handle: int | None = None) -> None:
-        self._file = tempfile.TemporaryFile() if handle is None else open(handle, "r+b")  # noqa: SIM115
-        if handle is None:
-            self._file.truncate(SIZE * PLACES)
-        self._shared = mmap.mmap(self._file.fileno(), SIZE * PLACES)
-        self.fileno, self.close = self._file.fileno, self._file.close
+    def __init__(self, file: IO[bytes]) -> None:
+        file.truncate(SIZE * PLACES)
+        self._shared = mmap.mmap(file.fileno(), SIZE * PLACES)
+        self.fileno, self.close = file.fileno, file.close
 
     def note(self, place: int, about: str, function: str, asked: Any) -> None:
         """Write down that a function of a record is about to be called."""

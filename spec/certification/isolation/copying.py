@@ -19,9 +19,9 @@ from typing import TextIO
 
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.printed import Printed
-from spec.certification.settings import NAME, Request
+from spec.certification.settings import Request
+from spec.certification.starting import started, taken
 
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 GRACE = 5.0  # seconds
 LINE = 32  # bytes: a number
 
@@ -139,15 +139,10 @@ class Stock:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.copies = False  # until the first is known to take orders
-        self.asked = Asked() if os.name == "posix" else None
         self.printed = Printed()
-        self.orders: socket.socket | None = None
-        theirs: socket.socket | None = None
-        if sys.platform == "linux":
-            self.orders, theirs = socket.socketpair()
-        self.first = self._started(theirs)
-        if theirs is not None:
-            theirs.close()
+        one = taken()
+        self.asked = None if one.shared is None else Asked(one.shared)
+        self.first, self.orders = self._told(one.process), one.orders
 
     def another(self) -> Process:
         """One more process, in which the target is loaded, or will be before all else."""
@@ -156,7 +151,8 @@ class Stock:
                 return Copy(self.orders)
             except OSError:  # a target may end whom it pleases
                 self.copies = False
-        return self._started()
+        handles = [] if self.asked is None else [self.asked.fileno()]
+        return self._told(started(*handles))
 
     def end(self) -> None:
         """Take no more of them."""
@@ -165,27 +161,10 @@ class Stock:
             if shared is not None:
                 shared.close()
 
-    def _started(self, orders: socket.socket | None = None) -> subprocess.Popen[str]:
-        environment = {
-            **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        }
-        handles = [x.fileno() for x in (self.asked, orders) if x is not None]
-        # By import, for what `-m` runs is in no package of ours; -P: see `attention_spec`; and
-        # -u: what is printed is not lost with the process.
-        command = f"from {NAME}.certification.isolation.worker import main; main()"
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-u", "-c", command, *map(str, handles)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            text=True,
-            encoding="utf-8",
-            pass_fds=handles,
-        )
+    def _told(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+        """A process that knows what is requested."""
         assert process.stdin is not None
-        process.stdin.write(json.dumps(self.request.to_json()) + "\n")
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # one that is gone is noticed by its silence
+            process.stdin.write(json.dumps(self.request.to_json()) + "\n")
+            process.stdin.flush()
         return process

@@ -72,7 +72,10 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the parent
         signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
     asked, told = _private_channels()
-    request = Request.from_json(json.loads(asked.readline()))
+    line = asked.readline()
+    if not line:  # nobody wants this process after all
+        return
+    request = Request.from_json(json.loads(line))
     gc.disable()  # to import makes no garbage
     notes, orders = _handles()
     try:
@@ -137,7 +140,7 @@ def _imported(target: str) -> Any:
 def _handles() -> tuple[Asked | None, socket.socket | None]:
     """Where what is asked is written down, and who orders copies, if there are such."""
     handles = [int(word) for word in sys.argv[1:]]
-    notes = Asked(handles[0]) if handles else None
+    notes = Asked(open(handles[0], "r+b")) if handles else None  # noqa: SIM115
     return notes, socket.socket(fileno=handles[1]) if len(handles) > 1 else None
 
 

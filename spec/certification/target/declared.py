@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spec.backends.library import Unsuitable, first_line
-from spec.certification.settings import NAME
+from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
 
