@@ -26,6 +26,7 @@ import numpy as np
 
 from spec import certify
 from spec.attention.mistakes.making import at_once
+from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import draw
 from spec.certification.judging.judging import scope_for
@@ -119,10 +120,14 @@ def shown(certificate: Certificate) -> Iterator[bool]:
 
 def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str, ...]) -> Told:
     """What is said of these mistakes."""
-    certificate = certify(target, about=kind.about, profile="quick", dtypes=dtypes)
+    names = [mistake.name for mistake in mistakes]
+    try:
+        certificate = certify(target, about=kind.about, profile="quick", dtypes=dtypes)
+    except Unsuitable as reason:  # the very form of its answers is wrong
+        return Told(names, [str(reason)], [True] * len(names), 1, 0, "nowhere", ())
     causes = certificate.causes
     return Told(
-        [mistake.name for mistake in mistakes],
+        names,
         [cause.sentence for cause in causes],
         [any(is_that(kind, m, x) or is_named(m, x) for x in causes) for m in mistakes],
         len(str(certificate).splitlines()),

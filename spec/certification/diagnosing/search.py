@@ -18,13 +18,12 @@ from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
-from spec.certification.diagnosing.table import Table, alike, distinct, empty
+from spec.certification.diagnosing.table import COVERED, Table, alike, distinct, empty
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.plan import Item
 from spec.notation import Array
 
-COVERED = 0.99  # the share of what is wrong that one cause for all has to cover
 ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
 PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
@@ -103,10 +102,7 @@ class Search:
         same = [x for x in kin if x.lead.key == lead.key]
         if len(kin) > len(same) and self._are_one(lead, kin, having):
             return
-        if self._is_one_with(lead, same, having):
-            return
-        # What is not one with all of them may be with one.
-        if len(same) > 1 and any(self._is_one_with(lead, [x], having) for x in same):
+        if self._is_one_with(lead, same, having) or self._are_few(lead, same):
             return
         alone = self._table(
             lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
@@ -127,6 +123,17 @@ class Search:
         if found:
             self._add(lead, one, every, others)
         return found
+
+    def _are_few(self, lead: Lead, same: Sequence[Found]) -> bool:
+        """Whether all that fails alike is told anew by no more causes than there are by now."""
+        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
+        told = every.told(len(same), self.prices)
+        for split, table in told:
+            inside = table.inside(split) & table.wrong
+            first = next(row for row, x in zip(table.rows, inside, strict=True) if x)
+            self._add(replace(lead, problem=first.problem, how=first.how), split, table, others)
+            others = self.found
+        return bool(told)
 
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
         """Whether what others see of the same function is one cause with this."""

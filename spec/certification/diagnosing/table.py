@@ -1,5 +1,6 @@
 """Rows as arrays, of those that are compared, and what a clause asks for."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from spec.subject import Subject, posed
 from spec.trial import broken
 from spec.written import sizes
 
+COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
+MAINLY = 0.7  # of what lies inside is wrong: then one of several is good enough
 TRIED = 8  # conjunctions, for what they leave to another one
 
 
@@ -52,6 +55,35 @@ class Table:
         rest = (self.outside(split).best(prices) for split in found)
         worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
         return found[int(np.argmax(worth))]
+
+    def told(self, most: int, prices: Array) -> Sequence[tuple[Split, "Table"]]:
+        """The fewest conjunctions in which nearly all lies that is wrong, and little else.
+
+        Two at least, and each with the rows that those before it leave; none, if it takes more
+        than `most`.
+        """
+        counts = itertools.product(range(2, most + 1), (False, True))
+        ways = ([*self._covered(count, prices, short)] for count, short in counts)
+        return next((way for way in ways if self._is_told(way)), ())
+
+    def _covered(self, count: int, prices: Array, short: bool) -> Iterator[tuple[Split, "Table"]]:
+        """So many conjunctions, each the best for what those before it leave, and that.
+
+        short: each without what hardly anything hangs on, before what it leaves is looked at.
+        """
+        left, every = self, np.full(len(prices), True)
+        for _ in range(count):
+            split = left.first(prices, every)
+            split = left.shorter(split) if short else split
+            yield split, left
+            left = left.outside(split)
+
+    def _is_told(self, way: Sequence[tuple[Split, "Table"]]) -> bool:
+        split, table = way[-1]
+        left = table.outside(split)
+        least = (1 - COVERED) * float(self.weight @ self.wrong)
+        clear = all(table.share(split) > MAINLY for split, table in way)
+        return clear and float(left.weight @ left.wrong) < least
 
     def shorter(self, split: Split) -> Split:
         """A conjunction without the features that hardly anything hangs on."""
