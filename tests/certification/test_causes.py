@@ -190,6 +190,36 @@ def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
     assert len(one.causes) == 1
 
 
+def one_head(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Attention without any option."""
+    s = q @ k.swapaxes(-1, -2) / np.sqrt(q.dtype.type(q.shape[-1]))
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ v
+
+
+def keys_first(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return one_head(b, a, c)
+
+
+def values_second(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return one_head(a, c, b)
+
+
+@pytest.mark.parametrize(
+    ("target", "lens"),
+    [
+        (keys_first, "right if query and key change places"),
+        (values_second, "right if key and value change places"),
+        (MISTAKES["leaves_scores_unscaled"].target, "right if the scale is given, 1 / sqrt(D)"),
+        (MISTAKES["scales_twice"].target, ""),
+        (MISTAKES["swaps_queries_and_keys"].target, ""),  # only where lengths are equal
+    ],
+)
+def test_what_mends_it_is_told(target, lens):
+    (cause,) = certify(target, clauses=("A", "B"), **QUICK).causes
+    assert cause.lens == lens
+
+
 def test_two_known_mistakes_are_named_where_one_of_them_is_everywhere() -> None:
     """Together they answer as the target does, each alone does not."""
     both = at_once([MISTAKES[x] for x in ("sees_one_key_ahead", "drops_the_lightest_key")])

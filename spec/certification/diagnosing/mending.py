@@ -17,7 +17,7 @@ from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
 from spec.subject import Subject
 
-MENDED = 12  # problems that a lens has to mend, all of them
+MENDED = 12  # problems that a lens has to mend, and others that it has to leave right
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,20 @@ class Mending:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
 
     def right(
-        self, evidence: Evidence, lead: Lead, wrong: Sequence[Any]
+        self, evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]
     ) -> tuple[str, "Mending", Evidence] | None:
-        """The lens through which what is wrong is right, in words, and what is seen through it."""
+        """The lens through which what is wrong is right, in words, and what is seen through it.
+
+        right: what is so anyway, and stays it.
+        """
+        few = [x for several in (wrong, right) for x in several[:: 1 + len(several) // MENDED]]
         for words, mending in self.others():
             subjects = mending.subjects()
             if subjects is None:
                 continue
             seen = evidence.through(subjects)
-            rows = [seen.row(lead, problem) for problem in wrong[:: 1 + len(wrong) // MENDED]]
-            if rows and all(row is not None and not row.how for row in rows):
+            rows = (seen.row(lead, problem) for problem in few)
+            if wrong and all(row is not None and not row.how for row in rows):
                 return words, mending, seen
         return None
 

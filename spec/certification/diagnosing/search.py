@@ -225,14 +225,15 @@ class Search:
         )
         both = inside & table.wrong
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
-        cause = replace(cause, lens=self._mended(lead, wrong))
+        right = [row.problem for row, x in zip(table.rows, table.wrong, strict=True) if not x]
+        cause = replace(cause, lens=self._mended(lead, wrong, right))
         wider = [x for x in others if not x.within(cause)]
         self.found = [*wider, Found(cause, lead, (*wrong,))]
         self.bounds = self._without(self.found)
 
-    def _mended(self, lead: Lead, wrong: Sequence[Any]) -> str:
+    def _mended(self, lead: Lead, *known: Sequence[Any]) -> str:
         """The lens through which what is wrong is right, if there is one; all is then seen so."""
-        found = self.mending.right(self.evidence, lead, wrong)
+        found = self.mending.right(self.evidence, lead, *known)
         if found is None:
             return ""
         words, self.mending, self.evidence = found
