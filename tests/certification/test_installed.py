@@ -13,7 +13,7 @@ import pytest
 from tests import shell
 
 ROOT = Path(__file__).parent.parent.parent
-FOLDERS = ("spec", "attention_spec", "implementations", "oracles")
+FOLDERS = ("spec", "attention_spec")
 FILES = ("pytest_attention_spec.py", "pyproject.toml", "README.md", "LICENSE")
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 SCRIPT = (
@@ -98,6 +98,8 @@ def test_a_wheel_has_all_that_is_in_the_folders(site):
         return {str(p.relative_to(root)) for p in found if p.suffix in kinds}
 
     assert files(site) == files(ROOT) | {"spec/README.md", "spec/incidents.md"}
+    names = {path.name for path in site.iterdir() if path.suffix != ".dist-info"}
+    assert names == {*FOLDERS, "pytest_attention_spec.py"}
 
 
 def test_the_command_judges_where_nothing_else_is(run, tmp_path):

@@ -56,25 +56,31 @@ def swapped(one: str, other: str, wrapped: Wrapped) -> Function:
 
 
 def _in_order(wrapped: Wrapped, arrays: Sequence[Any], options: Mapping[str, Any]) -> list[Any]:
-    """The query, the key and the value, however they are given."""
-    left = iter(arrays)
-    return [next(left) if name is None else options[name] for name in wrapped.signature.arrays]
+    """The query, the key and the value, however they are given, and behind what else."""
+    left, names = iter(arrays), wrapped.signature.arrays
+    return [next(left) if name is None else options[name] for name in names][-len(INPUTS) :]
 
 
-def through(lens: Lens, raw: Implementation) -> Implementation | None:
-    """The record seen through a lens, if it can be."""
-    wrapped = behind(raw.forward, Wrapped)
-    function = None if wrapped is None else lens(wrapped)
-    if wrapped is None or function is None:
+def through(lens: Lens, raw: Implementation, beside: bool = False) -> Implementation | None:
+    """The record seen through a lens, if it can be.
+
+    beside: so are functions beside the one that is called, as its own gradients.
+    """
+    known = {name: behind(f, Wrapped) for name, f in raw.offered.items()}
+    called = known["forward"]
+    if called is None:
         return None
-    own = {n: (f, behind(f, Wrapped)) for n, f in raw.offered.items()}
-    same = {n: f for n, (f, x) in own.items() if x and x.function == wrapped.function}
-    return raw.but(**{name: anew(f, function=function) for name, f in same.items()})
+    seen = {n: x for n, x in known.items() if x and (beside or x.function == called.function)}
+    functions = {name: lens(x) for name, x in seen.items()}
+    if functions["forward"] is None:
+        return None
+    changed = {n: anew(raw.offered[n], function=f) for n, f in functions.items() if f is not None}
+    return raw.but(**changed)
 
 
 LENSES: Mapping[str, Callable[[Implementation], Implementation | None]] = {
     "the output is cast to the dtype of the queries": partial(through, cast),
-    "the scale is given, 1 / sqrt(D)": partial(through, scaled),
+    "the scale is given, 1 / sqrt(D)": partial(through, scaled, beside=True),
     "query and key change places": partial(through, partial(swapped, "q", "k")),
     "key and value change places": partial(through, partial(swapped, "k", "v")),
 }

@@ -1,0 +1,65 @@
+"""The measurement of how faults are told is itself held to what it says."""
+
+from dataclasses import replace
+
+import pytest
+
+from spec.certification.judging.cause import Cause
+from spec.kinds import KINDS
+from tests.faults import figures, is_that, told
+
+CACHE = KINDS["cache"]
+FORK = CACHE.mistakes["branches_into_itself"]
+
+
+@pytest.fixture(scope="module")
+def fork():
+    return told(CACHE, [FORK], FORK.target, ("float64", "float32"))
+
+
+def test_a_mistake_that_is_told_as_it_declares_itself(fork):
+    assert fork.names == ["branches_into_itself"]
+    assert fork.sentences == ["wherever it is asked, a fork is wrong"]
+    assert (fork.known, fork.fresh, fork.shown) == ([True], "holds", [True])
+    assert fork.lines <= 60
+    assert fork.letters <= 200_000
+
+
+def test_what_is_no_such_function_is_told_in_a_line():
+    attention = KINDS["attention"]
+    mistake = attention.mistakes["returns_length_before_heads"]
+    found = told(attention, [mistake], mistake.target, ("float64", "float32"))
+    (line,) = found.sentences
+    assert "is no attention function: the output has the wrong shape" in line
+    assert (found.lines, found.fresh) == (1, "nowhere")
+
+
+def test_a_cause_of_something_else_is_not_that_mistake():
+    cause = Cause((), "a fork", "is wrong")
+    assert is_that(CACHE, FORK, cause)
+    assert not is_that(CACHE, FORK, replace(cause, asked=""))
+    assert not is_that(CACHE, FORK, replace(cause, features=("N > 8",)))
+    attention, mistake = KINDS["attention"], KINDS["attention"].mistakes["sees_one_key_ahead"]
+    for features, there in ((("causal",), True), (("M > 1",), True), (("causal", "N > M"), False)):
+        assert is_that(attention, mistake, Cause(features, "", "is wrong")) is there
+    assert not is_that(attention, mistake, Cause((), "", "is wrong"))  # wider by two features
+
+
+def test_figures_are_of_all(fork):
+    other = replace_known(fork)
+    lines = [*figures([fork, other])]
+    assert "2 certificates, each of 1 at once" in lines
+    assert "as many causes: 1; more: 1" in lines
+    assert "at most 2 causes; all told: 1" in lines
+    assert "regions: 2; that hold on fresh problems: 1" in lines
+    assert "scripts: 2; that show their cause: 1" in lines
+
+
+def replace_known(fork):
+    """The same, told badly."""
+    return fork._replace(
+        sentences=["where N > 1, it is wrong", "and elsewhere"],
+        known=[False],
+        fresh="broken: C1 float64",
+        shown=[False],
+    )
