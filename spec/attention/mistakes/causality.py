@@ -158,7 +158,7 @@ def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, sizes: Sizes) 
     "heed",
     incident="I11",
     citation="huggingface/transformers#27114",
-    where="causal and a boolean mask",
+    where="causal and a boolean mask and an idle query",
 )
 def adds_the_lowest_number_for_each(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
     """Adds the lowest number for the mask, and again for causality, which makes -inf."""

@@ -18,7 +18,7 @@ from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
-from spec.certification.diagnosing.table import COVERED, Table, alike, distinct, empty
+from spec.certification.diagnosing.table import COVERED, MAINLY, Table, alike, distinct, empty
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.plan import Item
@@ -139,7 +139,9 @@ class Search:
         """Whether what others see of the same function is one cause with this."""
         every = self._every((*(x.lead for x in kin), lead), kin)
         one = self._shared(every, having)
-        if every.share(one) <= CLEAR:
+        # What a known cause is a part of need not be quite as clear.
+        wider = one.columns and any({*one.columns} < {*self._columns(x)} for x in kin)
+        if every.share(one) <= (MAINLY if wider else CLEAR):
             return False
         self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
         return True
