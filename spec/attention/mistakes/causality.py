@@ -147,7 +147,7 @@ def shows_what_both_hide(mask: Array | None, causal: bool, sizes: Sizes) -> Heed
     "heed",
     incident="I05",
     citation="microsoft/onnxruntime#14363",
-    where="causal and a boolean mask",
+    where="causal and a boolean mask and a key no penalty hides",
 )
 def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
     """Turns the mask and the causal bound into -1e4 each, and adds the two."""
