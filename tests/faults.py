@@ -24,13 +24,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec import certify
+from spec import CLAUSES, certify
 from spec.attention.mistakes.making import at_once
 from spec.backends import Unsuitable
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.leads import Lead
+from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import draw
+from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.certificate import Certificate
+from spec.certification.settings import Request
 from spec.features import ASKED, joined
 from spec.kind import Kind
 from spec.kinds import KINDS
@@ -39,6 +44,7 @@ from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
+ENOUGH = 5  # problems for a share
 FRESH = 77  # a seed
 ROOT = Path(__file__).parents[1]
 
@@ -52,6 +58,7 @@ class Told(NamedTuple):
     lines: int
     letters: int
     fresh: str  # what came of the region when it was judged by itself
+    wrong: Sequence[float]  # the share of what is wrong on fresh problems, inside of each cause
     shown: Sequence[bool]  # by the script of each cause that has one
 
 
@@ -107,6 +114,30 @@ def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
     return f"broken: {', '.join(broken)}" if broken else "holds" if judged else "empty"
 
 
+def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[float]:
+    """The share of what is wrong on problems of another seed, for each cause with enough of them.
+
+    Of causes by themselves: neither those that no wrong answer shows, nor those within another.
+    """
+    examiner = Examiner.of(target, Request(target="", about=kind.about, profile="quick"))
+    subjects, bounds = examiner.probed.by_dtype, Bounds.of(kind, "")
+    evidence = Evidence(kind, subjects, {}, bounds, DRAWN, "quick")
+    functions = {group(kind, name): numbers for name, numbers in [*kind.compares.items()][::-1]}
+    for cause in certificate.causes:
+        clauses = tuple(CLAUSES[number] for number in functions.get(cause.asked, ()))
+        if cause.drawn or cause.besides or not clauses:
+            continue
+        lead, alone = Lead(clauses, cause.asked, False, None, ""), Bounds.of(kind, "", [cause])
+        found: list[Any] = []
+        for dtype in {*cause.dtypes} & {*subjects}:
+            for clause in clauses:
+                draw(clause, evidence.scope(clause, dtype), DRAWN, FRESH, found.append)
+        rows = [evidence.row(lead, p) for p in found if not lead.within(alone, p)]
+        known = [bool(row.how) for row in rows if row is not None]
+        if len(known) >= ENOUGH:
+            yield sum(known) / len(known)
+
+
 def shown(certificate: Certificate) -> Iterator[bool]:
     """Whether the script of each cause shows it, in a folder of its own."""
     examples = (cause.counterexample for cause in certificate.causes)
@@ -124,7 +155,7 @@ def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str
     try:
         certificate = certify(target, about=kind.about, profile="quick", dtypes=dtypes)
     except Unsuitable as reason:  # the very form of its answers is wrong
-        return Told(names, [str(reason)], [True] * len(names), 1, 0, "nowhere", ())
+        return Told(names, [str(reason)], [True] * len(names), 1, 0, "nowhere", (), ())
     causes = certificate.causes
     return Told(
         names,
@@ -133,6 +164,7 @@ def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str
         len(str(certificate).splitlines()),
         len(json.dumps(certificate.to_json())),
         judged_again(kind, target, certificate),
+        [*wrong_inside(kind, target, certificate)],
         [*shown(certificate)] if len(mistakes) == 1 else (),
     )
 
@@ -170,6 +202,9 @@ def figures(found: Sequence[Told]) -> Iterator[str]:
     yield f"lines: {statistics.median(lines):.0f} in the median, {max(lines)} at worst"
     regions = [x.fresh for x in found if x.fresh != "nowhere"]
     yield f"regions: {len(regions)}; that hold on fresh problems: {regions.count('holds')}"
+    shares = [x for one in found for x in one.wrong]
+    third = sum(x > 1 / 3 for x in shares)
+    yield f"causes: {len(shares)}; of which a third is wrong on fresh problems: {third}"
     scripts = [x for one in found for x in one.shown]
     yield f"scripts: {len(scripts)}; that show their cause: {sum(scripts)}"
     yield f"JSON: {max(x.letters for x in found) / 1000:.0f} kB at worst"
@@ -190,7 +225,9 @@ def main(words: Sequence[str] | None = None) -> int:
         known = "".join("+" if x else "-" for x in one.known)
         sentences = "; ".join(one.sentences)
         scripts = "".join("+" if x else "-" for x in one.shown)
-        print(f"{known} {' and '.join(one.names)}: {sentences} [{one.fresh}] {scripts}", flush=True)
+        shares = " ".join(f"{x:.0%}" for x in one.wrong)
+        said = f"{known} {' and '.join(one.names)}: {sentences}"
+        print(f"{said} [{one.fresh}] {shares} {scripts}", flush=True)
     print("\n".join(figures(found)))
     return 0
 

@@ -21,6 +21,8 @@ def test_a_mistake_that_is_told_as_it_declares_itself(fork):
     assert fork.names == ["branches_into_itself"]
     assert fork.sentences == ["wherever it is asked, a fork is wrong"]
     assert (fork.known, fork.fresh, fork.shown) == ([True], "holds", [True])
+    (share,) = fork.wrong
+    assert share > 1 / 3
     assert fork.lines <= 60
     assert fork.letters <= 200_000
 
