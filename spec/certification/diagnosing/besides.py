@@ -47,18 +47,31 @@ def found_besides(search: Search, found: Found) -> Found | None:
     name = min(others, key=lambda name: others[name].sum(), default="")
     if not name or (~others[name]).sum() < FEW:
         return None
-    mistake = kind.mistakes[name]
-    another = _at_once(kind, mistake, failures, others[name])
-    features = _declared(another) if another else _set_apart(search.evidence, rows, others[name])
-    if not features:
-        return None
-    where = Bounds.of(kind, "", [replace(cause, features=features)])
-    inside = [(row, x) for row, x in zip(rows, others[name], strict=True)]
-    inside = [(row.problem, x) for row, x in inside if not lead.within(where, row.problem)]
-    both = [problem for problem, other in inside if other]
-    count, line = (len(both), len(inside)), another.line if another else ""
-    second = replace(cause, features=features, besides=mistake.line, problems=count)
-    return Found(second, replace(lead, problem=both[0]), (*both,), line)
+    return _second(search, found, rows, others[name], kind.mistakes[name], failures)
+
+
+def _second(
+    search: Search,
+    found: Found,
+    rows: Sequence[Row],
+    other: Array,
+    mistake: Mistake,
+    failures: Failures,
+) -> Found | None:
+    """The cause of the rows that are answered in another way than by a mistake."""
+    lead, another = found.lead, _at_once(search.kind, mistake, failures, other)
+    ways = [_declared(another)] if another else []
+    ways.append(_set_apart(search.evidence, rows, other))
+    for features in filter(None, ways):
+        second = replace(found.cause, features=features, besides=mistake.line)
+        where = Bounds.of(search.kind, "", [second])
+        inside = [not lead.within(where, row.problem) for row in rows]
+        both = [row.problem for row, x, y in zip(rows, inside, other, strict=True) if x and y]
+        if both:  # what a mistake declares need not be where it shows beside another
+            second = replace(second, problems=(len(both), sum(inside)))
+            line = another.line if another else ""
+            return Found(second, replace(lead, problem=both[0]), (*both,), line)
+    return None
 
 
 def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> Mistake | None:
