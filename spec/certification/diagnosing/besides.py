@@ -19,6 +19,7 @@ from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.features import ASKED
 from spec.kind import Kind, alike
 from spec.mistake import Mistake
 from spec.notation import Array
@@ -86,8 +87,9 @@ def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> 
 
 def _declared(mistake: Mistake) -> tuple[str, ...]:
     """The features of the problems that a mistake is wrong on."""
-    plain = " or " not in mistake.where and "(" not in mistake.where
-    return tuple(mistake.where.split(" and ")) if plain else (f"({mistake.where})",)
+    if " or " in mistake.where or "(" in mistake.where:
+        return (f"({mistake.where})",)
+    return tuple(x for x in mistake.where.split(" and ") if not x.endswith(ASKED))
 
 
 def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:

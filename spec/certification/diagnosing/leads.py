@@ -75,10 +75,14 @@ class Found:
     line: str = ""
 
     def within(self, cause: Cause) -> bool:
-        """Whether all that was found is said by another cause, which has fewer features."""
-        said = {*self.cause.set} >= {*cause.set} and self.cause.asked == cause.asked
-        alike = not cause.drawn and not self.cause.lens and self.cause.failure == cause.failure
-        return said and alike
+        """Whether all that was found is said by another cause, which has fewer features.
+
+        Where the output is wrong, so is what follows from it.
+        """
+        known = self.cause
+        said = {*known.features} >= {*cause.features} and not (cause.drawn or known.lens)
+        alike = (known.asked, known.failure) == (cause.asked, cause.failure)
+        return said and (alike or bool(known.asked and not cause.asked))
 
 
 def how_it_breaks(violation: Violation) -> str:
