@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from spec import about
 from spec.backends import Unsuitable
 from spec.certification import certify
+from spec.certification.ledger.causes import as_text
 from tests import targets
 
 CLAUSES = about("attention")
@@ -89,3 +91,9 @@ def test_a_budget_that_is_spent_leaves_the_rest_blocked():
 def test_options_that_there_are_not(options, words):
     with pytest.raises(Unsuitable, match=words):
         certify(targets.plain, **options)
+
+
+def test_an_array_of_many_axes_is_written_as_a_paragraph():
+    assert as_text(np.zeros((1, 1, 2, 1)), 7) == "[[[[0.],\n          [0.]]]]"
+    assert as_text(np.zeros((2, 2, 2, 1)), 7).count("\n") == 0
+    assert all(len(line) <= 100 for line in as_text(np.ones((3, 3, 2, 2)), 7).splitlines())

@@ -107,14 +107,14 @@ class Search:
         alone = self._table(
             lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
         )
-        one, free = self._shared(alone, having), alone.first(self.prices, having)
+        one, free = alone.shared(self.prices, having), alone.first(self.prices, having)
         fair = self._is_one(one, free, alone, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
 
     def _is_one_with(self, lead: Lead, same: Sequence[Found], having: Array) -> bool:
         """Whether one cause is found for what fails alike: in place of these, if there are some."""
         others, every = [x for x in self.found if x not in same], self._every((lead,), same)
-        one, free = self._shared(every, having), every.first(self.prices, having)
+        one, free = every.shared(self.prices, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
             return True
         firsts = [self._columns(x) for x in same] or [free.columns]
@@ -138,7 +138,7 @@ class Search:
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
         """Whether what others see of the same function is one cause with this."""
         every = self._every((*(x.lead for x in kin), lead), kin)
-        one = self._shared(every, having)
+        one = every.shared(self.prices, having)
         # What a known cause is a part of need not be quite as clear.
         wider = one.columns and any({*one.columns} < {*self._columns(x)} for x in kin)
         if every.share(one) <= (MAINLY if wider else CLEAR):
@@ -157,10 +157,6 @@ class Search:
         like = [row for row in rows if not row.how or alike(row.how, leads[-1].how)]
         bounds = self._without([x for x in self.found if x not in causes])
         return self._table(leads[-1], like, bounds)
-
-    def _shared(self, table: Table, having: Array) -> Split:
-        """The best set of those that hold nearly all that is wrong."""
-        return table.best(self.prices, having & (table.said[table.wrong].mean(axis=0) > COVERED))
 
     def _is_one(self, one: Split, free: Split, table: Table, firsts: Sequence[Columns]) -> bool:
         """Whether one set for all does nearly as well as a part, and as these and another."""

@@ -49,6 +49,11 @@ class Table:
         allowed = np.full(len(prices), True) if having is None else having
         return best(self.said, self.wrong, self.weight, prices, allowed)[0]
 
+    def shared(self, prices: Array, having: Any = True) -> Split:
+        """The best of those that hold nearly all that is wrong."""
+        common = np.asarray(self.said[self.wrong].mean(axis=0) > COVERED)
+        return self.best(prices, common & having)
+
     def first(self, prices: Array, having: Array) -> Split:
         """The conjunction that is worth most together with the best one for the rest."""
         found = best(self.said, self.wrong, self.weight, prices, having, TRIED)
@@ -69,11 +74,13 @@ class Table:
     def _covered(self, count: int, prices: Array, short: bool) -> Iterator[tuple[Split, "Table"]]:
         """So many conjunctions, each the best for what those before it leave, and that.
 
-        short: each without what hardly anything hangs on, before what it leaves is looked at.
+        The last of them is one of those that hold nearly all of it. short: each without what
+        hardly anything hangs on, before what it leaves is looked at.
         """
         left, every = self, np.full(len(prices), True)
-        for _ in range(count):
-            split = left.first(prices, every)
+        for place in range(1, count + 1):
+            last = place == count and bool(left.wrong.any())
+            split = left.shared(prices) if last else left.first(prices, every)
             split = left.shorter(split) if short else split
             yield split, left
             left = left.outside(split)

@@ -14,6 +14,7 @@ from spec.written import arrays, options, sizes
 
 WIDTH = 100
 SHOWN = 3  # counterexamples that are printed where no cause is known
+TALL = 7  # lines: an array that has more is written as a paragraph
 LONG = 2500  # letters: a script that has more is not printed
 
 
@@ -134,11 +135,14 @@ def _problem(example: Counterexample) -> Iterator[str]:
     named = arrays(p)
     indent = max(4, *map(len, named))
     for name, x in named.items():
-        yield f"{name:>{indent}} = {_array(x, indent + 3)}"
+        yield f"{name:>{indent}} = {as_text(x, indent + 3)}"
 
 
-def _array(x: Array, indent: int) -> str:
+def as_text(x: Array, indent: int) -> str:
+    """An array behind so many letters: by rows, as long as these are few."""
     text = np.array2string(x, separator=", ", threshold=40, max_line_width=WIDTH - 10)
+    if text.count("\n") >= TALL:
+        text = textwrap.fill(" ".join(text.split()), WIDTH - indent)
     return textwrap.indent(text, " " * indent).strip()
 
 
