@@ -216,7 +216,7 @@ def values_second(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     ],
 )
 def test_what_mends_it_is_told(target, lens):
-    (cause,) = certify(target, clauses=("A", "B"), **QUICK).causes
+    (cause,) = certify(target, clauses=("A",), profile="quick", dtypes=("float64",)).causes
     assert cause.lens == lens
 
 

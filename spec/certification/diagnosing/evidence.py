@@ -152,13 +152,14 @@ class Evidence:
             return GOES
         if lead.drawn:
             return ""
-        firsts, nexts = [], []
+        known = False
         for place, problem in enumerate(of_new_lengths(lead.problem)):
             pair = [with_numbers(problem, seed) for seed in (place % 2, 1 - place % 2)]
             rows = [self.row(lead, one) for one in pair]
-            firsts.append(rows[0] is not None and not rows[0].how)
-            nexts.append(rows[1] is not None and bool(rows[1].how))
-        known = bool(firsts) and all(firsts) and all(nexts)
+            known = rows[0] is not None and not rows[0].how
+            known = known and rows[1] is not None and bool(rows[1].how)
+            if not known:
+                break
         return "an answer depends on what was asked before" if known else ""
 
     def draws(self, lead: Lead) -> list[Row]:
