@@ -48,18 +48,17 @@ def _ends(problem: Problem) -> tuple[float, float]:
     return (float(seen.max()), float(seen.min())) if seen.size else (0.0, 0.0)
 
 
-def above(limit: float, problem: Problem) -> bool:
-    """Whether a key that is seen has a larger score."""
+def _above(limit: float, problem: Problem) -> bool:
     return _ends(problem)[0] > limit
 
 
-def below(limit: float, problem: Problem) -> bool:
-    """Whether a key that is seen has a smaller score."""
+def _below(limit: float, problem: Problem) -> bool:
     return _ends(problem)[1] < limit
 
 
-def _beyond(limit: float, problem: Problem) -> bool:
-    return above(limit, problem) or below(-limit, problem)
+def beyond(limit: float, problem: Problem) -> bool:
+    """Whether a key that is seen has a larger score, of either sign."""
+    return _above(limit, problem) or _below(-limit, problem)
 
 
 def _apart(problem: Problem) -> bool:
@@ -179,9 +178,9 @@ WORDS: Mapping[str, Feature] = {
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],
     "expanded memory": lambda p: p.memory == "expanded",
-    **{f"scores above {x}": partial(above, x) for x in ABOVE},
-    **{f"scores below {x}": partial(below, float(x)) for x in BELOW},
-    "scores beyond 50": partial(_beyond, 50),
+    **{f"scores above {x}": partial(_above, x) for x in ABOVE},
+    **{f"scores below {x}": partial(_below, float(x)) for x in BELOW},
+    "scores beyond 50": partial(beyond, 50),
     "scores 80 apart": _apart,
     "weights below 0.0001": _small,
     "a hidden key ahead": partial(_ahead, 0),

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from spec.attention import definition as attention
-from spec.attention.features import above, below
+from spec.attention.features import beyond
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
@@ -48,8 +48,7 @@ def _far_ahead(problem: LayerProblem) -> bool:
 
 
 def _beyond(problem: LayerProblem) -> bool:
-    inner = _inside(problem)
-    return above(LARGE, inner) or below(-LARGE, inner)
+    return beyond(LARGE, _inside(problem))
 
 
 def _low(problem: LayerProblem) -> bool:

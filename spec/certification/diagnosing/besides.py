@@ -8,6 +8,7 @@ two known mistakes at once, if these answer all problems as the target does; els
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ LOOKED = 12  # problems on which every known mistake is tried
 MANY = 100  # problems on which the likeliest are
 LIKELIEST = 5
 FEW = 5  # of them that are answered in either way; fewer may be chance
-TRIED = 3  # problems on which two mistakes at once are, before all others
 Failure = tuple[Clause, Violation] | None
 Failures = Sequence[tuple[Failure, Any]]  # how problems fail
 
@@ -61,9 +61,9 @@ def _second(
 ) -> Found | None:
     """The cause of the rows that are answered in another way than by a mistake."""
     lead, another = found.lead, _at_once(search.kind, mistake, failures, other)
-    ways = [_declared(another)] if another else []
-    ways.append(_set_apart(search.evidence, rows, other))
-    for features in filter(None, ways):
+    ways = [partial(_declared, another)] if another else []
+    ways.append(partial(_set_apart, search.evidence, rows, other))
+    for features in filter(None, (way() for way in ways)):
         second = replace(found.cause, features=features, besides=mistake.line)
         where = Bounds.of(search.kind, "", [second])
         inside = [not lead.within(where, row.problem) for row in rows]
@@ -77,10 +77,11 @@ def _second(
 
 def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> Mistake | None:
     """The known mistake that together with another one answers as the target does, everywhere."""
-    few = [one for one, x in zip(failures, other, strict=True) if x][:TRIED]
-    for another in kind.mistakes.values() if few else ():
+    # What the one does not explain comes first: nearly every pair is done with at once.
+    ordered = [failures[place] for place in np.argsort(~other, kind="stable")]
+    for another in kind.mistakes.values() if other.any() else ():
         record = kind.at_once((mistake, another)) if another.where else None
-        if record is not None and all(_alike(record, *one) for one in (*few, *failures)):
+        if record is not None and all(_alike(record, *one) for one in ordered):
             return another
     return None
 

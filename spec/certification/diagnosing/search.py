@@ -102,7 +102,8 @@ class Search:
         same = [x for x in kin if x.lead.key == lead.key]
         if len(kin) > len(same) and self._are_one(lead, kin, having):
             return
-        if self._is_one_with(lead, same, having) or self._are_few(lead, same):
+        every = self._every((lead,), same)
+        if self._is_one_with(lead, same, every, having) or self._are_few(lead, same, every):
             return
         alone = self._table(
             lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
@@ -111,9 +112,8 @@ class Search:
         fair = self._is_one(one, free, alone, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
 
-    def _is_one_with(self, lead: Lead, same: Sequence[Found], having: Array) -> bool:
+    def _is_one_with(self, lead: Lead, same: Sequence[Found], every: Table, having: Array) -> bool:
         """Whether one cause is found for what fails alike: in place of these, if there are some."""
-        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
         one, free = every.shared(self.prices, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
             return True
@@ -121,12 +121,12 @@ class Search:
         # No answer is wrong by itself where a clause is: of that, one set says enough.
         found = (lead.drawn and bool(same)) or self._is_one(one, free, every, firsts)
         if found:
-            self._add(lead, one, every, others)
+            self._add(lead, one, every, [x for x in self.found if x not in same])
         return found
 
-    def _are_few(self, lead: Lead, same: Sequence[Found]) -> bool:
+    def _are_few(self, lead: Lead, same: Sequence[Found], every: Table) -> bool:
         """Whether all that fails alike is told anew by no more causes than there are by now."""
-        others, every = [x for x in self.found if x not in same], self._every((lead,), same)
+        others = [x for x in self.found if x not in same]
         told = every.told(len(same), self.prices)
         for split, table in told:
             inside = table.inside(split) & table.wrong
