@@ -105,6 +105,7 @@ class Supervisor:
             self._surveyed(child, message)
         elif "diagnosis" in message:
             self.crew.count("reduction", child)
+            self.crew.spent["reduction"] += message["beside"]
             self.diagnosis = Diagnosis.from_json(message["diagnosis"])
             self.crew.end()
         elif "verdict" in message:

@@ -7,7 +7,8 @@
           {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
           {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
           for each clause {"verdict": ...}, again with its counterexample if that is to end the run,
-          {"note": ...} for what else was seen, and {"done": true}; for causes {"diagnosis": ...};
+          {"note": ...} for what else was seen, and {"done": true}; for causes
+          {"diagnosis": ..., "beside": the seconds of copies that shared the work};
           {"answering": true} once in a while, as long as it does
 
 Whatever the target prints goes to standard error, of a copy to one of its own. What it is asked
@@ -113,7 +114,9 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
         if "explain" in wanted:
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
             found = diagnosed(examiner, failing, wanted["grades"], in_two)
-            _tell(told, {"diagnosis": found.to_json()})
+            copies = os.times()  # that shared the work
+            beside = copies.children_user + copies.children_system
+            _tell(told, {"diagnosis": found.to_json(), "beside": beside})
             continue
         number, dtype, grade = wanted
         verdict, problem = examiner.verdict(number, dtype, grade)
