@@ -19,6 +19,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
 from spec.certification.isolation.supervisor import Supervisor
+from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.judging import parts
 from spec.certification.judging.plan import Plan, granted
@@ -142,14 +143,20 @@ def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verd
     return verdict if problem is None else with_counterexample(examiner, verdict, problem)
 
 
-def rerun(number: str, target: Target, problem: Any, **options: Any) -> int:
-    """Run one clause on one problem, print how it is broken, and return 1 if it is."""
+def rerun(number: str, target: Target, problem: Any, before: Any = None, **options: Any) -> int:
+    """Run one clause on one problem, print how it is broken, and return 1 if it is.
+
+    before: another problem, which the target is asked first of all, and is not probed then.
+    """
     request = requested(target, options)
-    examiner = Examiner.of(target, request)
-    implementation = examiner.probed.by_dtype[problem.dtype]
-    violation = broken(examiner.clauses[number], implementation, problem)
-    print(f"{number} holds here" if violation is None else f"{number} is violated: {violation}")
-    return 0 if violation is None else 1
+    if before is not None:
+        *_, said = afresh(target, request, number, [before, problem])
+    else:
+        examiner = Examiner.of(target, request)
+        subject = examiner.probed.by_dtype[problem.dtype]
+        said = str(broken(examiner.clauses[number], subject, problem) or "")
+    print(f"{number} is violated: {said}" if said else f"{number} holds here")
+    return 1 if said else 0
 
 
 @dataclass(frozen=True)

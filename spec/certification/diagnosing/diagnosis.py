@@ -1,33 +1,29 @@
 """What is wrong with a target, by cause: looked for, made smaller, and told."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.besides import does_as, found_besides
+from spec.certification.diagnosing.besides import found_besides
 from spec.certification.diagnosing.evidence import Each, Evidence, one_by_one
-from spec.certification.diagnosing.experiments import in_format
-from spec.certification.diagnosing.leads import Found, Row
+from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
+from spec.certification.diagnosing.telling import Telling
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.judging.verdict import Verdict
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
 from spec.notation import DTYPES, Grade
-from spec.trial import broken
-
-ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
-SMALLER = 600  # problems at most for making a counterexample smaller
 
 
 @dataclass(frozen=True)
@@ -78,10 +74,11 @@ def diagnosed(
     failing: Sequence[Item],
     grades: Mapping[str, Grade],
     each: Each = one_by_one,
+    alone: Alone = nobody,
 ) -> Diagnosis:
     """Why the items that were violated are. failing: in reading order. grades: those granted.
 
-    each: who has many problems tried.
+    each: who has many problems tried. alone: the target as it was before it was asked.
     """
     profile, request = examiner.request.thoroughness, examiner.request
     kind = kind_of(examiner.raw.about)
@@ -96,10 +93,11 @@ def diagnosed(
         search.found += [found for found in besides if found is not None]
         known = search.broken
         seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
-        alone = [Bounds.of(kind, "", [found.cause]) for found in search.found]
-        met = {item: _met(search, evidence, alone, item, x) for item, x in seen.items()}
+        apart = [Bounds.of(kind, "", [found.cause]) for found in search.found]
+        met = {item: _met(search, evidence, apart, item, x) for item, x in seen.items()}
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
-        causes = [_told(examiner, search, evidence, met, x) for x in enumerate(search.found)]
+        telling = Telling(examiner, search, evidence, alone)
+        causes = [telling.told(found, x, met) for x, found in enumerate(search.found)]
     passed = passed and all(met[item] for item in failing if clauses[item[0]].force == "must")
     # What was set apart inside of another cause is not taken out twice.
     out = [x for x, found in zip(causes, search.found, strict=True) if not x.besides or found.line]
@@ -123,76 +121,3 @@ def _met(
         return alone.draws(problem, number) and all(alone.has(put, name) for name, put in asked)
 
     return tuple(place for place, alone in enumerate(each) if not outside(alone))
-
-
-def _told(
-    examiner: Examiner,
-    search: Search,
-    evidence: Evidence,
-    met: Mapping[Item, Sequence[int]],
-    placed: tuple[int, Found],
-) -> Cause:
-    """The cause with what met it, its smallest counterexample, and what else fits it."""
-    place, found = placed
-    items = [item for item, places in met.items() if place in places]
-    numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
-    cause = replace(found.cause, clauses=(*numbers,), dtypes=(*dtypes,))
-    return replace(cause, counterexample=_smallest(examiner, search, evidence, found))
-
-
-def _smallest(
-    examiner: Examiner, search: Search, evidence: Evidence, found: Found
-) -> Counterexample | None:
-    """The smallest problem of a cause, and what else fits it."""
-    cause, lead = found.cause, found.lead
-    alone = Bounds.of(search.kind, "", [cause])
-    beside = [x.cause for x in search.found if x is not found and not cause.besides]
-    others = Bounds.of(search.kind, "", beside)
-
-    def keeps(row: Row) -> bool:
-        inside = row.how == lead.how and not lead.within(alone, row.problem)
-        if not inside or not lead.within(others, row.problem):
-            return False
-        return not cause.besides or not does_as(evidence, lead, cause.besides, row.problem)
-
-    rows = (evidence.row(lead, problem) for problem in (lead.problem, *found.others))
-    start = next((row.problem for row in rows if row is not None and keeps(row)), None)
-    if start is None:
-        return None
-    lead = replace(lead, problem=start)
-    problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
-    problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
-    broke = evidence.failure(lead, problem)
-    if broke is None:
-        return None
-    example = examiner.shown(broke[0], problem.dtype, problem, str(broke[1]), done)
-    return _likened(search, evidence, found, example, alone)
-
-
-def _likened(
-    search: Search, evidence: Evidence, found: Found, example: Counterexample, alone: Bounds
-) -> Counterexample:
-    """The counterexample with the known mistakes that fail just where the target does."""
-    lead = found.lead
-    if found.line:
-        return replace(example, looks_like=(found.line,))
-    rows = evidence.draws(lead)
-    wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
-    right = [r for r in rows if not r.how][:ALIKE]
-    subject = evidence.subjects[example.problem.dtype]
-    lines = search.kind.looks_like(lead.clauses[0], subject, example.problem)
-    fitting = (x for x in lines if _fits(search, found, x.split(" ")[0], [*wrong, *right]))
-    return replace(example, looks_like=tuple(fitting))
-
-
-def _fits(search: Search, found: Found, name: str, rows: Sequence[Row]) -> bool:
-    """Whether a known mistake is wrong on the rows that are, and right on the others."""
-    subject = search.kind.subjects[name]
-    formats = search.kind.mistakes[name].dtypes
-
-    def wrong(row: Row) -> bool:
-        dtype = row.problem.dtype
-        problem = row.problem if dtype in subject.dtypes else in_format(row.problem, formats[0])
-        return any(c.binds(subject) and broken(c, subject, problem) for c in found.lead.clauses)
-
-    return all(wrong(row) == bool(row.how) for row in rows)

@@ -58,11 +58,14 @@ def in_format(problem: Any, dtype: str) -> Any:
     return problem.but(dtype=dtype, **changed)
 
 
-def with_numbers(problem: Any, seed: int) -> Any:
-    """The problem with other numbers, normal ones, in all arrays that have to be there."""
+def with_numbers(problem: Any, seed: int, names: Sequence[str] = ()) -> Any:
+    """The problem with other numbers, normal ones, in all arrays that have to be there.
+
+    names: of those that get them; all, if there are none.
+    """
     chance = np.random.default_rng(seed)
-    arrays = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
-    found = {name: getattr(problem, name) for name in arrays}
+    needed = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
+    found = {name: getattr(problem, name) for name in needed if name in names or not names}
     drawn = {
         name: rounded(chance.standard_normal(x.shape), problem.dtype)
         for name, x in found.items()

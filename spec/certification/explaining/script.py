@@ -15,34 +15,44 @@ from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.written import classes, source
 
+AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
 HOW = ("about", "backend", "layout", "description", "device", *MULTIPLES)
 
 
-def script(clause: Clause, raw: Subject, request: Request, problem: Any, message: str) -> str:
+def script(
+    clause: Clause, raw: Subject, request: Request, problem: Any, message: str, before: Any = None
+) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
 
-    raw: what is judged, in its own conventions, with what was left of it to judge.
+    raw: what is judged, in its own conventions, with what was left of it to judge. before: what
+    it has to be asked first, if anything.
     """
     if ":" not in raw.origin or "<" in raw.origin:
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
-    lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
-    return head + ("\n".join(lines) if lines else _by_clause(clause, raw, request, problem))
+    if before is None:
+        lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
+        if lines:
+            return head + "\n".join(lines)
+    return head + _by_clause(clause, raw, request, problem, before)
 
 
-def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any) -> str:
+def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, before: Any) -> str:
     """A script that runs the clause itself."""
     asked = request.asked
     words = [name for name in (*HOW, "conventions", "specification") if name in asked]
     options = [f"{name}={asked[name]!r}" for name in words]
-    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *options])
+    first = [] if before is None else source(before, variable="before")
+    named = ["before=before"] * bool(first)
+    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *named, *options])
     lines = [
-        "# No plain call of it shows this, so the clause itself is run.",
+        AFTER if first else "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",
         "",
+        *first,
         *source(problem, variable="problem"),
         f"raise SystemExit(rerun({arguments}))",
     ]

@@ -54,13 +54,16 @@ class Child:
         crashes: Sequence[Crash],
         probed: Mapping[str, Any] | None = None,
         sort: Sort | None = None,
+        explains: bool = False,
     ) -> None:
-        """Have it probe the target, or, told what probing found, stand by for a sort of clauses."""
+        """Have it probe the target, or, told what probing found, stand by for a sort of clauses.
+
+        explains: or to look for causes.
+        """
         self.sort = sort
-        known = [asdict(crash) for crash in crashes]
-        gradients = sort is not None and sort[0]
-        place = self.place
-        self.tell({"crashes": known, "probed": probed, "gradients": gradients, "place": place})
+        known, asked = [asdict(crash) for crash in crashes], sort is not None and sort[0]
+        told = {"probed": probed, "gradients": asked, "explains": explains, "place": self.place}
+        self.tell({"crashes": known, **told})
 
     def run(self, item: Item, grade: Grade) -> None:
         """Have it run a clause."""

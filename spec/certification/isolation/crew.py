@@ -49,7 +49,7 @@ class Crew:
         """Have nobody but one child at work, who looks for causes."""
         self.end()
         child = self.child()
-        child.begin(crashes, probed, (True, False))
+        child.begin(crashes, probed, (True, False), explains=True)
         child.explain(failing, grades)
 
     def let_go(self, child: Child) -> None:

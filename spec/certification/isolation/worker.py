@@ -33,10 +33,13 @@ from spec.backends import Unsuitable, inferred, prepared
 from spec.backends.compiled import forget_programs
 from spec.backends.library import WARNINGS
 from spec.certification.diagnosing.diagnosis import diagnosed
+from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard, Probe
+from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
+from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
@@ -90,6 +93,9 @@ def main() -> None:
         wanted = json.loads(asked.readline())
         crashes = [Crash(**{**c, "probe": Probe.from_json(c["probe"])}) for c in wanted["crashes"]]
         pulse = Pulse(told, notes, wanted["place"])
+        alone: Alone = nobody
+        if copied and wanted["explains"]:
+            alone = Pristine(lambda put: afresh(target, request, *put))
         guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), pulse, crashes)
         known = wanted["probed"]
         examiner = Examiner.of(target, request, guard=guard.over, survey=known)
@@ -104,16 +110,16 @@ def main() -> None:
     guard.lifted = True
     examiner.raw = guard.spared(examiner.raw)
     _tell(told, {"answering": True})
-    _judge(examiner, asked, told)
+    _judge(examiner, asked, told, alone)
 
 
-def _judge(examiner: Examiner, asked: TextIO, told: TextIO) -> None:
-    """Run what is asked for, until nothing more is."""
+def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:
+    """Run what is asked for, until nothing more is. alone: the target before it was asked."""
     for line in asked:
         wanted = json.loads(line)
         if "explain" in wanted:
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
-            found = diagnosed(examiner, failing, wanted["grades"], in_two)
+            found = diagnosed(examiner, failing, wanted["grades"], in_two, alone)
             copies = os.times()  # that shared the work
             beside = copies.children_user + copies.children_system
             _tell(told, {"diagnosis": found.to_json(), "beside": beside})

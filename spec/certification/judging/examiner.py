@@ -149,9 +149,9 @@ class Examiner:
         return replace(example, looks_like=self._looks_like(clause, implementation, smaller))
 
     def shown(
-        self, clause: Clause, dtype: str, problem: Any, message: str, done: bool
+        self, clause: Clause, dtype: str, problem: Any, message: str, done: bool, before: Any = None
     ) -> Counterexample:
-        """A problem that breaks a clause, with what there is to say about it but its likeness."""
+        """A problem that breaks a clause, it may be after another, with all but its likeness."""
         subject = self.probed.by_dtype[dtype]
         violation = broken(clause, subject, problem)
         left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
@@ -164,7 +164,7 @@ class Examiner:
             formula=clause.formula,
             place=violation.place if violation else None,
             looks_like=(),
-            script=script(clause, raw.but(**left), self.request, problem, message),
+            script=script(clause, raw.but(**left), self.request, problem, message, before),
             reduced=done,
         )
 

@@ -19,7 +19,7 @@ from spec.backends import NAMES, Unsuitable, inferred
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
 from spec.comparison import Violation
-from spec.kind import Guarded, Kind
+from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.subject import Refused, Subject
@@ -77,13 +77,17 @@ class Search:
 
     def tried(self, backend: str, layout: str) -> Trial:
         """The target in a library and a layout, asked about the sizes that are declared."""
-        more = {"layout": layout} if len(self.known.layouts) > 1 else {}
         try:
-            record = self.known.load(self.found, backend=backend, **self.options, **more)
+            record = self.plugged(backend, layout)
         except Unsuitable as reason:
             return Trial(backend, layout, complaint=str(reason))
-        record = declared(record, self.request)
         return Trial(backend, layout, record, _complaint(self.guard(record), self.known))
+
+    def plugged(self, backend: str, layout: str) -> Any:
+        """The target in a library and a layout, as yet asked nothing. Raises Unsuitable."""
+        more = {"layout": layout} if len(self.known.layouts) > 1 else {}
+        record = self.known.load(self.found, backend=backend, **self.options, **more)
+        return declared(record, self.request)
 
     @cached_property
     def likely(self) -> tuple[str, ...]:
@@ -156,10 +160,7 @@ class Search:
 
 def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Subject:
     """The target as it is to be asked. Raises Unsuitable: in no way does it give an answer."""
-    options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
-    if request.description and known.described:
-        options |= known.described(request.description, found)
-    search = Search(found, known, request, options, guard)
+    search = _search(found, known, request, origin, guard)
     usual = search.usual()
     if usual.answers and (len(known.layouts) == 1 or search.right(usual.record)):
         return search.noted(usual)
@@ -170,6 +171,20 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")
     return search.noted(trial or usual)
+
+
+def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
+    """The target as it is usually asked, but was not. Raises Unsuitable."""
+    search = _search(found, known, request, origin, unchanged)
+    record: Subject = search.plugged(search.likely[0], request.layout)
+    return record
+
+
+def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Search:
+    options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
+    if request.description and known.described:
+        options |= known.described(request.description, found)
+    return Search(found, known, request, options, guard)
 
 
 def _complaint(record: Any, known: Kind) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
 from spec.certification.settings import Request
-from spec.certification.target.fitting import confirmed, declared, suits
+from spec.certification.target.fitting import confirmed, declared, suits, unasked
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.subject import Subject
@@ -27,10 +27,10 @@ from spec.subject import Subject
 Target = str | Callable[..., Any] | Subject
 
 
-def load(target: Target, request: Request, guard: Guarded = unchanged) -> Any:
+def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bool = True) -> Any:
     """The record of what `target` names, on the request's backend and device.
 
-    guard: what an implementation is seen through where it is tried out.
+    guard: what an implementation is seen through where it is tried out. tried: whether it is.
     Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
     or a result on a first small problem that is none of its kind.
     """
@@ -50,6 +50,8 @@ def load(target: Target, request: Request, guard: Guarded = unchanged) -> Any:
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
     known = kind_of(request.about or _told(found, request.description))
     suits(request, known)
+    if not tried:
+        return unasked(found, known, request, origin)
     return confirmed(found, known, request, origin, guard)
 
 

@@ -1,0 +1,110 @@
+"""Causes as they are told: who met them, the smallest counterexample, and what fits it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spec.certification.diagnosing.besides import does_as
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.experiments import in_format
+from spec.certification.diagnosing.leads import Found, Lead, Row
+from spec.certification.diagnosing.memory import Alone, remembered
+from spec.certification.diagnosing.search import Search
+from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.cause import Cause
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.plan import Item
+from spec.certification.judging.verdict import Counterexample
+from spec.clause import Clause
+from spec.trial import broken
+
+ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
+SMALLER = 600  # problems at most for making a counterexample smaller
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What is needed to tell causes that were found.
+
+    evidence: of the target, not seen through a lens. alone: the target before it was asked.
+    """
+
+    examiner: Examiner
+    search: Search
+    evidence: Evidence
+    alone: Alone
+
+    def told(self, found: Found, place: int, met: Mapping[Item, Sequence[int]]) -> Cause:
+        """The cause with who met it, and with its smallest counterexample.
+
+        place: which cause it is. met: which ones each item met.
+        """
+        items = [item for item, places in met.items() if place in places]
+        numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
+        cause = replace(found.cause, clauses=(*numbers,), dtypes=(*dtypes,))
+        lead, done = self._smallest(found)
+        broke = None if lead is None else self.evidence.failure(lead, lead.problem)
+        if lead is None or broke is None:
+            return cause
+        clause, violation = broke
+        before, after = self._before(cause, clause, lead.problem)
+        failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
+        put = clause, lead.problem.dtype, lead.problem, str(violation), done, before
+        example = self.examiner.shown(*put)
+        example = replace(example, looks_like=self._likened(found, example))
+        return replace(cause, failure=f"{failure}{after}", counterexample=example)
+
+    def _before(self, cause: Cause, clause: Clause, problem: Any) -> tuple[Any, str]:
+        """What the target was asked before it answers a problem wrong, and in words, if so."""
+        formats = (*self.evidence.subjects,)
+        put = self.alone, self.search.kind, clause.number, problem, formats
+        known = None if cause.lens else remembered(*put)
+        return (None, "") if known is None else (known[0], f" after {known[1]}")
+
+    def _smallest(self, found: Found) -> tuple[Lead | None, bool]:
+        """The failure on the smallest problem of a cause, and whether no way makes it smaller."""
+        lead, evidence, besides = found.lead, self.evidence, found.cause.besides
+        beside = [x.cause for x in self.search.found if x is not found and not besides]
+        kind, both = self.search.kind, ([found.cause], beside)
+        alone, others = (Bounds.of(kind, "", causes) for causes in both)
+
+        def keeps(row: Row) -> bool:
+            inside = row.how == lead.how and not lead.within(alone, row.problem)
+            inside = inside and lead.within(others, row.problem)
+            return inside and not (besides and does_as(evidence, lead, besides, row.problem))
+
+        # Of what comes and goes, or is remembered, no others are known.
+        known = found.others or [row.problem for row in evidence.draws(lead)]
+        rows = (evidence.row(lead, problem) for problem in (lead.problem, *known))
+        start = next((row.problem for row in rows if row is not None and keeps(row)), None)
+        if start is None:
+            return None, False
+        lead = replace(lead, problem=start)
+        problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
+        problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
+        return replace(lead, problem=problem), done
+
+    def _likened(self, found: Found, example: Counterexample) -> tuple[str, ...]:
+        """A line for each known mistake that fails just where the target does."""
+        lead, kind = found.lead, self.search.kind
+        if found.line:
+            return (found.line,)
+        alone, rows = Bounds.of(kind, "", [found.cause]), self.evidence.draws(lead)
+        wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
+        right = [r for r in rows if not r.how][:ALIKE]
+        subject = self.evidence.subjects[example.problem.dtype]
+        lines = kind.looks_like(lead.clauses[0], subject, example.problem)
+        fitting = (x for x in lines if self._fits(found, x.split(" ")[0], [*wrong, *right]))
+        return tuple(fitting)
+
+    def _fits(self, found: Found, name: str, rows: Sequence[Row]) -> bool:
+        """Whether a known mistake is wrong on the rows that are, and right on the others."""
+        kind = self.search.kind
+        subject, formats = kind.subjects[name], kind.mistakes[name].dtypes
+
+        def wrong(row: Row) -> bool:
+            dtype = row.problem.dtype
+            problem = row.problem if dtype in subject.dtypes else in_format(row.problem, formats[0])
+            return any(c.binds(subject) and broken(c, subject, problem) for c in found.lead.clauses)
+
+        return all(wrong(row) == bool(row.how) for row in rows)

@@ -1,0 +1,141 @@
+"""What an answer is wrong after: told in a word, and shown by a script that asks both in order."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from spec.certification.diagnosing.memory import nobody, remembered
+from spec.kinds import KINDS
+from tests.certification.test_sharing import said
+from tests.shell import run
+
+LARGEST = """\
+import numpy as np
+
+longest = 0
+
+def attend(query, key, value):
+    global longest
+    longest = max(longest, key.shape[2])
+    s = query @ np.swapaxes(key, -1, -2) / query.dtype.type(np.sqrt(query.shape[-1]))
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ value * query.dtype.type(key.shape[2] / longest)
+"""
+KEPT = {
+    "the largest size": ("mine.py:attend", "attention", "A1", "another M"),
+    "an array": (
+        "spec.feed_forward.mistakes.backward:remembers_outputs_by_shape",
+        "feed-forward",
+        "F1,F24",
+        "another x",
+    ),
+}
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux")
+
+
+@ON_LINUX
+@pytest.mark.parametrize("kept", KEPT)
+def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
+    (tmp_path / "mine.py").write_text(LARGEST)
+    target, about, clauses, what = KEPT[kept]
+    words = ("--about", about, "--backend", "numpy", "--profile", "quick", "--clause", clauses)
+    done = run("certify", target, *words, "--json", "said.json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert f"the output is wrong after a call with {what}" in " ".join(done.stdout.split())
+    (cause,) = json.loads((tmp_path / "said.json").read_text())["causes"]
+    script = cause["counterexample"]["script"]
+    assert "before=before" in script
+    (tmp_path / "cause.py").write_text(script)
+    shown = subprocess.run(
+        [sys.executable, "cause.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (shown.returncode, "is violated" in shown.stdout) == (1, True), shown.stderr
+
+
+def alone(answers):
+    """A target that nobody has asked, as it answers problems in order."""
+    return lambda put: ["wrong" if wrong else "" for wrong in answers(put[1])]
+
+
+def kept(problems, remembers):
+    """Whether each problem is answered wrong, by who keeps the first of what he is asked."""
+    return [remembers(problem) != remembers(problems[0]) for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("remembers", "words"),
+    [
+        (lambda p: p.base, "a call with another base"),
+        (lambda p: p.D, "a call with another D"),
+        (lambda p: p.q.tobytes(), "a call with another q"),
+        (lambda p: p.dtype, "a call with another dtype"),
+    ],
+)
+def test_the_first_thing_that_changes_an_answer_is_named(remembers, words):
+    kind = KINDS["rotary"]
+    problem = kind.core("float64")
+    told = remembered(
+        alone(lambda x: kept(x, remembers)), kind, "R14", problem, ("float64", "float32")
+    )
+    assert told is not None
+    assert told[1] == words
+    assert remembers(told[0]) != remembers(problem)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        lambda x: [True] * len(x),  # wrong by itself
+        lambda x: [False] * len(x),  # right, whatever came before
+        lambda x: [place == 1 for place, _ in enumerate(x)],  # wrong once
+        lambda _: [],
+    ],
+)
+def test_what_comes_and_goes_or_is_wrong_by_itself_is_no_memory(answers):
+    kind = KINDS["rotary"]
+    put = kind, "R14", kind.core("float64"), ("float64",)
+    assert remembered(alone(answers), *put) is None
+    assert remembered(nobody, *put) is None
+
+
+def test_the_same_call_may_be_what_an_answer_is_wrong_after():
+    kind = KINDS["rotary"]
+    counts = alone(lambda x: [place > 0 for place, _ in enumerate(x)])
+    _, words = remembered(counts, kind, "R14", kind.core("float64"), ("float64",))
+    assert words == "the same call"
+
+
+@ON_LINUX
+class TestPristine:
+    BEGIN = """
+        from spec.certification.isolation.pristine import Pristine
+        calls = []
+        def asked(x):
+            calls.append(x)
+            if x == "die":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return 1 / 0 if x == "fail" else len(calls)
+        pristine = Pristine(asked)
+    """
+
+    def test_every_answer_is_a_first_one(self):
+        program = """
+            asked("a"), asked("b")
+            print(asked("c"), pristine("d"), pristine("e"))
+        """
+        assert said(textwrap.dedent(self.BEGIN) + textwrap.dedent(program)) == "3 1 1\n"
+
+    def test_what_ends_without_an_answer_has_none_and_others_have(self):
+        program = """
+            print(pristine("die"), pristine("fail"), pristine("a"))
+            pristine.end()
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                print("nobody is left")
+        """
+        told = said(textwrap.dedent(self.BEGIN) + textwrap.dedent(program))
+        assert told == "None None 1\nnobody is left\n"
