@@ -34,11 +34,17 @@ def test_the_same_request_gives_the_same_verdicts():
 
 
 def test_float64_in_float32_is_told_in_words():
-    certificate = certify(targets.in_float32, profile="quick", clauses="A1")
-    outcomes = {v.dtype: v for v in certificate.verdicts}
-    assert outcomes["float64"].outcome == "violated"
-    assert "computes float64 in float32" in outcomes["float64"].message
-    assert outcomes["float32"].outcome == "holds"
+    """The definition tells it, and that dtype is left alone after that."""
+    certificate = certify(targets.in_float32, profile="quick", clauses=("A1", "S1"))
+    outcomes = {(v.clause, v.dtype): v for v in certificate.verdicts}
+    assert outcomes["A1", "float64"].outcome == "violated"
+    assert outcomes["S1", "float64"].outcome == "refused"
+    for number in ("A1", "S1"):
+        assert "computes float64 in float32" in outcomes[number, "float64"].message
+        assert outcomes[number, "float32"].outcome == "holds"
+    assert certificate.region.sentence == "not float64"
+    assert certificate.region.passed
+    assert "\nfloat64: A 0/1\n" in str(certificate)
 
 
 def test_fail_fast_blocks_the_rest():

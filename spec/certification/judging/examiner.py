@@ -189,6 +189,9 @@ class Examiner:
         if dtype not in self.probed.by_dtype:
             message = next(r.message for r in self.probed.refusals if r.dtype == dtype)
             return unrun(clause, dtype, "refused", f"{dtype}: {message}")
+        known = kind_of(self.raw.about).definition
+        if dtype == "float64" and IN_SINGLE in self.probed.notes and clause.number != known:
+            return unrun(clause, dtype, "refused", IN_SINGLE)  # the definition says it once
         implementation = self.probed.by_dtype[dtype]
         lost = clause.needs - implementation.offers
         if differentiates(clause):

@@ -101,15 +101,16 @@ def _table(certificate: Certificate) -> str:
 
 
 def _figures(certificate: Certificate) -> str:
-    """How many of the clauses of each section hold, the dtypes together where it is as many."""
+    """How many clauses of each section hold, if not all are refused; like dtypes together."""
     found: dict[str, list[str]] = {}
     for dtype in certificate.dtypes:
         mine = [v for v in certificate.verdicts if v.dtype == dtype and v.outcome != "not offered"]
         cells = [
             f"{section} {sum(v.outcome == 'holds' for v in verdicts)}/{len(verdicts)}"
             for section, verdicts in grouped((_section(v), v) for v in mine).items()
+            if any(v.outcome != "refused" for v in verdicts)
         ]
-        found.setdefault(", ".join(cells) or "not offered", []).append(dtype)
+        found.setdefault(", ".join(cells) or "not judged", []).append(dtype)
     return "\n".join(filled(f"{', '.join(dtypes)}: ", held) for held, dtypes in found.items())
 
 
