@@ -11,6 +11,7 @@
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
     a padding mask      it has one row for all queries
     a mask of outer axes   of heads, of batches, or of both
+    an uneven mask      its entries are not all the same
     a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
@@ -161,6 +162,7 @@ WORDS: Mapping[str, Feature] = {
     "a mask of batches": _axis(4),
     "a mask of outer axes": lambda p: _axis(3)(p) or _axis(4)(p),
     "a padding mask": _of_padding,
+    "an uneven mask": lambda p: p.mask is not None and len(np.unique(p.mask)) > 1,
     "a mask broadcast inside": _broadcast_inside,
     "a hidden key": lambda p: not p.allowed.all(),
     "an idle query": lambda p: bool(p.idle.any()),
@@ -192,6 +194,6 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-FREQUENT = ("an axis of one",)
-POSITIVE = (*FREQUENT, "views", "strided memory", "expanded memory")
+FREQUENT = ("an axis of one", "an uneven mask")
+POSITIVE = ("an axis of one", "views", "strided memory", "expanded memory")
 VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, FREQUENT, POSITIVE)

@@ -63,6 +63,9 @@ def twists(problem: Problem) -> Iterator[Problem]:
             if mask is not None:
                 yield problem.but(mask=np.where(mask, 0.0, -np.inf), causal=causal)
     yield problem.but(mask=np.where(half, 0.5, -1.0) * seen[0, 0])
+    if problem.mask is not None:  # no key is hidden any more
+        visible = problem.mask if problem.mask.dtype == bool else np.isfinite(problem.mask)
+        yield problem.but(mask=np.where(visible, 0.5, -1.0))
     both = max(problem.N, problem.M)
     if problem.N and problem.M:
         every = (np.arange(both) % length for length in (problem.N, problem.M))

@@ -90,7 +90,7 @@ def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
     [
         ("ignores_causality", {"causal", "M > 1"}),
         ("reads_only_128_keys", {"M > 128"}),
-        ("uses_the_mask_of_the_first_batch", {"a mask of batches"}),
+        ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero", "M > 1"}),
     ],
 )

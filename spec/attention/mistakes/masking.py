@@ -132,7 +132,7 @@ def hides_padded_queries_too(mask: Array, sizes: Sizes) -> Array:
     return full & turned if mask.dtype == bool else full + turned
 
 
-@wrong("spread", incident="I10", where="a padding mask and N = M and M > 1")
+@wrong("spread", incident="I10", where="a padding mask and an uneven mask and N = M")
 def lays_padding_along_queries(mask: Array, sizes: Sizes) -> Array:
     """Writes mask[:, None, :, None], which hides rows where columns were meant."""
     full = steps.spread(mask, sizes)
@@ -140,7 +140,7 @@ def lays_padding_along_queries(mask: Array, sizes: Sizes) -> Array:
     return full.swapaxes(-1, -2) if one_row and sizes.N == sizes.M else full
 
 
-@wrong("spread", incident="I10", where="a mask of outer axes and B = H")
+@wrong("spread", incident="I10", where="a mask of outer axes and an uneven mask and B = H")
 def swaps_batch_and_heads_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as heads by batch, which nothing notices when H = B."""
     full = steps.spread(mask, sizes)

@@ -50,7 +50,8 @@ class Outside:
     def broken(self, items: Sequence[Item], known: dict[Item, Any]) -> list[Item]:
         """The items from the first on that is broken here. known: is told what breaks any."""
         with closing(self.evidence.each(self._tried, items)) as outcomes:
-            for place, (holds, known[items[place]]) in enumerate(outcomes):
+            for place, (holds, problem) in enumerate(outcomes):
+                known[items[place]] = known.get(items[place]) or problem
                 if not holds:
                     return [*items[place:]]
         return []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.evidence import GOES, MADE
+from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
 from spec.certification.diagnosing.mending import Mending
@@ -28,6 +28,7 @@ ENOUGH = 0.6  # of the worth of the best description of a part, to do with one f
 PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
+AGAIN = 25  # problems, at last, of a clause that holds answers to the definition
 MOST = 6  # causes: who has more is better told which they are by mending the first
 DOWN = 300  # problems at most on the way to a smaller one
 
@@ -54,7 +55,13 @@ class Search:
         left = [item for item in failing if self.start.clauses[item[0]].force == "must"]
         # Where no answer is wrong by itself, it may be seen what is once others are explained.
         later: list[Item] = []
-        return self._explain(left, later) and self._explain(later)
+        if not (self._explain(left, later) and self._explain(later)):
+            return False
+        # What is rarely wrong outside is seen in more problems than the few of a clause.
+        seen = {number for numbers in self.kind.compares.values() for number in numbers}
+        seen |= {number for found in self.found for number in found.cause.beside}
+        self.start = replace(self.start, examples=max(AGAIN, self.start.examples), seed=ANOTHER)
+        return self._explain([item for item in left if item[0] in seen])
 
     def _explain(self, left: list[Item], later: list[Item] | None = None) -> bool:
         """Whether there was time. later: is told of clauses that no wrong answer breaks."""
