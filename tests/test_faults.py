@@ -13,18 +13,22 @@ FORK = CACHE.mistakes["branches_into_itself"]
 
 
 @pytest.fixture(scope="module")
-def fork():
-    return told(CACHE, [FORK], FORK.target, ("float64", "float32"))
+def gate():
+    kind = KINDS["feed-forward"]
+    mistake = kind.mistakes["forgets_the_gate_backward"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.faults.MANY", 1)
+        return told(kind, [mistake], mistake.target, ("float64", "float32"))
 
 
-def test_a_mistake_that_is_told_as_it_declares_itself(fork):
-    assert fork.names == ["branches_into_itself"]
-    assert fork.sentences == ["wherever it is asked, a fork is wrong"]
-    assert (fork.known, fork.fresh, fork.shown) == ([True], "holds", [True])
-    (share,) = fork.wrong
+def test_a_mistake_that_is_told_as_it_declares_itself(gate):
+    assert gate.names == ["forgets_the_gate_backward"]
+    assert gate.sentences == ["where a shut gate, gradients are wrong"]
+    assert (gate.known, gate.fresh, gate.shown) == ([True], "holds", [True])
+    (share,) = gate.wrong
     assert share > 1 / 3
-    assert fork.lines <= 60
-    assert fork.letters <= 200_000
+    assert gate.lines <= 60
+    assert gate.letters <= 200_000
 
 
 def test_what_is_no_such_function_is_told_in_a_line():
@@ -47,9 +51,9 @@ def test_a_cause_of_something_else_is_not_that_mistake():
     assert not is_that(attention, mistake, Cause((), "", "is wrong"))  # wider by two features
 
 
-def test_figures_are_of_all(fork):
-    other = replace_known(fork)
-    lines = [*figures([fork, other])]
+def test_figures_are_of_all(gate):
+    other = replace_known(gate)
+    lines = [*figures([gate, other])]
     assert "2 certificates, each of 1 at once" in lines
     assert "as many causes: 1; more: 1" in lines
     assert "at most 2 causes; all told: 1" in lines
@@ -57,9 +61,9 @@ def test_figures_are_of_all(fork):
     assert "scripts: 2; that show their cause: 1" in lines
 
 
-def replace_known(fork):
+def replace_known(gate):
     """The same, told badly."""
-    return fork._replace(
+    return gate._replace(
         sentences=["where N > 1, it is wrong", "and elsewhere"],
         known=[False],
         fresh="broken: C1 float64",

@@ -24,6 +24,7 @@ from spec.trial import broken
 from tests.judging import EXAMPLES, QUICK
 
 DRAWN = 40  # problems, of which those inside are looked at
+FEW = 4  # of them, inside: enough for a share
 WRONG = 1 / 3  # of what lies inside, at least
 DECLARED = [
     pytest.param(kind, mistake, id=f"{about}-{name}")
@@ -52,18 +53,26 @@ def is_right_outside(kind: Kind, mistake: Mistake, examples: int, seed: int) -> 
 
 
 def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
-    """How much is wrong of the problems inside, clause by clause."""
-    subject, inside = kind.subjects[mistake.name], Bounds.of(kind, mistake.where)
-    for clause, dtype in judges(kind, mistake):
-        drawn: list[Any] = []
-        scope = scope_for(clause, subject, dtype, "strict", "standard")
-        draw(clause, scope, DRAWN, 0, drawn.append)
-        asked = [
-            problem
-            for problem in drawn
-            if any(inside.has(put, group(kind, x)) for x, put in calls(clause, subject, problem))
-        ]
-        yield np.mean([broken(clause, subject, x) is not None for x in asked]) if asked else 0.0
+    """How much is wrong of the problems inside, clause by clause: of a few, then of all."""
+    for count in (DRAWN // 4, DRAWN):
+        for clause, dtype in judges(kind, mistake):
+            asked = inside(kind, mistake, clause, dtype, count)
+            if len(asked) >= FEW or (asked and count == DRAWN):
+                subject = kind.subjects[mistake.name]
+                yield float(np.mean([broken(clause, subject, x) is not None for x in asked]))
+
+
+def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:
+    """Of so many problems that a clause draws, those about which it asks something inside."""
+    subject, bounds = kind.subjects[mistake.name], Bounds.of(kind, mistake.where)
+    drawn: list[Any] = []
+    draw(clause, scope_for(clause, subject, dtype, "strict", "standard"), count, 0, drawn.append)
+
+    def asks(problem: Any) -> bool:
+        put = calls(clause, subject, problem)
+        return any(bounds.has(x, group(kind, name)) for name, x in put)
+
+    return [problem for problem in drawn if asks(problem)]
 
 
 @pytest.mark.parametrize(("kind", "mistake"), DECLARED)

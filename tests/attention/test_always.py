@@ -27,7 +27,7 @@ def outcomes(certificate: Certificate) -> dict[str, str]:
 
 
 def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
-    without = judged(targets.causal, clauses="A")
+    without = judged(targets.causal, clauses="A", fail_fast=True)
     assert without.exit_code == 1
     assert any("causality=always" in line for line in without.advice)
     declared = judged(targets.causal, conventions={"causality": "always"})
@@ -74,7 +74,7 @@ def test_whoever_refuses_other_lengths_is_judged_on_equal_ones() -> None:
 
 
 def test_whoever_is_wrong_at_other_lengths_has_to_say_so() -> None:
-    without = judged(targets.first_ones, clauses="A")
+    without = judged(targets.first_ones, clauses="A", fail_fast=True)
     assert without.exit_code == 1
     assert any("lengths=equal" in line for line in without.advice)
     declared = judged(targets.first_ones, conventions={"lengths": "equal"})
@@ -87,7 +87,7 @@ def test_whoever_takes_padding_alone_is_judged_on_padding() -> None:
     assert certificate.passed, str(certificate)
     assert "refused: takes masks of other shapes than (B, 1, 1, M)" in str(certificate)
     assert outcomes(certificate)["M1"] == "holds"
-    wrong = judged(targets.padded_alike)
+    wrong = judged(targets.padded_alike, fail_fast=True)
     assert wrong.exit_code == 1
     assert outcomes(wrong)["A1"] == "violated"
 

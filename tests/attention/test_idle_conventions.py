@@ -37,7 +37,8 @@ def test_it_is_recognised_and_certified_once_declared(
     target: Callable[..., Any], declared: dict[str, str]
 ) -> None:
     backend = "numpy" if target is targets.hand_filled else "torch"
-    undeclared = certify(target, **QUICK, backend=backend, clauses="A1,M9")
+    options = {**QUICK, "backend": backend, "clauses": "A1,M9"}
+    undeclared = certify(target, **options, fail_fast=True)
     assert undeclared.exit_code == 1
     told = [
         line.partition(" like the convention ")[2].partition(":")[0] for line in undeclared.advice

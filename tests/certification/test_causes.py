@@ -121,7 +121,7 @@ def test_what_depends_on_the_last_call_is_no_set_of_problems() -> None:
 
 
 def test_a_wrong_gradient_says_nothing_of_the_output() -> None:
-    certificate = judged("takes_one_head_of_each_group")
+    certificate = judged("takes_one_head_of_each_group", dtypes=("float32",))
     (cause,) = certificate.causes
     assert (cause.asked, cause.features) == ("gradients", ("grouped heads",))
     assert "gradients are wrong" in cause.sentence
@@ -136,7 +136,7 @@ def test_outside_of_its_cause_a_fault_is_certified_and_says_where() -> None:
     assert "not causal" in certificate.command
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
     assert any("problems where not causal" in v.message for v in absent)
-    assert judged("ignores_causality", where="causal").exit_code == 1
+    assert judged("ignores_causality", where="causal", fail_fast=True).exit_code == 1
 
 
 def test_a_region_is_where_it_holds() -> None:

@@ -30,12 +30,13 @@ QUICK = ("--profile", "quick", "--dtype", "float32")
 )
 def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
     options = {"profile": "quick", "dtypes": ("float32",)}
-    without = certify(build, **options)  # type: ignore[arg-type]
+    without = certify(build, **options, fail_fast=True)  # type: ignore[arg-type]
     assert without.exit_code == 1
     assert any(f"{name}={choice}" in line for line in without.advice)
     declared = certify(build, **options, conventions={name: choice})  # type: ignore[arg-type]
     assert declared.passed, str(declared)
-    wrong = certify(layers.MultiHead, **options, conventions={name: choice})  # type: ignore[arg-type]
+    options |= {"conventions": {name: choice}, "fail_fast": True}
+    wrong = certify(layers.MultiHead, **options)  # type: ignore[arg-type]
     assert wrong.exit_code == 1
 
 
@@ -97,7 +98,8 @@ def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
     options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
     past = layers.charges_the_past
     assert certify(past, **options).passed  # type: ignore[arg-type]
-    wrong = certify(past, **options, conventions={"sides": "both"})  # type: ignore[arg-type]
+    options |= {"conventions": {"sides": "both"}, "fail_fast": True}
+    wrong = certify(past, **options)  # type: ignore[arg-type]
     assert wrong.exit_code == 1
 
 

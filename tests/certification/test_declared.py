@@ -22,7 +22,7 @@ QUICK = {"profile": "quick", "dtypes": ("float32",)}
     ],
 )
 def test_a_convention_is_refused_undeclared_and_certified_declared(target, name, choice, clauses):
-    undeclared = certify(target, **QUICK, clauses=clauses)
+    undeclared = certify(target, **QUICK, clauses=clauses, fail_fast=True)
     assert undeclared.exit_code == 1
     assert any(f"{name}={choice}" in line for line in undeclared.advice)
     assert "if it is meant" in " ".join(str(undeclared).split())
