@@ -48,6 +48,7 @@ MOSTLY = 0.9  # of them
 ENOUGH = 5  # problems for a share
 FRESH, SEEDS = 77, 8  # the first seed of fresh problems, and how many there are at most
 MANY = 1000  # fresh problems inside of a region
+PAGE, MORE = 60, 25  # lines of one cause, and of each further one
 ROOT = Path(__file__).parents[1]
 
 
@@ -213,6 +214,8 @@ def figures(found: Sequence[Told]) -> Iterator[str]:
     yield f"some of them told: {sum(any(x.known) for x in found)}"
     lines = [x.lines for x in found]
     yield f"lines: {statistics.median(lines):.0f} in the median, {max(lines)} at worst"
+    long = sum(x.lines > PAGE + MORE * max(0, len(x.sentences) - 1) for x in found)
+    yield f"longer than a page, and a third for each further cause: {long}"
     regions = [x.fresh for x in found if x.fresh != "nowhere"]
     yield f"regions: {len(regions)}; that hold on fresh problems: {regions.count('holds')}"
     shares = [x for one in found for x in one.wrong]

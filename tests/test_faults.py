@@ -57,6 +57,7 @@ def test_figures_are_of_all(gate):
     assert "2 certificates, each of 1 at once" in lines
     assert "as many causes: 1; more: 1" in lines
     assert "at most 2 causes; all told: 1" in lines
+    assert "longer than a page, and a third for each further cause: 0" in lines
     assert "regions: 2; that hold on fresh problems: 1" in lines
     assert "scripts: 2; that show their cause: 1" in lines
 

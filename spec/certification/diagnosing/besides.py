@@ -7,6 +7,7 @@ two known mistakes at once, if these answer all problems as the target does; els
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,10 +42,11 @@ def found_besides(search: Search, found: Found) -> Found | None:
         return None
     rows = _wrong_inside(search, found)
     failures = [(search.evidence.failure(lead, row.problem), row.problem) for row in rows]
-    others = {
-        name: np.array([not _alike(kind.subjects[name], *one) for one in failures])
-        for name in _likeliest(search, lead, failures)
-    }
+    others: dict[str, Array] = {}
+    for name in _likeliest(search, lead, failures):
+        others[name] = np.array([not _alike(kind.subjects[name], *one) for one in failures])
+        if not others[name].any():
+            break
     name = min(others, key=lambda name: others[name].sum(), default="")
     if not name or (~others[name]).sum() < FEW:
         return None
@@ -119,11 +121,14 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
 def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
     """The known mistakes that have the most of the wrong answers, of a few."""
     kind, few = search.kind, failures[:: 1 + len(failures) // LOOKED]
-    count = {}
-    for name, mistake in kind.mistakes.items():
-        where = Bounds.of(kind, mistake.where)
+
+    def explained(name: str) -> int:
+        where = Bounds.of(kind, kind.mistakes[name].where)
         inside = (one for one in few if lead.within(where, one[1]))
-        count[name] = sum(_alike(kind.subjects[name], *one) for one in inside)
+        return sum(_alike(kind.subjects[name], *one) for one in inside)
+
+    with closing(search.evidence.each(explained, [*kind.mistakes])) as counts:
+        count = dict(zip(kind.mistakes, counts, strict=True))
     ranked = sorted(count, key=lambda name: -count[name])[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
 

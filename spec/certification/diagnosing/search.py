@@ -28,7 +28,7 @@ ENOUGH = 0.6  # of the worth of the best description of a part, to do with one f
 PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
-AGAIN = 25  # problems, at last, of a clause that holds answers to the definition
+AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
 MOST = 6  # causes: who has more is better told which they are by mending the first
 DOWN = 300  # problems at most on the way to a smaller one
 
