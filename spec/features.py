@@ -140,6 +140,19 @@ class Vocabulary:
             found |= {f"{letter} % {size} {s} 0": 6.5 for size in MULTIPLES for s in ("=", "!=")}
         return found
 
+    def said(self, problem: Any) -> list[bool]:
+        """Which of the candidates hold of a problem, in their order; each word is asked once."""
+        words = {word: bool(test(problem)) for word, test in self.words.items()}
+        found = [*words.values()]
+        found += [not holds for word, holds in words.items() if word not in self.positive]
+        sizes = {letter: getattr(problem, letter) for letter in self.letters}
+        for one, other in ((sizes[a], sizes[b]) for a, b in self.pairs):
+            found += [one < other, one > other, one != other, one == other]
+        for size in sizes.values():
+            found += [size > x for x in THRESHOLDS] + [size == x for x in (0, 1, 2)]
+            found += [(size % x == 0) is even for x in MULTIPLES for even in (True, False)]
+        return found
+
     def sentence(self, text: str) -> Test:
         """The set of problems that a sentence describes. Raises ValueError: it is none."""
         tokens, place = [], 0

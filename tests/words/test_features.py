@@ -1,5 +1,7 @@
 """Sentences about problems: what they mean, what is no sentence, and how one is denied."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,16 @@ def test_every_candidate_is_a_sentence_and_so_is_its_denial(about: str) -> None:
     for feature in kind.features.candidates():
         says, denies = map(kind.features.sentence, (feature, negated(feature)))
         assert says(problem, "") is not denies(problem, ""), feature
+
+
+@pytest.mark.parametrize("about", KINDS)
+def test_candidates_are_said_in_their_order(about: str) -> None:
+    kind = KINDS[about]
+    core = kind.core("float32")
+    for problem in (core, *itertools.islice(kind.twists(core), 20)):
+        said = zip(kind.features.candidates(), kind.features.said(problem), strict=True)
+        for feature, holds in said:
+            assert kind.features.sentence(feature)(problem, "") is bool(holds), feature
 
 
 def test_a_kind_without_words_of_its_own_has_those_of_its_options() -> None:

@@ -6,6 +6,7 @@ the known mistake takes the place of the definition, and what departs from both 
 two known mistakes at once, if these answer all problems as the target does; else it is separated.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -121,15 +122,15 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
 def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
     """The known mistakes that have the most of the wrong answers, of a few."""
     kind, few = search.kind, failures[:: 1 + len(failures) // LOOKED]
+    bounds = {name: Bounds.of(kind, mistake.where) for name, mistake in kind.mistakes.items()}
 
-    def explained(name: str) -> int:
-        where = Bounds.of(kind, kind.mistakes[name].where)
-        inside = (one for one in few if lead.within(where, one[1]))
-        return sum(_alike(kind.subjects[name], *one) for one in inside)
+    def explaining(one: tuple[Failure, Any]) -> list[str]:
+        there = (name for name, where in bounds.items() if lead.within(where, one[1]))
+        return [name for name in there if _alike(kind.subjects[name], *one)]
 
-    with closing(search.evidence.each(explained, [*kind.mistakes])) as counts:
-        count = dict(zip(kind.mistakes, counts, strict=True))
-    ranked = sorted(count, key=lambda name: -count[name])[:LIKELIEST]
+    with closing(search.evidence.each(explaining, few)) as found:
+        count = Counter(name for names in found for name in names)
+    ranked = sorted(count, key=lambda name: (-count[name], [*bounds].index(name)))[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
 
 

@@ -75,7 +75,6 @@ class Evidence:
         self.truth = kind.truth()
         candidates = kind.features.candidates()
         self.names, self.prices = [*candidates], np.array([*candidates.values()])
-        self.tests = [kind.features.sentence(name) for name in self.names]
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
         self.problems: dict[tuple[Any, ...], list[Any]] = {}
 
@@ -103,7 +102,9 @@ class Evidence:
 
         Raises Refused: it breaks none, and not all are answered.
         """
-        problem = problem.but(rounding=self.grades.get(problem.dtype, "strict"))
+        grade = self.grades.get(problem.dtype, "strict")
+        if problem.rounding != grade:  # what is known of a problem is kept, as long as it is that
+            problem = problem.but(rounding=grade)
         outcomes = [True]
         for clause in clauses:
             found, answered = tried(clause, self.subjects[problem.dtype], problem)
@@ -121,14 +122,18 @@ class Evidence:
         except Refused:
             return None
 
-    def row(self, lead: Lead, problem: Any) -> Row | None:
-        """A problem as a row; None where it says nothing: it is refused, or has no right answer."""
+    def row(self, lead: Lead, problem: Any, drawn: bool = False) -> Row | None:
+        """A problem as a row; None where it says nothing: it is refused, or has no right answer.
+
+        drawn: it was, where the first clause quantifies, and so that has a right answer.
+        """
         try:
             clauses = self.asking(lead, problem)
             if not clauses or not self.bounds.has(problem, lead.asked):
                 return None
             found = self.violation(clauses, problem)
-            if found is not None and broken(found[0], self.truth, problem):
+            known = drawn and found is not None and found[0] is lead.clauses[0]
+            if found is not None and not known and broken(found[0], self.truth, problem):
                 return None
             fails = how_it_breaks if lead.drawn else how_it_fails
             how = "" if found is None else fails(found[1])
@@ -138,8 +143,7 @@ class Evidence:
 
     def said(self, lead: Lead, how: str) -> Row:
         """What can be said of the problem of a lead, and how it fails."""
-        said = np.array([test(lead.problem, lead.asked) for test in self.tests])
-        return Row(lead.problem, how, lead.key, said)
+        return Row(lead.problem, how, lead.key, np.array(self.kind.features.said(lead.problem)))
 
     def unsteady(self, lead: Lead) -> str:
         """How the answer to one problem changes; "" if it does not.
@@ -169,14 +173,14 @@ class Evidence:
             first, formats = lead.clauses[0], self.subjects.items()
             bound = [dtype for dtype, subject in formats if first.binds(subject)]
             found = [problem for dtype in bound for problem in self._put(first, dtype)]
-            self.drawn[key] = self._rows(lead, found)
+            self.drawn[key] = self._rows(lead, found, drawn=True)
         return self.drawn[key]
 
-    def _rows(self, lead: Lead, problems: Sequence[Any]) -> list[Row]:
+    def _rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
         """Problems as rows, those that say something."""
 
         def told(problem: Any) -> tuple[str, Any] | None:
-            row = self.row(lead, problem)
+            row = self.row(lead, problem, drawn)
             return None if row is None else (row.how, row.said)
 
         with closing(self.each(told, problems)) as answers:
