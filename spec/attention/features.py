@@ -91,9 +91,9 @@ def _ahead(by: float, problem: Problem) -> bool:
     return not _lead(problem) <= by
 
 
-def _unhidden(problem: Problem) -> bool:
-    """Whether a hidden key counts where its score is merely made lower."""
-    return bool(problem.M and problem.idle.any()) or _ahead(FAR, problem)
+def unhidden(problem: Problem, by: float = FAR) -> bool:
+    """Whether a hidden key counts where its score is merely made lower, by about so much."""
+    return bool(problem.M and problem.idle.any()) or _ahead(by, problem)
 
 
 def _added(problem: Problem) -> Array:
@@ -187,7 +187,7 @@ WORDS: Mapping[str, Feature] = {
     "weights below 0.0001": _small,
     "a hidden key ahead": partial(_ahead, 0),
     "a hidden key far ahead": partial(_ahead, FAR),
-    "a key no penalty hides": _unhidden,
+    "a key no penalty hides": unhidden,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
     "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),

@@ -17,13 +17,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from spec.attention import definition as attention
-from spec.attention.features import beyond
+from spec.attention.features import beyond, unhidden
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
 from spec.layer.notation import LayerProblem
-from spec.notation import Array
 
 FAR, LARGE, LOW = 500, 80, -10000
 
@@ -33,18 +31,8 @@ def _inside(problem: LayerProblem) -> Problem:
     return definition.inside(problem)
 
 
-def _top(where: Array, s: Array) -> Array:
-    """The largest score of each query, of some keys."""
-    return np.asarray(np.where(where, s, -np.inf).max(axis=-1))
-
-
 def _far_ahead(problem: LayerProblem) -> bool:
-    inner = _inside(problem)
-    seen = inner.allowed
-    if seen.all():
-        return False
-    s = inner.sigma * (inner.q @ attention.shared(inner.k, inner.H).swapaxes(-1, -2))
-    return bool((_top(~seen, s) > _top(seen, s) + FAR).any())
+    return unhidden(_inside(problem), by=FAR)
 
 
 def _beyond(problem: LayerProblem) -> bool:
