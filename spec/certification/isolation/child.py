@@ -19,7 +19,7 @@ from spec.notation import Grade
 
 Messages = queue.SimpleQueue[tuple["Child | None", Mapping[str, Any] | None]]
 CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
-Sort = tuple[bool, bool]  # whether gradients are asked for, and whether the dtype has 16 bits
+Sort = tuple[bool, bool]  # whether gradients are asked for, and which half of the clauses it is
 
 
 class Child:

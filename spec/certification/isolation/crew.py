@@ -14,7 +14,7 @@ from spec.certification.judging.judging import PARTS, differentiates
 from spec.certification.judging.plan import Item
 from spec.certification.settings import Request
 from spec.clause import Clause
-from spec.notation import HALF, Grade
+from spec.notation import Grade
 
 
 class Crew:
@@ -84,9 +84,10 @@ class Crew:
         cores = len(os.sched_getaffinity(0)) if self.stock.copies else 1
         return max(self.request.jobs, min(2, cores))
 
-    def sort(self, clause: Clause, dtype: str) -> Sort:
-        """Of the children that a clause is put to in a dtype."""
-        return differentiates(clause), self.stock.copies and dtype in HALF
+    def sort(self, clause: Clause) -> Sort:
+        """Of the children that a clause is put to: of even numbers others, if that costs little."""
+        number = int(clause.number.removeprefix(clause.section))
+        return differentiates(clause), self.stock.copies and number % 2 == 0
 
     def waiting(self, sort: Sort) -> Child | None:
         """One of a sort that has nothing to do."""

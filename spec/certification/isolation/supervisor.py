@@ -3,7 +3,7 @@
 A first process loads the target, and the others are copies of it where it can be. One probes its
 target and is gone, so that nothing of what it did remains. What it found is told to those that
 judge: some are asked for gradients and some for none, as in inference. Where copies cost little,
-formats of 16 bits have others than wide ones, and two are at work at the same time.
+every second clause has others, and two are at work at the same time.
 
 A child that dies or falls silent leaves the verdict `crashed` on its clause, and a new child goes
 on with the rest, after every crash or a few; of one that probes, a kind of problem is lost instead.
@@ -26,6 +26,7 @@ from spec.certification.isolation.guard import Crash, Probe, nothing_known, too_
 from spec.certification.judging.plan import Item, Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
+from spec.certification.judging.witness import distinct
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
 
@@ -73,7 +74,7 @@ class Supervisor:
     def found(self) -> tuple[Survey, list[Verdict], Mapping[str, float], Diagnosis]:
         """The survey, a verdict on each of its items, as far as known, what took how long, why."""
         assert self.survey is not None
-        notes = [*self.survey.notes, *sorted(self.notes, key=self.notes.__getitem__)]
+        notes = [*self.survey.notes, *distinct(self.notes)]
         notes += [self.printed.note] * bool(self.printed.count)
         spent = {"total": time.monotonic() - self.start, **self.crew.spent}
         survey = replace(self.survey, notes=(*notes,))
@@ -183,8 +184,7 @@ class Supervisor:
 
     def _free(self, item: Item) -> Child | None:
         """A child of the sort that an item is put to, with nothing to do; a new one if need be."""
-        number, dtype = item
-        sort = self.crew.sort(self.clauses[number], dtype)
+        sort = self.crew.sort(self.clauses[item[0]])
         child = self.crew.waiting(sort)
         if child is None and self.crew.lacks(sort):
             child = self.crew.child()

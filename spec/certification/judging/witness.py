@@ -10,6 +10,7 @@ path is judged where it is met. What a compiler says that it did not compile is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -48,6 +49,13 @@ class Witness:
         new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
         self.refused = refused
         return (*said, *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new))
+
+
+def distinct(notes: Mapping[str, int]) -> list[str]:
+    """Notes in the order of their places; of those that name another clause alone, the first."""
+    backwards = sorted(notes, key=notes.__getitem__, reverse=True)
+    found = {re.sub(r"while \w+ was run", "", note): note for note in backwards}
+    return sorted(found.values(), key=notes.__getitem__)
 
 
 def _answer(subject: Subject, dtype: str) -> bytes:
