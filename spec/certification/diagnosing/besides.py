@@ -130,7 +130,7 @@ def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
 
     with closing(search.evidence.each(explaining, few)) as found:
         count = Counter(name for names in found for name in names)
-    ranked = sorted(count, key=lambda name: (-count[name], [*bounds].index(name)))[:LIKELIEST]
+    ranked = sorted(bounds, key=lambda name: -count[name])[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
 
 

@@ -17,7 +17,7 @@ from spec.kind import Kind
 from spec.written import sizes
 
 Alone = Callable[[tuple[str, Sequence[Any]]], list[str] | None]
-SECONDS = 2.0
+SECONDS = 10.0  # for a target that takes its time: others are asked all there is
 TIMES = 3  # that a problem is put after another one
 LENGTHS = (1, 2, 3, 5, 8, 16, 64)
 
