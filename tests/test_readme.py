@@ -9,6 +9,7 @@ from spec import CLAUSES
 from spec.certification.contents import markdown
 from spec.certification.settings import PROFILES
 from spec.kinds import KINDS
+from tests.shell import certify
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -51,3 +52,11 @@ def test_conventions_and_profiles_are_those_there_are() -> None:
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{name}` |"))
         assert {*re.findall(r"`([^`]+)`", row.partition(":")[0])[1:]} == {*values}
     assert all(f"`{name}`" in TEXT for name in PROFILES)
+
+
+def test_the_refusal_that_it_shows_is_what_is_printed() -> None:
+    """But for the figures, which it says are left out, and what it cuts off at the end."""
+    block = next(x for x in TEXT.split("```") if x.startswith("\nelementwise: not certified"))
+    shown = [line for line in block.splitlines() if line and line.strip() != "..."]
+    printed = certify("elementwise").stdout.splitlines()
+    assert [line for line in shown if line not in printed] == []
