@@ -95,10 +95,17 @@ def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> st
 
 
 def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
-    """The lines that make the problem again, as a variable, once its classes are imported."""
+    """The lines that make the problem again, as a variable, once its classes are imported.
+
+    Without the options that are as they are by default.
+    """
     made = f"{type(problem).__name__}("
     lines = [f"{variable} = {made}" if variable else made]
+    usual = {field.name: field.default for field in fields(problem)}
     for name, x in _values(problem):
+        plain = not isinstance(x, np.ndarray) and not is_dataclass(x)
+        if plain and name != "dtype" and x == usual[name]:
+            continue
         if is_dataclass(x):
             first, *rest = source(x, indent + "    ")
             lines += [f"{indent}    {name}={first}", *rest[:-1], f"{rest[-1]},"]

@@ -49,8 +49,10 @@ def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     script = cause["counterexample"]["script"]
     assert "before=before" in script
     (tmp_path / "cause.py").write_text(script)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     shown = subprocess.run(
-        [sys.executable, "cause.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "../cause.py"], cwd=elsewhere, capture_output=True, text=True, check=False
     )
     assert (shown.returncode, "is violated" in shown.stdout) == (1, True), shown.stderr
 

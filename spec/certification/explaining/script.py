@@ -6,6 +6,7 @@ they are allowed to differ. It does not import this specification. Where no such
 found, it says so and runs the clause. It exits with 1 as long as the failure is there.
 """
 
+from pathlib import Path
 from typing import Any
 
 from spec.certification.settings import MULTIPLES, Request
@@ -45,7 +46,11 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, bef
     options = [f"{name}={asked[name]!r}" for name in words]
     first = [] if before is None else source(before, variable="before")
     named = ["before=before"] * bool(first)
-    arguments = ", ".join([repr(clause.number), repr(raw.origin), "problem", *named, *options])
+    place, _, name = raw.origin.rpartition(":")
+    if place.endswith(".py"):  # the script may be run from anywhere
+        place = str(Path(place).resolve())
+    target = repr(f"{place}:{name}")
+    arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     lines = [
         AFTER if first else "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
