@@ -24,7 +24,7 @@ from spec.trial import broken
 from tests.judging import EXAMPLES, QUICK
 
 DRAWN = 40  # problems, of which those inside are looked at
-FEW = 4  # of them, inside: enough for a share
+FEW = 10  # problems that tell which clause is looked at first
 WRONG = 1 / 3  # of what lies inside, at least
 DECLARED = [
     pytest.param(kind, mistake, id=f"{about}-{name}")
@@ -53,13 +53,17 @@ def is_right_outside(kind: Kind, mistake: Mistake, examples: int, seed: int) -> 
 
 
 def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
-    """How much is wrong of the problems inside, clause by clause: of a few, then of all."""
-    for count in (DRAWN // 4, DRAWN):
-        for clause, dtype in judges(kind, mistake):
-            asked = inside(kind, mistake, clause, dtype, count)
-            if len(asked) >= FEW or (asked and count == DRAWN):
-                subject = kind.subjects[mistake.name]
-                yield float(np.mean([broken(clause, subject, x) is not None for x in asked]))
+    """How much is wrong of the problems inside, clause by clause: the likeliest ones first."""
+
+    def share(judge: tuple[Clause, str], count: int) -> float:
+        clause, subject = judge[0], kind.subjects[mistake.name]
+        asked = inside(kind, mistake, *judge, count)
+        wrong = [broken(clause, subject, problem) is not None for problem in asked]
+        return float(np.mean(wrong)) if asked else 0.0
+
+    found = [*judges(kind, mistake)]
+    yield from (share(judge, DRAWN) for judge in found if share(judge, FEW) >= WRONG)
+    yield from (share(judge, DRAWN) for judge in found)
 
 
 def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:

@@ -1,6 +1,7 @@
 """What an answer is wrong after: told in a word, and shown by a script that asks both in order."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -9,7 +10,7 @@ import pytest
 
 from spec.certification.diagnosing.memory import nobody, remembered
 from spec.kinds import KINDS
-from tests.certification.test_sharing import said
+from tests.certification.test_sharing import BEGIN, said
 from tests.shell import run
 
 LARGEST = """\
@@ -133,11 +134,16 @@ class TestPristine:
     def test_what_ends_without_an_answer_has_none_and_others_have(self):
         program = """
             print(pristine("die"), pristine("fail"), pristine("a"))
-            pristine.end()
-            try:
-                os.waitpid(-1, 0)
-            except ChildProcessError:
-                print("nobody is left")
         """
         told = said(textwrap.dedent(self.BEGIN) + textwrap.dedent(program))
-        assert told == "None None 1\nnobody is left\n"
+        assert told == "None None 1\n"
+
+    def test_nobody_is_left_of_who_is_killed(self):
+        reads, writes = os.pipe()
+        program = textwrap.dedent(self.BEGIN) + "pristine('a')\nos.kill(here, signal.SIGKILL)\n"
+        words = [sys.executable, "-c", BEGIN + program]
+        with subprocess.Popen(words, pass_fds=[writes]) as process:
+            os.close(writes)
+            assert os.read(reads, 1) == b""  # nobody holds the other end
+        os.close(reads)
+        assert process.returncode == -9

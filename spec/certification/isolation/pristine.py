@@ -5,20 +5,18 @@ So what a target remembers of one question is never seen in another.
 """
 
 import contextlib
-import ctypes
 import os
 import pickle
-import signal
 from collections.abc import Callable
 from typing import Any
 
-from spec.certification.isolation.sharing import DIES_WITH_PARENT
+from spec.certification.isolation.sharing import end_with_parent
 
 
 class Pristine:
     """A function, as this process would have answered it when this was made.
 
-    What it is given and what it answers go through pipes, as pickled.
+    What it is given and what it answers go through pipes, as pickled. It ends with this process.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -42,19 +40,11 @@ class Pristine:
         except (OSError, EOFError):
             return None
 
-    def end(self) -> None:
-        """Answer no more."""
-        with contextlib.suppress(OSError):
-            self._asks.close()
-        self._hears.close()
-        os.kill(self.process, signal.SIGKILL)  # until it is waited for, its number is its own
-        os.waitpid(self.process, 0)
-
 
 def _serve(function: Callable[[Any], Any], reads: int, tells: int) -> None:
     """Have a copy answer each question, until there are no more."""
     with contextlib.suppress(BaseException):
-        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+        end_with_parent()
         asked = os.fdopen(reads, "rb")
         while True:
             put = pickle.load(asked)
@@ -70,7 +60,7 @@ def _serve(function: Callable[[Any], Any], reads: int, tells: int) -> None:
 def _answer(function: Callable[[Any], Any], put: Any, tells: int) -> None:
     """Tell one answer, and be gone: a process that ends otherwise has told nothing."""
     with contextlib.suppress(BaseException):
-        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+        end_with_parent()
         answer = pickle.dumps(function(put))
         with os.fdopen(tells, "wb") as told:
             told.write(answer)

@@ -42,10 +42,15 @@ def in_two(
         os.waitpid(copy, 0)
 
 
+def end_with_parent() -> None:
+    """Have this process killed as soon as the one that made it is gone."""
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+
+
 def _serve(function: Callable[[Item], Any], items: Sequence[Item], writes: int) -> None:
     """Tell the results, and be gone; whatever fails here is for the other one to meet again."""
     with contextlib.suppress(BaseException):
-        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+        end_with_parent()
         with os.fdopen(writes, "wb") as tells:
             for item in items:
                 pickle.dump(function(item), tells)
