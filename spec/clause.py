@@ -10,25 +10,13 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from hypothesis import strategies as st
-
+from spec.domain import Domain
 from spec.subject import Subject
 
 Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
 Force = Literal["must", "should"]
-
-
-class Domain(Protocol):
-    """Where a clause quantifies: problems of one kind, drawn as far as they are answered."""
-
-    @property
-    def about(self) -> str: ...
-    @property
-    def needs(self) -> frozenset[str]: ...
-    def within(self, scope: Any) -> st.SearchStrategy[Any]:
-        """The strategy for the problems of this domain that lie in `scope`."""
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,17 @@
-"""What every domain shares: what is asked of whom, and how numbers are drawn.
+"""What every domain shares: what is asked of whom, and what a problem is made of.
 
 A domain says where a clause quantifies; a scope, which part of it is drawn from.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
+from spec.choices import Choices, OneByOne
 from spec.notation import Grade
 from spec.sizes import Reach
-
-SEEDS = st.integers(0, 2**32 - 1)
-
-Domain = TypeVar("Domain")
-Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True)
@@ -34,9 +30,18 @@ class Scope:
     multiples: Mapping[str, int] = field(default_factory=dict)
 
 
-def strategy(
-    problem: Callable[[Domain, st.DrawFn, Scope], Drawn],
-) -> Callable[[Domain, Scope], st.SearchStrategy[Drawn]]:
-    """A method that draws a problem of a domain, as one that returns the strategy for it."""
-    drawn = st.composite(lambda draw, domain, scope: problem(domain, draw, scope))
-    return lambda domain, scope: drawn(domain, scope)
+class Domain(Protocol):
+    """Where a clause quantifies: problems of one kind, drawn as far as they are answered."""
+
+    @property
+    def about(self) -> str: ...
+    @property
+    def needs(self) -> frozenset[str]: ...
+    def problem(self, choices: Choices, scope: Scope) -> Any:
+        """The problem of this domain in `scope` that some choices make."""
+
+
+@st.composite
+def problems(draw: st.DrawFn, domain: Domain, scope: Scope) -> Any:
+    """Problems of a domain that lie in `scope`, for `hypothesis.given`."""
+    return domain.problem(OneByOne(draw), scope)

@@ -16,12 +16,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
-from spec.domain import SEEDS
+from spec.choices import Choices
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
-from spec.sizes import Shapes, pick
+from spec.sizes import Shapes
 
 LATTICE = 16.0  # the lattice is the integers over this
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
@@ -156,21 +155,21 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
 
 
 def drawn(
-    draw: st.DrawFn,
+    choices: Choices,
     families: Sequence[str],
     shapes: Sequence[Shape],
     seeded: Callable[[str, int, Any], Iterable[Array]],
     few: int = DRAWN_ENTRY_BY_ENTRY,
-    seeds: st.SearchStrategy[int] = SEEDS,
+    bits: int = 32,
 ) -> Iterable[Array]:
     """Arrays of these shapes: entry by entry if they are few and exact, so that they shrink to
     zeros; else what `seeded` makes of a family, a seed and the shapes.
     """
-    family = pick(draw, families)
+    family = choices.pick(families)
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
     if family not in EXACT or ends[-1] > few:
-        return seeded(family, draw(seeds), shapes)
-    numbers = BYTES[np.frombuffer(draw(st.binary(min_size=ends[-1], max_size=ends[-1])), np.uint8)]
+        return seeded(family, choices.seed(bits), shapes)
+    numbers = BYTES[np.frombuffer(choices.octets(ends[-1]), np.uint8)]
     parts = zip(np.split(numbers, ends[:-1]), shapes, strict=True)
     return [part.reshape(shape) for part, shape in parts]
 

@@ -9,14 +9,12 @@ cheap, and the faults that need two long axes are looked for at the edges.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import Literal, Self, TypeVar
+from functools import partial
+from typing import Literal, Self
 
-from hypothesis import strategies as st
-
+from spec.choices import Choices
 from spec.notation import Array
 
-T = TypeVar("T")
 Reach = Literal["small", "quick", "standard", "deep"]
 Tiled = Literal["", "keys", "queries", "ends"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -112,35 +110,25 @@ class Limits:
     widths: int = 1
 
 
-@cache
-def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
-    return st.sampled_from(values)
-
-
-def pick(draw: st.DrawFn, values: Sequence[T]) -> T:
-    """Draw one of `values`; the strategy is built once, for building costs more than drawing."""
-    return draw(_one_of(tuple(values)))
-
-
-def sizes(draw: st.DrawFn, limits: Limits) -> Sizes:
+def sizes(choices: Choices, limits: Limits) -> Sizes:
     """Lengths of all axes; they shrink to the least."""
     wide = limits.wide and limits.reach != "small"
-    extent = "wide" if wide else pick(draw, EXTENTS[limits.reach])
+    extent = "wide" if wide else choices.pick(EXTENTS[limits.reach])
     lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
     width = partial(up, limits.widths)
-    D = pick(draw, width(WIDE if extent == "wide" else WIDTHS))
-    E = pick(draw, width((D, *WIDTHS))) if limits.free_width else D
-    N, M = _lengths(draw, limits, lengths)
+    D = choices.pick(width(WIDE if extent == "wide" else WIDTHS))
+    E = choices.pick(width((D, *WIDTHS))) if limits.free_width else D
+    N, M = _lengths(choices, limits, lengths)
     room = max(1, MOST_SCORES // (N * M)) if limits.several else 1
-    B = max(limits.least[0], min(pick(draw, (1, 2, 3)), room))
-    G, sharing = _heads(draw, limits, max(1, room // B))
+    B = max(limits.least[0], min(choices.pick((1, 2, 3)), room))
+    G, sharing = _heads(choices, limits, max(1, room // B))
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
     if not limits.empty:
         return drawn
     axes = ("B", "NM") if limits.square else ("B", "N", "M")
     axes = (*axes, "E") if limits.free_width else axes
-    without = (replace(drawn, **dict.fromkeys(together, 0)) for together in axes)
-    return pick(draw, (*(drawn,) * 12, *without))
+    without = choices.pick((*("",) * 12, *axes))
+    return replace(drawn, **dict.fromkeys(without, 0)) if without else drawn
 
 
 def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
@@ -150,29 +138,30 @@ def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(-(-size // number) * number for size in sizes))
 
 
-def _lengths(draw: st.DrawFn, limits: Limits, lengths: tuple[int, ...]) -> tuple[int, int]:
+def _lengths(choices: Choices, limits: Limits, lengths: tuple[int, ...]) -> tuple[int, int]:
     wanted = partial(up, limits.lengths)
     least_n, least_m, longest = (wanted((x,))[0] for x in (*limits.least[2:], LONG[0]))
     if limits.square:
-        both = min(max(least_n, least_m, pick(draw, wanted(lengths))), longest)
+        both = min(max(least_n, least_m, choices.pick(wanted(lengths))), longest)
         return (both, both) if limits.queries else (1, 1)
     if limits.tiled:
         some = wanted(SMALL if limits.reach == "small" else TILES[limits.tiled])
-        few, many = pick(draw, wanted(SMALL)), pick(draw, some)
+        few, many = choices.pick(wanted(SMALL)), choices.pick(some)
         N, M = (many, few) if limits.tiled == "queries" else (few, many)
         N, M = max(least_n, N), max(least_m, M)
     else:
-        N, M = max(least_n, pick(draw, wanted(lengths))), max(least_m, pick(draw, wanted(lengths)))
+        N, M = (choices.pick(wanted(lengths)) for _ in range(2))
+        N, M = max(least_n, N), max(least_m, M)
         N = min(N, max(least_n, MOST_SCORES // M // limits.lengths * limits.lengths))
     return N if limits.queries else 1, M
 
 
-def _heads(draw: st.DrawFn, limits: Limits, room: int) -> tuple[int, int]:
+def _heads(choices: Choices, limits: Limits, room: int) -> tuple[int, int]:
     """G, and how many query heads share a key head."""
     least = limits.least[1]
-    G = min(pick(draw, (1, 2, 3)), room)
+    G = min(choices.pick((1, 2, 3)), room)
     if limits.grouped is False:
         return max(G, least), 1
-    choices = SHARING[1:] if limits.grouped else (1, *SHARING)
-    sharing = pick(draw, [r for r in choices if r <= room] or choices[:1])
+    ratios = SHARING[1:] if limits.grouped else (1, *SHARING)
+    sharing = choices.pick([r for r in ratios if r <= room] or ratios[:1])
     return max(G, -(-least // sharing)), sharing

@@ -1,7 +1,7 @@
-"""Where the clauses quantify: Hypothesis strategies for attention problems.
+"""Where the clauses quantify: attention problems, and how they are drawn.
 
-A domain is data: `problems(square=True, masks=BOOLEAN)` says which problems a
-clause is about, and `within(scope)` turns it into a strategy for those that an
+A domain is data: `Problems(square=True, masks=BOOLEAN)` says which problems a
+clause is about, and `problem` makes choices into one of those that an
 implementation answers. A domain never filters: what it cannot use it does not
 draw.
 
@@ -16,15 +16,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from spec import entries
 from spec.attention import masks as kinds
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.notation import Array, Memory
-from spec.sizes import Limits, Tiled, pick, sizes
+from spec.sizes import Limits, Tiled, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
@@ -39,7 +39,7 @@ EVERY = (*ANY, *IDLE)
 
 @dataclass(frozen=True, kw_only=True)
 class Problems:
-    """A domain of problems; `within` is the strategy for what an implementation answers.
+    """A domain of problems.
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. square: N = M. grouped: G < H. scales: "default" asks for
@@ -84,23 +84,22 @@ class Problems:
         }
         return holding(asked)
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        domain = _with_few_options(draw, self, scope.answers) if self.few else self
-        kind, causal = _kind(draw, domain, scope.answers)
-        size = sizes(draw, _limits(domain, scope, _asked(kind, causal)))
-        scale = _scale(draw, domain, scope.answers, causal)
+        domain = _with_few_options(choices, self, scope.answers) if self.few else self
+        kind, causal = _kind(choices, domain, scope.answers)
+        size = sizes(choices, _limits(domain, scope, _asked(kind, causal)))
+        scale = _scale(choices, domain, scope.answers, causal)
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
-        q, k, v, dout = entries.drawn(draw, self.families, size.shapes, seeded)
+        q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
-        memory = pick(draw, MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
+        memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
         forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
-        form = pick(draw, forms) if kind != "none" else "N M"
-        seed = draw(SEEDS)
+        form = choices.pick(forms) if kind != "none" else "N M"
+        seed = choices.seed()
         return Problem(
             q,
             k,
@@ -135,12 +134,12 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 }
 
 
-def _with_few_options(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> Problems:
+def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str]) -> Problems:
     """The domain, or that part of it in which one option is asked or two, of those answered."""
     there = [option for option in OPTIONS if option in answers]
-    if not there or pick(draw, (False, True)):
+    if not there or choices.pick((False, True)):
         return domain
-    wanted = {pick(draw, there) for _ in range(pick(draw, (1, 2)))}
+    wanted = {choices.pick(there) for _ in range(choices.pick((1, 2)))}
     said: dict[str, Any] = {}
     for asked in (False, True):  # of two kinds of mask the second is had
         for option, ways in OPTIONS.items():
@@ -149,7 +148,7 @@ def _with_few_options(draw: st.DrawFn, domain: Problems, answers: frozenset[str]
     return replace(domain, **said | {"masks": masks or domain.masks})
 
 
-def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
+def _kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
     """The kind of mask and whether it is causal, of what the domain and the scope share."""
     allowed = [
         kind
@@ -166,24 +165,24 @@ def _kind(draw: st.DrawFn, domain: Problems, answers: frozenset[str]) -> tuple[s
     if Capability.FUTURE not in answers:
         causal = True
     elif causal is None:
-        causal = Capability.CAUSAL in answers and pick(draw, (False, True))
+        causal = Capability.CAUSAL in answers and choices.pick((False, True))
     if causal and together(MASK, CAUSAL) not in answers:
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
-    return pick(draw, allowed), causal
+    return choices.pick(allowed), causal
 
 
 def _scale(
-    draw: st.DrawFn, domain: Problems, answers: frozenset[str], causal: bool
+    choices: Choices, domain: Problems, answers: frozenset[str], causal: bool
 ) -> float | None:
     """The scale to ask for; one that is not positive, and causal, is for the clause about it."""
     if Capability.SCALE not in answers or domain.scales == ("default",):
         return None
     if domain.scales == ("odd",):
-        return pick(draw, ODD_SCALES)
+        return choices.pick(ODD_SCALES)
     scales = SCALES if causal else (*SCALES, *ODD_SCALES)
     not_asked = (None,) * len(scales) if "default" in domain.scales else ()
-    return pick(draw, (*not_asked, *scales))
+    return choices.pick((*not_asked, *scales))
 
 
 def _asked(kind: str, causal: bool) -> frozenset[str]:

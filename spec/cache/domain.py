@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from spec import entries
 from spec.cache.notation import Problem
 from spec.cache.record import Capability
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.notation import Array
-from spec.sizes import Limits, Sizes, pick, sizes
+from spec.sizes import Limits, Sizes, sizes
 from spec.subject import holding
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
@@ -29,7 +29,7 @@ ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """A domain of texts to be read; `within` is the strategy for what a cache answers.
+    """A domain of texts to be read.
 
     families: of entries. least, sequences, heads: the fewest tokens of a sequence, the fewest
     sequences, the fewest query heads. grouped: fewer key heads than query heads. ragged:
@@ -50,22 +50,22 @@ class Texts:
         asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
         return holding(asked)
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
         answers = scope.answers
         least = (self.sequences, self.heads, self.least, self.least)
         grouped = self.grouped if Capability.GROUPS in answers else False
         widths = Capability.WIDTHS in answers
-        size = sizes(draw, Limits(scope.reach, least, True, False, "", grouped, widths, False))
-        M = pick(draw, OTHERS)
+        size = sizes(choices, Limits(scope.reach, least, True, False, "", grouped, widths, False))
+        M = choices.pick(OTHERS)
         *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
         seeded = partial(entries.entries, dtype=scope.dtype)
-        q, k, v, _ = entries.drawn(draw, self.families, (*both, (0,)), seeded)
-        seed = draw(SEEDS)
-        ragged = self.ragged or (Capability.RAGGED in answers and pick(draw, (False, False, True)))
+        q, k, v, _ = entries.drawn(choices, self.families, (*both, (0,)), seeded)
+        seed = choices.seed()
+        ragged = Capability.RAGGED in answers and choices.pick((False, False, True))
+        ragged = ragged or self.ragged
         lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)
-        arrivals = _arrivals(pick(draw, ARRIVALS), seed, lengths, ragged)
+        arrivals = _arrivals(choices.pick(ARRIVALS), seed, lengths, ragged)
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
         return Problem(**drawn, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

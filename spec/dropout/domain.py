@@ -14,23 +14,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from spec.attention.options import CAUSAL, MASK, Capability, together
-from spec.domain import Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.dropout.notation import Problem
 from spec.entries import Chance, Numbers, Shape, drawn, lattice, normal, ties
 from spec.formats import rounded
 from spec.notation import Array
-from spec.sizes import SMALL, pick
+from spec.sizes import SMALL
 
 RATES = (0.5, 0.25, 0.1, 0.75, 0.9, 1 / 3, 0.01)
 FAIR_RATES = (0.25, 0.1, 0.75, 0.5, 1 / 3)  # of crowds: neither side is rare
 LENGTHS = (*SMALL, 7, 8, 9, 16, 17)
 CROWD_LENGTHS = (8, 9, 12, 16, 17)
 WIDTHS = (1, 2, 3, 4, 8)
-SEEDS = st.integers(0, 2**31 - 1)  # and as many above it as a clause counts on
-DRAWN_ENTRY_BY_ENTRY = 120
+SEED = 31  # bits, and as many above it as a clause counts on
+FEW = 120  # entries, of problems that are drawn one by one
 SMALLER = 8.0  # queries are divided by this, and by twice as much where |s| would pass
 MOST = 6.0
 
@@ -55,18 +55,16 @@ class Problems:
     about: ClassVar[str] = "dropout"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        B, H, N, M, D = _sizes(draw, self, scope)
+        B, H, N, M, D = _sizes(choices, self, scope)
         shapes = ((B, H, N, D), (B, H, M, D), (B, H, M, M), (B, H, N, M))
-        found = drawn(draw, tuple(FAMILIES), shapes, _seeded, few=DRAWN_ENTRY_BY_ENTRY, seeds=SEEDS)
-        q, *others = found
+        q, *others = drawn(choices, tuple(FAMILIES), shapes, _seeded, FEW, SEED)
         q, k, v, dout = (rounded(x, scope.dtype) for x in (q / SMALLER, *others))
-        seed = draw(SEEDS)
-        mask, causal = (None, False) if self.crowd else _hidden(draw, scope.answers, seed, N, M)
-        p = pick(draw, self.rates)
-        scale = pick(draw, (None, None, 0.5)) if Capability.SCALE in scope.answers else None
+        seed = choices.seed(SEED)
+        mask, causal = (None, False) if self.crowd else _hidden(choices, scope.answers, seed, N, M)
+        p = choices.pick(self.rates)
+        scale = choices.pick((None, None, 0.5)) if Capability.SCALE in scope.answers else None
         problem = Problem(q, k, v, dout, p, mask=mask, causal=causal, scale=scale, seed=seed)
         return tamed(problem.but(dtype=scope.dtype, rounding=scope.rounding))
 
@@ -81,12 +79,12 @@ def tamed(problem: Problem) -> Problem:
     return problem.but(q=rounded(problem.q / 2.0**halvings, problem.dtype))
 
 
-def _sizes(draw: st.DrawFn, domain: Problems, scope: Scope) -> tuple[int, int, int, int, int]:
+def _sizes(choices: Choices, domain: Problems, scope: Scope) -> tuple[int, int, int, int, int]:
     lengths = CROWD_LENGTHS if domain.crowd else LENGTHS
     heads = (2, 4) if domain.crowd else (1, 2, 3)
-    B, H = pick(draw, heads), pick(draw, heads)
-    N, M = pick(draw, lengths), pick(draw, lengths)
-    D = pick(draw, WIDTHS) if Capability.WIDTHS in scope.answers else M
+    B, H = choices.pick(heads), choices.pick(heads)
+    N, M = choices.pick(lengths), choices.pick(lengths)
+    D = choices.pick(WIDTHS) if Capability.WIDTHS in scope.answers else M
     return B, H, N, M, D
 
 
@@ -97,11 +95,11 @@ def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
 
 
 def _hidden(
-    draw: st.DrawFn, answers: frozenset[str], seed: int, N: int, M: int
+    choices: Choices, answers: frozenset[str], seed: int, N: int, M: int
 ) -> tuple[Array | None, bool]:
     """A mask, or None, and whether the problem is causal; every query sees the first key."""
-    masked = Capability.MASK in answers and pick(draw, (False, False, True))
-    causal = Capability.CAUSAL in answers and pick(draw, (False, False, True))
+    masked = Capability.MASK in answers and choices.pick((False, False, True))
+    causal = Capability.CAUSAL in answers and choices.pick((False, False, True))
     if causal and together(MASK, CAUSAL) not in answers:
         masked = False
     allowed = np.random.default_rng([seed, 2]).random((N, M)) < 0.7

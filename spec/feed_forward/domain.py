@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.entries import ALIKE, Chance, Numbers, Shape, drawn, normal
 from spec.feed_forward.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
-from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach, pick
+from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach
 
 MOST_POSITIONS = 2**12  # B N (E + F) beyond this is slow, and finds little
 ROOM = 8.0  # for results in error, and for a factor that a clause puts in
@@ -47,25 +47,24 @@ class Problems:
     about: ClassVar[str] = "feed-forward"
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        shapes = _shapes(draw, self, scope.reach)
-        found = drawn(draw, self.families, tuple(shapes.values()), _seeded)
+        shapes = _shapes(choices, self, scope.reach)
+        found = drawn(choices, self.families, tuple(shapes.values()), _seeded)
         arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
-        problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=draw(SEEDS))
-        without = pick(draw, ((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))
+        problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=choices.seed())
+        without = choices.pick(((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))
         return tamed(problem.but(**{name: np.zeros_like(arrays[name]) for name in without}))
 
 
-def _shapes(draw: st.DrawFn, domain: Problems, reach: Reach) -> dict[str, Shape]:
+def _shapes(choices: Choices, domain: Problems, reach: Reach) -> dict[str, Shape]:
     """The shape of every array; they shrink to one of each."""
-    extent = pick(draw, EXTENTS[reach])
+    extent = choices.pick(EXTENTS[reach])
     widths = WIDE if extent == "wide" else WIDTHS
-    E = pick(draw, WIDTHS)
-    F = pick(draw, (E, *widths))
-    N = pick(draw, LENGTHS["modest" if extent == "long" else extent])
-    B = pick(draw, (1, 2, 3))
+    E = choices.pick(WIDTHS)
+    F = choices.pick((E, *widths))
+    N = choices.pick(LENGTHS["modest" if extent == "long" else extent])
+    B = choices.pick((1, 2, 3))
     B, N, F = (max(size, least) for size, least in zip((B, N, F), domain.least, strict=True))
     N = max(domain.least[1], min(N, MOST_POSITIONS // (B * (E + F))))
     sizes = {"B": B, "N": N, "E": E, "F": F}

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import KINDS, Capability
 from spec.notation import Array
-from spec.sizes import pick
 
 # What hides keys, and what an implementation has to take for it.
 HIDING: Mapping[str, frozenset[str]] = {
@@ -48,7 +47,7 @@ SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
 
 @dataclass(frozen=True, kw_only=True)
 class LayerProblems:
-    """A domain of layer problems; `within` is the strategy for what a layer answers.
+    """A domain of layer problems.
 
     hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
     square: at least as many queries as keys and no more. biases: there, not there, or
@@ -85,24 +84,23 @@ class LayerProblems:
         }
         return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> LayerProblem:
+    def problem(self, choices: Choices, scope: Scope) -> LayerProblem:
         """A problem of this domain that lies in `scope`."""
         answers = scope.answers & KINDS
         domain = self if Capability.APART in answers else replace(self, arrays=(1,))
-        kind = pick(draw, _kinds(domain, answers))
-        unbatched = _either(draw, domain.unbatched, Capability.UNBATCHED in answers)
-        sizes = _sizes(draw, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
+        kind = choices.pick(_kinds(domain, answers))
+        unbatched = _either(choices, domain.unbatched, Capability.UNBATCHED in answers)
+        sizes = _sizes(choices, domain, scope, batches=(1,) if unbatched else (1, 2, 3))
         apart = domain.arrays != (1,)  # one array has one width
-        own = apart and _either(draw, domain.own_widths, Capability.WIDTHS in answers)
+        own = apart and _either(choices, domain.own_widths, Capability.WIDTHS in answers)
         square = sizes["N"] == sizes["M"] and not own  # as domain-attention has to be
-        count = pick(draw, [x for x in domain.arrays if x > 1 or square])
+        count = choices.pick([x for x in domain.arrays if x > 1 or square])
         without = None if domain.biases is None else not domain.biases
-        unbiased = _either(draw, without, Capability.UNBIASED in answers)
+        unbiased = _either(choices, without, Capability.UNBIASED in answers)
         biased = Capability.BIASED in answers and not unbiased
-        family, chance = pick(draw, domain.families), np.random.default_rng(draw(SEEDS))
+        family, chance = choices.pick(domain.families), np.random.default_rng(choices.seed())
         grouped = domain.grouped is None and Capability.GROUPS in answers
-        sharing = pick(draw, SHARING) if grouped else 1
+        sharing = choices.pick(SHARING) if grouped else 1
         sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
         arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
         return LayerProblem(
@@ -112,12 +110,12 @@ class LayerProblems:
             **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
             arrays=count,
             batched=not unbatched,
-            training=pick(draw, (True, False)) if domain.training is None else domain.training,
-            asks=pick(draw, domain.asks),
+            training=choices.pick((True, False)) if domain.training is None else domain.training,
+            asks=choices.pick(domain.asks),
             turn=_turn(scope),  # type: ignore[arg-type]
             dtype=scope.dtype,
             rounding=scope.rounding,
-            seed=draw(SEEDS),
+            seed=choices.seed(),
         )
 
 
@@ -127,26 +125,26 @@ def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:
     return kinds + ["none"] * (len(kinds) // 2) if "none" in kinds else kinds
 
 
-def _either(draw: st.DrawFn, wanted: bool | None, possible: bool) -> bool:
+def _either(choices: Choices, wanted: bool | None, possible: bool) -> bool:
     """What the domain asks for; where it leaves the choice, what is drawn of the possible."""
     if wanted is None:
-        return possible and pick(draw, (False, True, False))
+        return possible and choices.pick((False, True, False))
     return wanted
 
 
 def _sizes(
-    draw: st.DrawFn, domain: LayerProblems, scope: Scope, batches: tuple[int, ...]
+    choices: Choices, domain: LayerProblems, scope: Scope, batches: tuple[int, ...]
 ) -> dict[str, int]:
     """The lengths of the axes; a long axis comes now and then, and alone."""
     least_b, least_h, least_n, least_m = domain.least
-    H, D = max(least_h, pick(draw, HEADS)), pick(draw, HEAD_WIDTHS)
+    H, D = max(least_h, choices.pick(HEADS)), choices.pick(HEAD_WIDTHS)
     D += D % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
-    long = scope.reach != "small" and pick(draw, (False, False, False, True))
-    N = max(least_n, pick(draw, SHORT))
-    M = max(least_m, pick(draw, LONG if long else SHORT))
-    if domain.arrays == (1,) or domain.square or pick(draw, (False, True)):
+    long = scope.reach != "small" and choices.pick((False, False, False, True))
+    N = max(least_n, choices.pick(SHORT))
+    M = max(least_m, choices.pick(LONG if long else SHORT))
+    if domain.arrays == (1,) or domain.square or choices.pick((False, True)):
         N = M = max(N, M)
-    return {"B": max(least_b, pick(draw, batches)), "H": H, "A": H * D, "N": N, "M": M}
+    return {"B": max(least_b, choices.pick(batches)), "H": H, "A": H * D, "N": N, "M": M}
 
 
 def _arrays(

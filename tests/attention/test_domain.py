@@ -15,7 +15,7 @@ from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
-from spec.domain import Scope
+from spec.domain import Scope, problems
 from spec.entries import FAMILIES, VAST
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
@@ -38,7 +38,7 @@ def drawn(domain: Problems, scope: Scope, count: int) -> list[Problem]:
 
     @seed(0)
     @settings(QUIET, max_examples=count)
-    @given(domain.within(scope))
+    @given(problems(domain, scope))
     def collect(problem: Problem) -> None:
         seen.append(problem)
 
@@ -186,7 +186,7 @@ def test_the_same_problems_are_drawn_every_time() -> None:
 
 def test_problems_shrink_to_one_key_and_zeros() -> None:
     smallest = find(
-        Problems().within(Scope("float32", KINDS)),
+        problems(Problems(), Scope("float32", KINDS)),
         lambda problem: problem.N > 0,
         settings=settings(QUIET, phases=tuple(Phase)),
     )

@@ -28,7 +28,7 @@ from spec.cache.reading import (
 )
 from spec.cache.record import Capability
 from spec.comparison import equal
-from spec.domain import Scope
+from spec.domain import Scope, problems
 from spec.formats import rounded
 from spec.trial import broken as broken_by
 from tests.attention.in_domain import in_domain
@@ -120,7 +120,7 @@ def test_one_by_one_leaves_out_who_has_nothing_left() -> None:
 def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(("float64", "float16", "bfloat16")))
     answers = frozenset(data.draw(st.sets(st.sampled_from((Capability.GROUPS, Capability.RAGGED)))))
-    problem = data.draw(Texts().within(Scope(dtype, answers, reach="quick")))
+    problem = data.draw(problems(Texts(), Scope(dtype, answers, reach="quick")))
     assert DEFINITION.kinds_of(problem) <= answers
     assert in_domain(rounding.one_pass(problem))
     for name in "qkv":

@@ -8,7 +8,7 @@ import pytest
 from spec.attention.record import KINDS
 from spec.attention.rounding import arithmetic, chained
 from spec.comparison import Violation, equal
-from spec.domain import Scope
+from spec.domain import Scope, problems
 from spec.dropout import definition
 from spec.dropout.domain import CROWDS, MOST, Problems, tamed
 from spec.dropout.notation import Problem
@@ -92,7 +92,7 @@ def test_weights_are_large_enough_to_be_read(domain: Problems) -> None:
     from spec.attention import definition as without
 
     @settings(max_examples=30, deadline=None, database=None)
-    @given(domain.within(Scope(dtype="float16", answers=KINDS)))
+    @given(problems(domain, Scope(dtype="float16", answers=KINDS)))
     def check(problem: Problem) -> None:
         assert np.abs(without.scores(problem.attention)[problem.allowed]).max() <= MOST
         assert without.weights(problem.attention)[problem.allowed].min() > 2.0**-22

@@ -10,7 +10,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.domain import Scope
+from spec.domain import Scope, problems
 from spec.feed_forward import definition, rounding
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import Problem
@@ -136,7 +136,7 @@ def test_problems_hold_numbers_of_their_dtype_and_do_not_overflow(dtype: str) ->
     from hypothesis import given, settings
 
     @settings(max_examples=40, deadline=None, database=None)
-    @given(Problems().within(Scope(dtype=dtype)))
+    @given(problems(Problems(), Scope(dtype=dtype)))
     def check(problem: Problem) -> None:
         for name in Problem.axes:
             x = getattr(problem, name)

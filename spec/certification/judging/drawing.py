@@ -2,26 +2,28 @@
 
 Hypothesis only draws here. Its database, deadlines, health checks and shrinking
 are off, and what is drawn depends on the seed, the clause, the dtype and what the
-target answers, and on nothing else.
+target answers, and on nothing else. It draws the numbers that problems are made of
+(`choices`), many at a time: what it does for each choice takes longer than a problem.
 """
 
 import hashlib
-import itertools
 import math
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import hypothesis
 import numpy as np
 from hypothesis import strategies as st
 
-from spec.certification.judging.choices import BACKEND, SEED
+from spec.certification.judging.uniform import BACKEND, SEED
+from spec.choices import Numbered
 from spec.clause import Clause
 from spec.domain import Scope
 
-BUNDLE = 20  # problems drawn at once: more would not fit what Hypothesis draws for an example
-MANY = st.integers(0, 2**32)  # zero in the simplest example, and hardly ever again
+BUNDLE = 100  # problems drawn at once: more would not fit what Hypothesis draws for an example
 SETTINGS = hypothesis.settings(
     backend=BACKEND,
     phases=(hypothesis.Phase.generate,),
@@ -39,43 +41,31 @@ class Enough(BaseException):
 
 
 def draw(
-    clause: Clause,
-    scope: Scope,
-    examples: int,
-    seed: int,
-    examine: Callable[[Any], None],
-    times: int = 1,
+    clause: Clause, scope: Scope, examples: int, seed: int, examine: Callable[[Any], None]
 ) -> None:
-    """Put problems to `examine`, the simplest first, until it has had enough of them.
+    """Put so many problems to `examine`, the simplest first, until it has had enough of them."""
+    size = min(BUNDLE, examples)
+    left = examples
 
-    times: how often so many examples are drawn, if it has not.
-    """
-    bundles = math.ceil((examples - 1) / BUNDLE)
-    size = math.ceil((examples - 1) / max(1, bundles))
-    seen = itertools.count(1)
+    def several(octets: bytes) -> None:
+        nonlocal left
+        for number in islice(_numbers(octets), left):
+            left -= 1
+            examine(clause.over.problem(Numbered(number), scope))
 
-    def several(problems: list[Any]) -> None:
-        for problem in problems:
-            if next(seen) <= examples * times:
-                examine(problem)
-
-    number = _number(f"{seed} {clause.number} {scope.dtype}")
-    SEED.set(number)
-    run = hypothesis.given(_bundle(clause.over.within(scope), size))(several)
-    run = hypothesis.settings(SETTINGS, max_examples=1 + bundles * times)(run)
-    run = hypothesis.seed(number)(run)  # else it would ask the caller's generator for one
+    first = int.from_bytes(_digest(f"{seed} {clause.number} {scope.dtype}"), "big")
+    SEED.set(first)
+    run = hypothesis.given(st.binary(min_size=8 * size, max_size=8 * size))(several)
+    run = hypothesis.settings(SETTINGS, max_examples=1 + math.ceil((examples - 1) / size))(run)
+    run = hypothesis.seed(first)(run)  # else it would ask the caller's generator for one
     with suppress(Enough), np.errstate(all="ignore"):
         run()
 
 
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()[:8]
 
 
-@st.composite
-def _bundle(draw: st.DrawFn, problems: st.SearchStrategy[Any], size: int) -> list[Any]:
-    """Several problems, as what Hypothesis does once for each example takes longer than they.
-
-    One in the simplest bundle, which comes first.
-    """
-    return [draw(problems) for _ in range(size if draw(MANY) else 1)]
+def _numbers(octets: bytes) -> Iterable[int]:
+    """Each number once: the simplest bytes, which come first, are zero alone."""
+    return dict.fromkeys(number for (number,) in struct.iter_unpack("<Q", octets))

@@ -128,7 +128,7 @@ def _run(
             raise Enough
 
     start = time.perf_counter()
-    draw(clause, scope, wanted, seed, examine, times=1 if drawn is None else MORE)
+    draw(clause, scope, wanted if drawn is None else MORE * wanted, seed, examine)
     if failed is not None:
         raise failed
     finding.seconds = {

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.positions.alibi.notation import Problem
 from spec.positions.record import Capability
-from spec.sizes import EDGES, SMALL, pick
+from spec.sizes import EDGES, SMALL
 from spec.subject import holding
 
 HEADS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 40)
@@ -51,21 +51,20 @@ class Biases:
         }
         return holding(asked)
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        H = pick(draw, HEADS)
+        H = choices.pick(HEADS)
         long = not self.near and scope.reach != "small"
-        N = max(self.least, pick(draw, (*LENGTHS, *(LONG_LENGTHS if long else ()))))
+        N = max(self.least, choices.pick((*LENGTHS, *(LONG_LENGTHS if long else ()))))
         first = 0
         if Capability.OFFSET in scope.answers:
             caches = (*CACHED, *(LONG_CACHES if long else ()))
-            first = pick(draw, caches if self.cached else (*(0,) * 6, *caches))
+            first = choices.pick(caches if self.cached else (*(0,) * 6, *caches))
         N = min(N, max(self.least, MOST // (H * (N + first))))
         scores = np.zeros((H, N, N + first))  # what they are does not matter to a bias
         asked = None
         if Capability.SLOPES in scope.answers and not self.published:
-            given = [pick(draw, SLOPES) for _ in range(H)]
-            asked = np.array(given) if self.asked or pick(draw, (False, False, True)) else None
-        seed = draw(SEEDS)
+            given = [choices.pick(SLOPES) for _ in range(H)]
+            asked = np.array(given) if self.asked or choices.pick((False, False, True)) else None
+        seed = choices.seed()
         return Problem(scores, asked=asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

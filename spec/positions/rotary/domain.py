@@ -11,16 +11,15 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from spec import entries
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.notation import Array
 from spec.positions.angles import BASE
 from spec.positions.record import LONG, Capability
 from spec.positions.rotary.notation import Problem
 from spec.positions.sinusoidal.domain import FAMILIES, FAR, LENGTHS, MOST, NEAR
-from spec.sizes import pick
 from spec.subject import holding
 
 WIDTHS = (2, 4, 4, 6, 8, 10, 16)
@@ -58,42 +57,41 @@ class Turns:
         }
         return holding(asked)
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
         answers = scope.answers
-        D = pick(draw, WIDTHS if self.where == "near" else (*WIDTHS, *WIDE))
+        D = choices.pick(WIDTHS if self.where == "near" else (*WIDTHS, *WIDE))
         D = D + 1 if self.odd else D
-        D = D + pick(draw, (1, 2, 6)) if self.partial else D
-        N = _length(draw, self, scope)
+        D = D + choices.pick((1, 2, 6)) if self.partial else D
+        N = _length(choices, self, scope)
         room = max(1, MOST // (4 * N * D))
-        B = max(2 if self.several else 1, min(pick(draw, (1, 2, 3)), room))
-        H = min(pick(draw, (1, 2, 3, 7)), max(1, room // B))
+        B = max(2 if self.several else 1, min(choices.pick((1, 2, 3)), room))
+        H = min(choices.pick((1, 2, 3, 7)), max(1, room // B))
         shape = (B, H, N, D)
         seeded = partial(entries.entries, dtype=scope.dtype)
-        q, k, v, dout = entries.drawn(draw, FAMILIES, (shape,) * 4, seeded)
-        base = pick(draw, (BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
-        places, turned = _positions(draw, self, scope, (B, N)), _turned(draw, self, scope, D)
-        problem = Problem(q, k, v, dout, places, base=base, turned=turned, seed=draw(SEEDS))
+        q, k, v, dout = entries.drawn(choices, FAMILIES, (shape,) * 4, seeded)
+        base = choices.pick((BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
+        places, turned = _positions(choices, self, scope, (B, N)), _turned(choices, self, scope, D)
+        problem = Problem(q, k, v, dout, places, base=base, turned=turned, seed=choices.seed())
         return problem.but(dtype=scope.dtype, rounding=scope.rounding)
 
 
-def _length(draw: st.DrawFn, domain: Turns, scope: Scope) -> int:
+def _length(choices: Choices, domain: Turns, scope: Scope) -> int:
     short = domain.where != "any" or scope.reach == "small"
     long = () if short or Capability.LONG not in scope.answers else LONG_LENGTHS
-    return max(domain.least, pick(draw, (*(LENGTHS[:20] if short else LENGTHS), *long)))
+    return max(domain.least, choices.pick((*(LENGTHS[:20] if short else LENGTHS), *long)))
 
 
-def _turned(draw: st.DrawFn, domain: Turns, scope: Scope, D: int) -> int | None:
+def _turned(choices: Choices, domain: Turns, scope: Scope, D: int) -> int | None:
     if domain.whole or domain.odd or Capability.PARTIAL_ROTATION not in scope.answers:
         return None
     parts = tuple(range(2, D, 2))[:8]
     if domain.partial:
-        return pick(draw, parts)
-    return pick(draw, (None, None, None, *parts)) if parts else None
+        return choices.pick(parts)
+    return choices.pick((None, None, None, *parts)) if parts else None
 
 
-def _positions(draw: st.DrawFn, domain: Turns, scope: Scope, shape: tuple[int, int]) -> Array:
+def _positions(choices: Choices, domain: Turns, scope: Scope, shape: tuple[int, int]) -> Array:
     """(B, N), of a kind that is answered."""
     (B, N), answers = shape, scope.answers
     kinds = [] if domain.offset or domain.where == "far" else ["zero"] * 2
@@ -101,18 +99,18 @@ def _positions(draw: st.DrawFn, domain: Turns, scope: Scope, shape: tuple[int, i
         kinds += ["first"] * 2
         kinds += ["any"] if Capability.POSITIONS in answers else []
         kinds += ["rows"] * 2 if Capability.ROWS_OF_POSITIONS in answers else []
-    kind = pick(draw, kinds)
+    kind = choices.pick(kinds)
     near = domain.where == "near"  # so near that a table of LONG rows has room to move on
     most = REACHES[domain.where] if near or Capability.LONG in answers else LONG - N - B
     if kind == "any":
-        chance = np.random.default_rng(draw(SEEDS))
+        chance = np.random.default_rng(choices.seed())
         low = most // 2 if domain.where == "far" else int(domain.offset)
         return np.broadcast_to(chance.integers(low, max(most, low + 1), N), shape).astype(float)
     first = np.zeros((B, 1))
     if kind in ("first", "rows"):
-        choices = {"near": NEAR, "any": (*NEAR, *FAR), "far": FAR[4:]}[domain.where]
+        spans = {"near": NEAR, "any": (*NEAR, *FAR), "far": FAR[4:]}[domain.where]
         count = B if kind == "rows" else 1
-        first = first + [[min(pick(draw, choices), max(1, most))] for _ in range(count)]
+        first = first + [[min(choices.pick(spans), max(1, most))] for _ in range(count)]
     if kind == "rows":
         first = first + np.arange(B)[:, None]  # never all alike
     return np.broadcast_to(first + np.arange(N), shape).astype(float)

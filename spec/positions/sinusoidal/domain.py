@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from hypothesis import strategies as st
-
 from spec import entries
-from spec.domain import SEEDS, Scope, strategy
+from spec.choices import Choices
+from spec.domain import Scope
 from spec.positions.record import LONG, Capability
 from spec.positions.sinusoidal.notation import Problem
-from spec.sizes import EDGES, SMALL, pick
+from spec.sizes import EDGES, SMALL
 
 FAMILIES = ("lattice", "ties", "normal", "heavy", "tiny")
 WIDTHS = (2, 4, 6, 8, 10, 16, 64, 128)
@@ -46,36 +45,35 @@ class Tokens:
         """What the domain cannot do without, and a clause over it needs as well."""
         return frozenset({Capability.OFFSET} if self.offset else ())
 
-    @strategy
-    def within(self, draw: st.DrawFn, scope: Scope) -> Problem:
+    def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
-        E = _width(draw, self, scope)
-        N = _length(draw, self, scope)
-        B = pick(draw, (1, 2, 3)) if N * E < MOST // 3 else 1
-        first = _first(draw, self, scope, N)
+        E = _width(choices, self, scope)
+        N = _length(choices, self, scope)
+        B = choices.pick((1, 2, 3)) if N * E < MOST // 3 else 1
+        first = _first(choices, self, scope, N)
         shapes = ((B, N, E), (0, 1), (0, 1), (B, N, E))
         seeded = partial(entries.entries, dtype=scope.dtype)
-        x, _, _, dout = entries.drawn(draw, self.families, shapes, seeded)
-        seed = draw(SEEDS)
+        x, _, _, dout = entries.drawn(choices, self.families, shapes, seeded)
+        seed = choices.seed()
         return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
-def _width(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:
+def _width(choices: Choices, domain: Tokens, scope: Scope) -> int:
     odd = Capability.ODD_WIDTHS in scope.answers and not domain.even
-    return pick(draw, (*WIDTHS[:2], *ODD, *WIDTHS[2:]) if odd else WIDTHS)
+    return choices.pick((*WIDTHS[:2], *ODD, *WIDTHS[2:]) if odd else WIDTHS)
 
 
-def _length(draw: st.DrawFn, domain: Tokens, scope: Scope) -> int:
+def _length(choices: Choices, domain: Tokens, scope: Scope) -> int:
     if domain.near or scope.reach == "small":
-        return max(domain.least, pick(draw, LENGTHS[:20]))
+        return max(domain.least, choices.pick(LENGTHS[:20]))
     long = LONG_LENGTHS if Capability.LONG in scope.answers else ()
-    return max(domain.least, pick(draw, (*LENGTHS, *long)))
+    return max(domain.least, choices.pick((*LENGTHS, *long)))
 
 
-def _first(draw: st.DrawFn, domain: Tokens, scope: Scope, N: int) -> int:
+def _first(choices: Choices, domain: Tokens, scope: Scope, N: int) -> int:
     if Capability.OFFSET not in scope.answers:
         return 0
     far = FAR if Capability.LONG in scope.answers and not domain.near else ()
-    choices = (*((0,) * 6 if not domain.offset else ()), *NEAR, *far)
-    first = pick(draw, choices)
+    firsts = (*((0,) * 6 if not domain.offset else ()), *NEAR, *far)
+    first = choices.pick(firsts)
     return first if Capability.LONG in scope.answers else max(0, min(first, LONG - N))

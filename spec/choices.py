@@ -1,0 +1,71 @@
+"""Choices: what the problems of a domain are made of.
+
+A problem is a sequence of choices among few values, and of seeds. Hypothesis makes them one at a
+time, and then finds simpler ones by itself. Where nobody asks it to, one number stands for all of
+them, and a problem is made in half the time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Protocol, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+class Choices(Protocol):
+    """Who chooses. The first of the values, and zeros, are the simplest choice."""
+
+    def pick(self, values: Sequence[T]) -> T:
+        """One of some values, each as likely as another."""
+
+    def seed(self, bits: int = 32) -> int:
+        """A number below 2^bits, to draw other numbers from."""
+
+    def octets(self, count: int) -> bytes:
+        """So many bytes."""
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """Choices that Hypothesis makes, and makes simpler."""
+
+    draw: st.DrawFn
+
+    def pick(self, values: Sequence[T]) -> T:
+        return self.draw(_one_of(tuple(values)))
+
+    def seed(self, bits: int = 32) -> int:
+        return self.draw(st.integers(0, 2**bits - 1))
+
+    def octets(self, count: int) -> bytes:
+        return self.draw(st.binary(min_size=count, max_size=count))
+
+
+class Numbered:
+    """The choices that a number stands for: zero for the simplest ones."""
+
+    def __init__(self, number: int) -> None:
+        self._random = Random(number) if number else None
+
+    def pick(self, values: Sequence[T]) -> T:
+        return values[self._below(len(values))]
+
+    def seed(self, bits: int = 32) -> int:
+        return self._below(2**bits)
+
+    def octets(self, count: int) -> bytes:
+        return bytes(count) if self._random is None else self._random.randbytes(count)
+
+    def _below(self, end: int) -> int:
+        return 0 if self._random is None else int(self._random.random() * end)
+
+
+@cache
+def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
+    """Built once, for building it costs more than drawing."""
+    return st.sampled_from(values)
