@@ -12,10 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 WORDS = (
-    "notation",
+    "notation choices",
     "formats subject sizes comparison simplify written",
-    "clause domain features mistake",
-    "entries trial",
+    "domain features mistake entries",
+    "clause",
+    "trial",
 )
 CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")
 ENGINE = "spec.certification"

@@ -23,7 +23,7 @@ from spec.mistake import Mistake
 from spec.trial import broken
 from tests.judging import EXAMPLES, QUICK
 
-DRAWN = 40  # problems, of which those inside are looked at
+DRAWN = 40  # problems, of which those inside are looked at; three times as many if need be
 FEW = 10  # problems that tell which clause is looked at first
 WRONG = 1 / 3  # of what lies inside, at least
 DECLARED = [
@@ -63,7 +63,7 @@ def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
 
     found = [*judges(kind, mistake)]
     yield from (share(judge, DRAWN) for judge in found if share(judge, FEW) >= WRONG)
-    yield from (share(judge, DRAWN) for judge in found)
+    yield from (share(judge, 3 * DRAWN) for judge in found)
 
 
 def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:

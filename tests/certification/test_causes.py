@@ -91,7 +91,7 @@ def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
         ("ignores_causality", {"causal", "M > 1"}),
         ("reads_only_128_keys", {"M > 128"}),
         ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
-        ("drops_the_sign_of_the_scale", {"a scale below zero", "M > 1"}),
+        ("drops_the_sign_of_the_scale", {"a scale below zero"}),
     ],
 )
 def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
@@ -165,7 +165,7 @@ def test_every_kind_has_causes(kind: str) -> None:
     caught = sorted(CLAUSES[known.definition].catches)
     mistake = next(known.mistakes[name] for name in caught if name in known.mistakes)
     dtypes = ("float64",) if "float64" in mistake.dtypes else mistake.dtypes
-    few = {"clauses": (known.definition,), "dtypes": dtypes, "profile": "quick"}
+    few = {"clauses": (known.definition,), "dtypes": dtypes, "profile": "standard"}
     certificate = certify(mistake.target, about=kind, **few)
     assert 1 <= len(certificate.causes) <= 3
     assert certificate.causes[0].counterexample is not None

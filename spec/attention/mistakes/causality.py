@@ -91,7 +91,7 @@ def hides_the_future_unasked(mask: Array | None, _: bool, __: Sizes) -> Heeded:
     return mask, True
 
 
-@wrong("weigh", incident="plausible", convention=("lengths", "equal"), where="N < M")
+@wrong("weigh", incident="plausible", convention=("lengths", "equal"), where="not causal and N < M")
 def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
     """Counts the keys by the queries, so that the last of more are never read."""
     return steps.weigh(s, allowed & (np.arange(s.shape[-1]) < s.shape[-2]))
