@@ -13,7 +13,6 @@ so a feature is named only if chance would hardly have set it beside what is wro
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -52,31 +51,33 @@ def best(
     cost, having: (columns,). most: how many. The empty conjunction is worth nothing, and the last.
     """
     places = np.flatnonzero(having)
-    columns, price = table[:, places], cost[places]
+    columns, price = table[:, places].astype(float), cost[places]
     bad, good = weight * wrong, weight * ~wrong
     found = [Split((), 0.0)]
-    beam: list[tuple[Columns, Any, float]] = [((), np.ones(len(table), dtype=bool), 0.0)]
+    beam: list[Columns] = [()]
     for _ in range(MOST):
-        longer: dict[Columns, tuple[float, float]] = {}
-        for chosen, inside, paid in beam:
-            worth = _gains(columns, bad, good, inside) - price - paid
-            for place in np.argsort(-worth, kind="stable")[:BEAM].tolist():
+        inside = np.array([columns[:, list(key)].all(axis=1) for key in beam]).reshape(
+            -1, len(table)
+        )
+        paid = np.array([price[list(key)].sum() for key in beam])
+        worth = _gains(columns, bad, good, inside) - price - paid[:, None]
+        longer: dict[Columns, float] = {}
+        for chosen, gained in zip(beam, worth, strict=True):
+            for place in np.argsort(-gained, kind="stable")[:BEAM].tolist():
                 if place not in chosen:
-                    key = tuple(sorted((*chosen, place)))
-                    longer[key] = (float(worth[place]), paid + float(price[place]))
-        ranked = sorted(longer, key=lambda key: (-longer[key][0], key))[:BEAM]
-        better = (key for key in ranked[:most] if longer[key][0] > 1e-9)
-        found += [Split(tuple(int(places[i]) for i in key), longer[key][0]) for key in better]
-        beam = [(key, columns[:, list(key)].all(axis=1), longer[key][1]) for key in ranked]
+                    longer[tuple(sorted((*chosen, place)))] = float(gained[place])
+        beam = sorted(longer, key=lambda key: (-longer[key], key))[:BEAM]
+        better = (key for key in beam[:most] if longer[key] > 1e-9)
+        found += [Split(tuple(int(places[i]) for i in key), longer[key]) for key in better]
     # Of two that are worth the same, the shorter one: it was found first.
     return sorted(found, key=lambda split: -round(split.worth, 9))[:most]
 
 
 def worth(columns: Columns, table: Array, wrong: Array, weight: Array, cost: Array) -> Split:
     """What a given conjunction is worth."""
-    inside = table[:, list(columns)].all(axis=1)
-    gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, np.asarray(inside))
-    return Split(columns, float(gained[0] - cost[list(columns)].sum()))
+    inside = np.asarray(table[:, list(columns)].all(axis=1))
+    gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, inside[None])
+    return Split(columns, float(gained[0, 0] - cost[list(columns)].sum()))
 
 
 def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Columns:
@@ -106,7 +107,10 @@ def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Colu
 
 
 def _gains(columns: Array, bad: Array, good: Array, inside: Array) -> Array:
-    """What is gained by each column on top of the rows inside, without its cost."""
+    """What is gained by each column on top of some rows, without its cost.
+
+    columns: (rows, columns). bad, good: (rows,). inside: (beam, rows). Returns (beam, columns).
+    """
     a, b = (bad * inside) @ columns, (good * inside) @ columns
     wrong, right = bad.sum(), good.sum()
     gained = likelihood(a, b) + likelihood(wrong - a, right - b) - likelihood(wrong, right)
