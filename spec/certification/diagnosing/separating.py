@@ -56,9 +56,8 @@ def best(
     found = [Split((), 0.0)]
     beam: list[Columns] = [()]
     for _ in range(MOST):
-        inside = np.array([columns[:, list(key)].all(axis=1) for key in beam]).reshape(
-            -1, len(table)
-        )
+        rows = [columns[:, list(key)].all(axis=1) for key in beam]
+        inside = np.array(rows).reshape(len(beam), len(table))
         paid = np.array([price[list(key)].sum() for key in beam])
         worth = _gains(columns, bad, good, inside) - price - paid[:, None]
         longer: dict[Columns, float] = {}
