@@ -5,9 +5,13 @@ as the parameters of a layer are.
 """
 
 import math
+import site
+import sys
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -114,6 +118,25 @@ def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
         else:
             lines.append(f"{indent}    {name}={x!r},")
     return [*lines, f"{indent})"]
+
+
+def found_from(place: str) -> list[str]:
+    """The lines by which Python finds a file or a module from any directory, as it does here."""
+    if place.endswith(".py"):
+        folder = Path(place).resolve().parent
+    else:
+        top = sys.modules.get(place.partition(".")[0])
+        paths = [*getattr(top, "__path__", ()), getattr(top, "__file__", None)]
+        if not paths[0] or (folder := Path(paths[0]).resolve().parent) in installed():
+            return []
+    return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
+
+
+@cache
+def installed() -> frozenset[Path]:
+    """The folders in which Python finds modules by itself."""
+    folders = (*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages())
+    return frozenset(Path(folder).resolve() for folder in folders)
 
 
 def classes(problem: Any) -> list[str]:

@@ -3,8 +3,9 @@
     an attention mask        a mask, or causality, which a caller writes out as one
     values of their own      query, key and value are three arrays
     weights returned         beside the output: those of each head, or the mean of the heads
-    a hidden key far ahead   its score would be larger by 500 than all that its query sees, or its
-                             query sees none: to add -1000 to such a score is not to hide the key
+    a hidden key far ahead   its score would be larger by 250 than all that its query sees, or its
+                             query sees none: to add -1000 to such a score is not to hide the key,
+                             for exp(-750) is zero in float64 too
     scores beyond 80         of a key that is seen, its bias included: above 80, or below -80;
                              exp(88) is the end of float32, and exp(-88) loses digits
     a value whose key sums to zero      and which is not all zeros itself
@@ -23,7 +24,7 @@ from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
 from spec.layer.notation import LayerProblem
 
-FAR, LARGE, LOW = 500, 80, -10000
+FAR, LARGE, LOW = 250, 80, -10000
 
 
 @lru_cache(maxsize=16)

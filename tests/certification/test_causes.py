@@ -75,6 +75,17 @@ def test_every_script_of_a_cause_shows_it(first_try):
         assert said in done.stdout
 
 
+def test_a_script_finds_a_module_from_any_directory(tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "mine.py").write_text(FIRST_TRY)
+    words = ("package.mine:attend", "--profile", "quick", "--clause", "A1", "--report", "report")
+    run("certify", *words, cwd=tmp_path)
+    words = (sys.executable, str(tmp_path / "report" / "cause-1.py"))
+    done = subprocess.run(words, cwd="/", capture_output=True, text=True, check=False)
+    assert (done.returncode, "nan" in done.stdout) == (1, True), done.stderr
+
+
 def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
     _, folder = first_try
     certificate = loaded(folder / "report" / "certificate.json")

@@ -27,6 +27,7 @@ def attend(query, key, value):
 """
 KEPT = {
     "the largest size": ("mine.py:attend", "attention", "A1", "another M"),
+    "the largest size, of a module": ("mine:attend", "attention", "A1", "another M"),
     "an array": (
         "spec.feed_forward.mistakes.backward:remembers_outputs_by_shape",
         "feed-forward",

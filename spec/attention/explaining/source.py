@@ -22,7 +22,7 @@ from spec.backends.calling import behind
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array
 from spec.subject import named
-from spec.written import literal
+from spec.written import found_from, literal
 
 IMPORTS = {"numpy": [], "torch": ["import torch"], "jax": ["import jax", "import jax.numpy as jnp"]}
 MADE = {
@@ -174,12 +174,8 @@ class Source:
 def imported(origin: str, libraries: Sequence[str]) -> list[str]:
     """The lines that import what stands at `origin`, NumPy and other libraries."""
     place, _, name = origin.rpartition(":")
-    lines = []
-    if place.endswith(".py"):
-        path = Path(place).resolve()
-        lines += ["import sys", f"sys.path.insert(0, {str(path.parent)!r})"]
-        place = path.stem
-    lines += ["import numpy as np", *libraries]
+    lines = [*found_from(place), "import numpy as np", *libraries]
+    place = Path(place).stem if place.endswith(".py") else place
     return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
 
 

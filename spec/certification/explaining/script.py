@@ -14,7 +14,7 @@ from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Subject
-from spec.written import classes, source
+from spec.written import classes, found_from, source
 
 AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
 HOW = ("about", "backend", "layout", "description", "device", *MULTIPLES)
@@ -56,6 +56,7 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, bef
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",
+        *found_from(place),
         "",
         *first,
         *source(problem, variable="problem"),
