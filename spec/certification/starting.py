@@ -70,8 +70,9 @@ def started(*handles: int) -> subprocess.Popen[str]:
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
     # By import, for what `-m` runs is in no package of ours; -P: see `attention_spec`; and
-    # -u: what is printed is not lost with the process.
-    command = f"from {NAME}.certification.isolation.worker import main; main()"
+    # -u: what is printed is not lost with the process. To import makes no garbage.
+    begin = f"from {NAME}.certification.isolation.worker import main"
+    command = f"import gc; gc.disable(); {begin}; main()"
     return subprocess.Popen(
         [sys.executable, "-P", "-u", "-c", command, *map(str, handles)],
         stdin=subprocess.PIPE,

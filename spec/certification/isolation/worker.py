@@ -80,7 +80,6 @@ def main() -> None:
     if not line:  # nobody wants this process after all
         return
     request = Request.from_json(json.loads(line))
-    gc.disable()  # to import makes no garbage
     notes, orders = _handles()
     try:
         target = _imported(request.target)
