@@ -1,9 +1,8 @@
 """What Hypothesis draws from: uniform bytes that the seed alone decides.
 
-Left to itself, Hypothesis tries constants that it finds in the modules which are loaded and are
-not installed, and for that reads all of this package, or of the code that is judged, anew for
-each process. What it draws then depends on them: once a fault is mended, the seed that showed it
-may draw other problems.
+Left to itself, Hypothesis now and then tries constants of the modules which are loaded and not
+installed, and for that reads all of this package, or of the code that is judged, in each process
+anew. That takes as long as many a clause; and what is judged should not choose its problems.
 """
 
 from contextvars import ContextVar
@@ -31,17 +30,10 @@ class Uniform(PrimitiveProvider):
             raise ValueError("how many bytes there are is no choice")
         return self._random.randbytes(min_size)
 
-    def draw_boolean(self, *_: Any, **__: Any) -> Never:
+    def _nothing_else(self, *_: Any, **__: Any) -> Never:
         raise NotImplementedError("bytes alone are drawn")
 
-    def draw_integer(self, *_: Any, **__: Any) -> Never:
-        raise NotImplementedError("bytes alone are drawn")
-
-    def draw_float(self, *_: Any, **__: Any) -> Never:
-        raise NotImplementedError("bytes alone are drawn")
-
-    def draw_string(self, *_: Any, **__: Any) -> Never:
-        raise NotImplementedError("bytes alone are drawn")
+    draw_boolean = draw_integer = draw_float = draw_string = _nothing_else
 
 
 AVAILABLE_PROVIDERS[BACKEND] = f"{__name__}.{Uniform.__name__}"
