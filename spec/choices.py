@@ -2,7 +2,7 @@
 
 A problem is a sequence of choices among few values, and of seeds. Hypothesis makes them one at a
 time, and then finds simpler ones by itself. Where nobody asks it to, one number stands for all of
-them, and a problem is made in half the time.
+them, and a problem is made in a third of the time.
 """
 
 from collections.abc import Sequence
