@@ -168,8 +168,7 @@ class Evidence:
 
     def draws(self, lead: Lead) -> list[Row]:
         """Problems drawn in each format where the first clause of a lead quantifies."""
-        key = tuple(clause.number for clause in lead.clauses)
-        if key not in self.drawn:
+        if (key := lead.numbers) not in self.drawn:
             first, formats = lead.clauses[0], self.subjects.items()
             bound = [dtype for dtype, subject in formats if first.binds(subject)]
             found = [problem for dtype in bound for problem in self._put(first, dtype)]

@@ -42,9 +42,14 @@ class Lead:
         return self.clauses[0].number if self.drawn else self.asked
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Those of the clauses."""
+        return tuple(clause.number for clause in self.clauses)
+
+    @property
     def key(self) -> str:
-        """The same, and who sees it: rows that others see are not compared."""
-        return " ".join([self.word, *(clause.number for clause in self.clauses)])
+        """The word, and who sees it: rows that others see are not compared."""
+        return " ".join([self.word, *self.numbers])
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
@@ -68,10 +66,9 @@ class Search:
         while left := self.outside.broken(left, self.broken):
             lead = self.outside.lead(left[0])
             if lead is None:  # it comes and goes
-                left = left[1:]
+                left.pop(0)
             elif lead.drawn and later is not None:
-                later.append(left[0])
-                left = left[1:]
+                later.append(left.pop(0))
             elif len(self.found) >= MOST or time.monotonic() > self.deadline:
                 return False
             else:
@@ -112,9 +109,8 @@ class Search:
         every = self._every((lead,), same)
         if self._is_one_with(lead, same, every, having) or self._are_few(lead, same, every):
             return
-        alone = self._table(
-            lead, [x for x in self._rows(lead) if x.how in ("", lead.how)], self.bounds
-        )
+        rows = [x for x in self._rows(lead) if x.how in ("", lead.how)]
+        alone = self._table(lead, rows, self.bounds)
         one, free = alone.shared(self.prices, having), alone.first(self.prices, having)
         fair = self._is_one(one, free, alone, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
@@ -178,27 +174,33 @@ class Search:
     def _columns(self, found: Found) -> Columns:
         return tuple(map(self.evidence.names.index, found.cause.features))
 
+    def _named(self, split: Split) -> tuple[str, ...]:
+        return tuple(self.evidence.names[i] for i in split.columns)
+
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
-        cause = Cause((), "", failure, clauses=tuple(clause.number for clause in lead.clauses))
-        self.found = [*self.found, Found(cause, lead)]
+        self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
         """Whether it is broken where another is.
 
-        Of clauses that no wrong answer breaks, one cause is enough where one is broken anywhere,
-        and where all are in the last bits alone.
+        Of clauses that no wrong answer breaks, one cause is enough where one is broken anywhere;
+        and what they have in common, where all are in the last bits alone, or only at times.
         """
         for place, found in enumerate(self.found):
             split = table.worth(self._columns(found), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             good |= found.lead.drawn and not split.columns
             covered = table.inside(split)[table.wrong].mean() > COVERED
-            rounded = found.lead.drawn and found.lead.how == lead.how == IN_BITS
-            if not found.cause.lens and (rounded or (good and covered)):
-                beside = (*found.cause.beside, *(clause.number for clause in lead.clauses))
-                features = found.cause.features if covered else ()
+            rounded = found.lead.how == lead.how == IN_BITS
+            wrong, inside = found.cause.problems
+            rarely = wrong <= CLEAR * inside and table.share(free) <= CLEAR
+            vague = found.lead.drawn and (rounded or rarely)
+            if not found.cause.lens and (vague or (good and covered)):
+                beside = (*found.cause.beside, *lead.numbers)
+                left = self._named(split if covered else free)
+                features = tuple(x for x in found.cause.features if x in left)
                 cause = replace(found.cause, beside=beside, features=features)
                 self.found[place] = replace(found, cause=cause)
                 self.bounds = self._without(self.found)
@@ -207,10 +209,7 @@ class Search:
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
         """The rows that lie within bounds."""
-        left = [row for row in rows if lead.within(bounds, row.problem)]
-        wrong, weight = [row.how != "" for row in left], [row.weight for row in left]
-        said = np.array([row.said for row in left])
-        return Table(said, np.array(wrong), np.array(weight), left)
+        return Table.of([row for row in rows if lead.within(bounds, row.problem)])
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
@@ -218,14 +217,14 @@ class Search:
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
-        inside, numbers = table.inside(split), tuple(clause.number for clause in lead.clauses)
+        inside = table.inside(split)
         cause = Cause(
-            features=tuple(self.evidence.names[i] for i in split.columns),
+            features=self._named(split),
             asked=lead.asked,
             failure=lead.how,
             drawn=lead.drawn,
-            clauses=numbers,
-            beside=numbers if lead.drawn else (),
+            clauses=lead.numbers,
+            beside=lead.numbers if lead.drawn else (),
             problems=(int((inside & table.wrong).sum()), int(inside.sum())),
         )
         both = inside & table.wrong

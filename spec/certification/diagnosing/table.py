@@ -30,6 +30,12 @@ class Table:
     weight: Array
     rows: Sequence[Row]
 
+    @staticmethod
+    def of(rows: Sequence[Row]) -> "Table":
+        """The table of some rows."""
+        said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
+        return Table(said, np.array([row.how != "" for row in rows]), weight, rows)
+
     def inside(self, split: Split) -> Array:
         """Which rows have all features of a conjunction."""
         return np.asarray(self.said[:, list(split.columns)].all(axis=1))
