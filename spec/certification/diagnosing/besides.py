@@ -145,5 +145,5 @@ def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[s
     table = Table(said, other, weight, rows)
     split = table.best(evidence.prices, np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
-    clear = table.share(split) > CLEAR and other[outside].mean() < 1 - CLEAR
+    clear = table.share(split) > CLEAR and other[outside].sum() < (1 - CLEAR) * outside.sum()
     return tuple(evidence.names[i] for i in split.columns) if clear else ()
