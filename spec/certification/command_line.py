@@ -57,11 +57,11 @@ def _certify(options: argparse.Namespace) -> int:
         return judged(wanted, folder)
     (request,) = wanted.values()
     certificate = certified(request, sys.stderr, options.json)
-    print(certificate)
-    if options.json:
+    if options.json:  # files first: who reads what is printed may stop reading
         certificate.save(options.json)
     if folder is not None:
         save_report(certificate, folder)
+    print(certificate)
     return certificate.exit_code
 
 

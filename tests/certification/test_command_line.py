@@ -192,3 +192,14 @@ def test_a_worker_that_nobody_wants_ends_by_itself():
     process = started()
     assert process.communicate(timeout=60) == ("", "")
     assert process.returncode == 0
+
+
+def test_a_report_is_whole_where_nobody_reads_what_is_printed(tmp_path):
+    """As where it is piped into `head`, which stops reading after a few lines."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    folder = tmp_path / "report"
+    words = ("certify", "tests.targets:elementwise", *FEW, "--clause", "A", "--report", str(folder))
+    subprocess.run([sys.executable, "-m", "spec", *words], stdout=writes, check=False)
+    os.close(writes)
+    assert {"certificate.txt", "certificate.json", "cause-1.py"} <= {*os.listdir(folder)}
