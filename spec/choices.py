@@ -14,7 +14,6 @@ from typing import Protocol, TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 class Choices(Protocol):
@@ -40,7 +39,7 @@ class OneByOne:
         return self.draw(_one_of(tuple(values)))
 
     def seed(self, bits: int = 32) -> int:
-        return self.draw(st.integers(0, 2**bits - 1))
+        return self.draw(seeds(bits))
 
     def octets(self, count: int) -> bytes:
         return self.draw(st.binary(min_size=count, max_size=count))
@@ -63,6 +62,12 @@ class Numbered:
 
     def _below(self, end: int) -> int:
         return 0 if self._random is None else int(self._random.random() * end)
+
+
+@cache
+def seeds(bits: int = 32) -> st.SearchStrategy[int]:
+    """Numbers below 2^bits, to draw other numbers from."""
+    return st.integers(0, 2**bits - 1)
 
 
 @cache

@@ -75,8 +75,8 @@ def rounded(x: Array, dtype: str) -> Array:
     Subnormal numbers round on their coarser grid. What rounds past the largest
     finite number becomes infinite, as IEEE 754 has it (section 4.3.1).
     """
-    if dtype == "float64":
-        return np.array(x, np.float64)
+    if dtype == np.asarray(x).dtype == "float64":  # nothing is to be rounded
+        return np.array(x)
     to = FORMATS[dtype]
     _, exponent = np.frexp(x)  # |x| in [2^(exponent - 1), 2^exponent)
     spacing = np.maximum(exponent, to.lowest + 1) - to.p

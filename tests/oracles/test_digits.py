@@ -11,7 +11,7 @@ from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
-from spec.choices import SEEDS
+from spec.choices import seeds
 from spec.comparison import Violation, at_least, at_most, equal
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
@@ -89,7 +89,7 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
     )
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_the_definition_is_within_budget_of_many_digits(seed: int) -> None:
     problem = awkward(seed)
@@ -127,7 +127,7 @@ def test_a_scale_that_is_slightly_off_is_seen() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_many_digits_are_rounded_to_the_format_and_right(dtype: str, seed: int) -> None:
     problem = awkward(seed, dtype)
@@ -139,7 +139,7 @@ def test_many_digits_are_rounded_to_the_format_and_right(dtype: str, seed: int) 
     at_most(out, greatest, within=0)
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_the_mask_gradient_adds_up_where_the_mask_was_broadcast(seed: int) -> None:
     problem = awkward(seed)
@@ -172,7 +172,7 @@ def excess(got: Array, want: Array) -> Array:
         return (digits.exact(high) + digits.exact(low) - want).astype(np.float64)
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_the_definition_in_long_double_keeps_its_digits(seed: int) -> None:
     """A budget is a bound c u + O(u^2) with positive terms, so that budget / u grows with u.

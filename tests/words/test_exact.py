@@ -9,7 +9,7 @@ from hypothesis import given
 from oracles import rational
 from spec.attention import definition
 from spec.attention.proofs.examples import exact, example
-from spec.choices import SEEDS
+from spec.choices import seeds
 from spec.notation import Array
 from spec.proving.exact import Logarithm, Rationals, fractions, power_of_two
 from tests.judging import generated
@@ -21,7 +21,7 @@ def same_numbers(got: Array, want: Array) -> None:
     assert (np.asarray(got) == np.asarray(want)).all()
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_the_definition_is_that_of_plain_loops_in_fractions(seed: int) -> None:
     problem = example(seed)
@@ -30,7 +30,7 @@ def test_the_definition_is_that_of_plain_loops_in_fractions(seed: int) -> None:
     same_numbers(definition.attention(problem), rational.attention(problem))
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_its_gradients_are_those_of_the_whole_jacobian(seed: int) -> None:
     problem = example(seed)
@@ -49,7 +49,7 @@ def test_nothing_leaves_the_fractions() -> None:
         assert all(isinstance(x, Fraction) for x in array.flat)
 
 
-@given(seed=SEEDS)
+@given(seed=seeds())
 @generated
 def test_log_sum_exp_is_the_logarithm_of_the_sum(seed: int) -> None:
     problem = example(seed)

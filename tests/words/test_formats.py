@@ -50,6 +50,12 @@ def test_rounding_long_doubles_rounds_once() -> None:
     assert rounded(np.array([halfway]), "float32")[0] == 1
 
 
+def test_a_long_double_beyond_float64_becomes_infinite_and_warns_of_nothing() -> None:
+    large = np.sqrt(np.finfo(np.longdouble).max)
+    want = np.inf if large > np.finfo(np.float64).max else float(large)
+    assert rounded(np.array([large, -large, 1]), "float64").tolist() == [want, -want, 1]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_formats_are_those_of_numpy(dtype: str) -> None:
     form, info = FORMATS[dtype], np.finfo(dtype)

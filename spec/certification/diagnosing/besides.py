@@ -146,4 +146,4 @@ def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[s
     split = table.best(evidence.prices, np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
     clear = table.share(split) > CLEAR and other[outside].sum() < (1 - CLEAR) * outside.sum()
-    return tuple(evidence.names[i] for i in split.columns) if clear else ()
+    return evidence.named(split.columns) if clear else ()

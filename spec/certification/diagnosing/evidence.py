@@ -90,6 +90,10 @@ class Evidence:
         grade = self.grades.get(dtype, "strict")
         return scope_for(clause, self.subjects[dtype], dtype, grade, self.reach)
 
+    def named(self, columns: Sequence[int]) -> tuple[str, ...]:
+        """The features of some columns."""
+        return tuple(self.names[i] for i in columns)
+
     def asking(self, lead: Lead, problem: Any) -> list[Clause]:
         """The clauses of a lead that the target answers on a problem."""
         subject = self.subjects[problem.dtype]

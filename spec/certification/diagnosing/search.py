@@ -174,9 +174,6 @@ class Search:
     def _columns(self, found: Found) -> Columns:
         return tuple(map(self.evidence.names.index, found.cause.features))
 
-    def _named(self, split: Split) -> tuple[str, ...]:
-        return tuple(self.evidence.names[i] for i in split.columns)
-
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
@@ -199,7 +196,7 @@ class Search:
             vague = found.lead.drawn and (rounded or rarely)
             if not found.cause.lens and (vague or (good and covered)):
                 beside = (*found.cause.beside, *lead.numbers)
-                left = self._named(split if covered else free)
+                left = self.evidence.named((split if covered else free).columns)
                 features = tuple(x for x in found.cause.features if x in left)
                 cause = replace(found.cause, beside=beside, features=features)
                 self.found[place] = replace(found, cause=cause)
@@ -218,16 +215,16 @@ class Search:
             self._give_up(lead, GOES)
             return
         inside = table.inside(split)
+        both = inside & table.wrong
         cause = Cause(
-            features=self._named(split),
+            features=self.evidence.named(split.columns),
             asked=lead.asked,
             failure=lead.how,
             drawn=lead.drawn,
             clauses=lead.numbers,
             beside=lead.numbers if lead.drawn else (),
-            problems=(int((inside & table.wrong).sum()), int(inside.sum())),
+            problems=(int(both.sum()), int(inside.sum())),
         )
-        both = inside & table.wrong
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
         right = [row.problem for row, x in zip(table.rows, table.wrong, strict=True) if not x]
         cause = replace(cause, lens=self._mended(lead, wrong, right))

@@ -47,16 +47,15 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, bef
     first = [] if before is None else source(before, variable="before")
     named = ["before=before"] * bool(first)
     place, _, name = raw.origin.rpartition(":")
-    if place.endswith(".py"):  # the script may be run from anywhere
-        place = str(Path(place).resolve())
-    target = repr(f"{place}:{name}")
+    is_file = place.endswith(".py")
+    target = repr(f"{Path(place).resolve() if is_file else place}:{name}")
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     lines = [
         AFTER if first else "# No plain call of it shows this, so the clause itself is run.",
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",
-        *found_from(place),
+        *([] if is_file else found_from(place)),
         "",
         *first,
         *source(problem, variable="problem"),
