@@ -1,17 +1,13 @@
 """Choices: what the problems of a domain are made of.
 
 A problem is a sequence of choices among few values, and of seeds. Hypothesis makes them one at a
-time, and then finds simpler ones by itself. Where nobody asks it to, one number stands for all of
-them, and a problem is made in a third of the time.
+time, and then finds simpler ones by itself (`exploring`). Where nobody asks it to, one number
+stands for all of them, and a problem is made in a third of the time.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 from random import Random
 from typing import Protocol, TypeVar
-
-from hypothesis import strategies as st
 
 T = TypeVar("T")
 
@@ -27,22 +23,6 @@ class Choices(Protocol):
 
     def octets(self, count: int) -> bytes:
         """So many bytes."""
-
-
-@dataclass(frozen=True)
-class OneByOne:
-    """Choices that Hypothesis makes, and makes simpler."""
-
-    draw: st.DrawFn
-
-    def pick(self, values: Sequence[T]) -> T:
-        return self.draw(_one_of(tuple(values)))
-
-    def seed(self, bits: int = 32) -> int:
-        return self.draw(seeds(bits))
-
-    def octets(self, count: int) -> bytes:
-        return self.draw(st.binary(min_size=count, max_size=count))
 
 
 class Numbered:
@@ -62,15 +42,3 @@ class Numbered:
 
     def _below(self, end: int) -> int:
         return 0 if self._random is None else int(self._random.random() * end)
-
-
-@cache
-def seeds(bits: int = 32) -> st.SearchStrategy[int]:
-    """Numbers below 2^bits, to draw other numbers from."""
-    return st.integers(0, 2**bits - 1)
-
-
-@cache
-def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
-    """Built once, for building it costs more than drawing."""
-    return st.sampled_from(values)

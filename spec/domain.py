@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from hypothesis import strategies as st
-
-from spec.choices import Choices, OneByOne
+from spec.choices import Choices
 from spec.notation import Grade
 from spec.sizes import Reach
 
@@ -39,9 +37,3 @@ class Domain(Protocol):
     def needs(self) -> frozenset[str]: ...
     def problem(self, choices: Choices, scope: Scope) -> Any:
         """The problem of this domain in `scope` that some choices make."""
-
-
-@st.composite
-def problems(draw: st.DrawFn, domain: Domain, scope: Scope) -> Any:
-    """Problems of a domain that lie in `scope`, for `hypothesis.given`."""
-    return domain.problem(OneByOne(draw), scope)

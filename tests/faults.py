@@ -31,7 +31,7 @@ from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
-from spec.certification.judging.drawing import draw
+from spec.certification.judging.drawing import series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.certificate import Certificate
@@ -72,7 +72,7 @@ def drawn(about: str, name: str) -> list[Any]:
     kind = KINDS[about]
     for clause, dtype in judges(kind, kind.mistakes[name]):
         scope = scope_for(clause, kind.subjects[name], dtype, "strict", "standard")
-        draw(clause, scope, DRAWN, 0, found.append)
+        found.extend(series(clause, scope, DRAWN, 0))
     return found
 
 
@@ -141,7 +141,7 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
         found: list[Any] = []
         for dtype in {*cause.dtypes} & {*subjects}:
             for clause in clauses:
-                draw(clause, evidence.scope(clause, dtype), DRAWN, FRESH, found.append)
+                found.extend(series(clause, evidence.scope(clause, dtype), DRAWN, FRESH))
         rows = [evidence.row(lead, p) for p in found if not lead.within(alone, p)]
         known = [bool(row.how) for row in rows if row is not None]
         if len(known) >= ENOUGH:

@@ -15,7 +15,7 @@ WORDS = (
     "notation choices",
     "formats subject sizes comparison simplify written",
     "domain features mistake entries",
-    "clause",
+    "clause exploring",
     "trial",
 )
 CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")

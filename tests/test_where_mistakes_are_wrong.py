@@ -14,7 +14,7 @@ import pytest
 from spec import about
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
-from spec.certification.judging.drawing import draw
+from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import judged, scope_for
 from spec.clause import Clause
 from spec.kind import Kind
@@ -69,14 +69,13 @@ def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
 def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:
     """Of so many problems that a clause draws, those about which it asks something inside."""
     subject, bounds = kind.subjects[mistake.name], Bounds.of(kind, mistake.where)
-    drawn: list[Any] = []
-    draw(clause, scope_for(clause, subject, dtype, "strict", "standard"), count, 0, drawn.append)
+    scope = scope_for(clause, subject, dtype, "strict", "standard")
 
     def asks(problem: Any) -> bool:
         put = calls(clause, subject, problem)
         return any(bounds.has(x, group(kind, name)) for name, x in put)
 
-    return [problem for problem in drawn if asks(problem)]
+    return [problem for problem in series(clause, scope, count, 0) if asks(problem)]
 
 
 @pytest.mark.parametrize(("kind", "mistake"), DECLARED)

@@ -15,8 +15,9 @@ from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
-from spec.domain import Scope, problems
+from spec.domain import Scope
 from spec.entries import FAMILIES, VAST
+from spec.exploring import problems
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
 from spec.sizes import EDGES, LONG

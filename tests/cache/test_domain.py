@@ -28,7 +28,8 @@ from spec.cache.reading import (
 )
 from spec.cache.record import Capability
 from spec.comparison import equal
-from spec.domain import Scope, problems
+from spec.domain import Scope
+from spec.exploring import problems
 from spec.formats import rounded
 from spec.trial import broken as broken_by
 from tests.attention.in_domain import in_domain

@@ -11,7 +11,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.trials import core
 from spec.backends import Unsuitable
-from spec.certification.judging.drawing import draw
+from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from tests import targets
 from tests.shell import run
@@ -127,8 +127,8 @@ def test_what_cannot_be_declared_is_told(target: str, words: tuple[str, ...], li
 def test_only_multiples_are_drawn_for_who_takes_no_others(number: str) -> None:
     sizes = {"lengths": 16, "widths": 8}
     record = implementation(targets.right, backend="numpy").but(multiples=sizes)
-    scope, drawn = scope_for(CLAUSES[number], record, "float32", "strict", "standard"), []
-    draw(CLAUSES[number], scope, 60, 0, drawn.append)
+    scope = scope_for(CLAUSES[number], record, "float32", "strict", "standard")
+    drawn = [*series(CLAUSES[number], scope, 60, 0)]
     assert not {p.N % 16 or p.M % 16 or p.D % 8 or p.E % 8 for p in drawn} - {0}
     assert len({p.M for p in drawn}) > 3
     assert not [p for p in drawn if not record.kinds_of(p) <= record.answers]

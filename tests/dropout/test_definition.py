@@ -8,11 +8,12 @@ import pytest
 from spec.attention.record import KINDS
 from spec.attention.rounding import arithmetic, chained
 from spec.comparison import Violation, equal
-from spec.domain import Scope, problems
+from spec.domain import Scope
 from spec.dropout import definition
 from spec.dropout.domain import CROWDS, MOST, Problems, tamed
 from spec.dropout.notation import Problem
 from spec.dropout.rounding import bounds, of_any_output
+from spec.exploring import problems
 
 
 def small(seed: int = 0, p: float = 0.25, **changes: Any) -> Problem:

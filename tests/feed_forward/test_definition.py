@@ -10,7 +10,8 @@ import pytest
 
 from spec import CLAUSES
 from spec.backends import Unsuitable
-from spec.domain import Scope, problems
+from spec.domain import Scope
+from spec.exploring import problems
 from spec.feed_forward import definition, rounding
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import Problem

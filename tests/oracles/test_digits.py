@@ -11,8 +11,8 @@ from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
-from spec.choices import seeds
 from spec.comparison import Violation, at_least, at_most, equal
+from spec.exploring import seeds
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
 from tests.judging import generated

@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.choices import Choices, Numbered, OneByOne
+from spec.choices import Choices, Numbered
+from spec.exploring import OneByOne
 
 
 def chosen(choices: Choices) -> tuple[str, int, int, bytes]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from oracles import rational
 from spec.attention import definition
 from spec.attention.proofs.examples import exact, example
-from spec.choices import seeds
+from spec.exploring import seeds
 from spec.notation import Array
 from spec.proving.exact import Logarithm, Rationals, fractions, power_of_two
 from tests.judging import generated

@@ -18,7 +18,7 @@ from spec.certification.diagnosing.experiments import changed, of_new_lengths, w
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.drawing import draw
+from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.clause import Clause
 from spec.comparison import Violation
@@ -195,8 +195,7 @@ class Evidence:
         scope = self.scope(clause, dtype)
         key = (clause.number, dtype, scope.answers, *sorted(scope.conventions.items()))
         if key not in self.problems:
-            self.problems[key] = []
-            draw(clause, scope, self.count, ANOTHER, self.problems[key].append)
+            self.problems[key] = [*series(clause, scope, self.count, ANOTHER)]
         return self.problems[key]
 
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> list[Row]:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spec.certification.judging.drawing import Enough, draw
+import numpy as np
+
+from spec.certification.judging.drawing import same_chances, series
 from spec.clause import Clause
 from spec.comparison import Violation, measuring
 from spec.domain import Scope
@@ -110,27 +112,17 @@ def _run(
     finding, watch = Finding(rounding=scope.rounding), Watch()
     wanted = examples * clause.effort
     watched = watch.over(subject)
-    checking = 0.0
-    failed: Exception | None = None
-
-    def examine(problem: Any) -> None:
-        nonlocal checking, failed
-        if drawn is not None and not drawn(problem):
-            return
-        start = time.perf_counter()
-        try:
+    checking, start = 0.0, time.perf_counter()
+    most = wanted if drawn is None else MORE * wanted
+    with same_chances(), np.errstate(all="ignore"):
+        for problem in series(clause, scope, most, seed):
+            if drawn is not None and not drawn(problem):
+                continue
+            begun = time.perf_counter()
             _examine(clause, watched, watch, problem, finding)
-        except Exception as error:  # Hypothesis would print the whole problem
-            failed = error
-        checking += time.perf_counter() - start
-        enough = drawn is not None and finding.examples >= wanted
-        if finding.violation is not None or failed is not None or enough:
-            raise Enough
-
-    start = time.perf_counter()
-    draw(clause, scope, wanted if drawn is None else MORE * wanted, seed, examine)
-    if failed is not None:
-        raise failed
+            checking += time.perf_counter() - begun
+            if finding.violation is not None or finding.examples >= wanted:
+                break
     finding.seconds = {
         "implementation": watch.seconds,
         "specification": checking - watch.seconds,

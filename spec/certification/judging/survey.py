@@ -18,7 +18,7 @@ from spec.notation import DTYPES
 
 def versions() -> Mapping[str, str]:
     """Python, NumPy, the libraries that were loaded, and the machine."""
-    loaded = [name for name in ("numpy", "hypothesis", *NAMES) if name in sys.modules]
+    loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
     libraries = {name: metadata.version(name) for name in loaded}
     machine = f"{platform.system()} {platform.machine()}"
     return {"python": platform.python_version(), **libraries, "platform": machine}

@@ -1,0 +1,52 @@
+"""The domains of clauses for Hypothesis: it chooses, and makes what it found simpler.
+
+For a test of your own, in which a problem comes as any other thing that is drawn:
+
+    @given(problem=problems(CLAUSES["V2"].over, Scope("float32", KINDS)))
+    def test_mine(problem): ...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from spec.domain import Domain, Scope
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """Choices that Hypothesis makes, and makes simpler (`choices.Choices`)."""
+
+    draw: st.DrawFn
+
+    def pick(self, values: Sequence[T]) -> T:
+        return self.draw(_one_of(tuple(values)))
+
+    def seed(self, bits: int = 32) -> int:
+        return self.draw(seeds(bits))
+
+    def octets(self, count: int) -> bytes:
+        return self.draw(st.binary(min_size=count, max_size=count))
+
+
+@st.composite
+def problems(draw: st.DrawFn, domain: Domain, scope: Scope) -> Any:
+    """Problems of a domain that lie in `scope`."""
+    return domain.problem(OneByOne(draw), scope)
+
+
+@cache
+def seeds(bits: int = 32) -> st.SearchStrategy[int]:
+    """Numbers below 2^bits, to draw other numbers from."""
+    return st.integers(0, 2**bits - 1)
+
+
+@cache
+def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
+    """Built once, for building it costs more than drawing."""
+    return st.sampled_from(values)

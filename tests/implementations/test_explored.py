@@ -1,0 +1,62 @@
+"""Hypothesis draws problems choice by choice, for every implementation and every clause.
+
+A certificate draws a number for a problem, from the same domains; Hypothesis finds what is
+simplest by itself, and so tells whether those domains let it.
+"""
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+from implementations import TARGETS, Target
+from spec import CLAUSES
+from spec.attention.notation import Problem
+from spec.certification.judging.judging import scope_for
+from spec.domain import Scope
+from spec.exploring import problems
+from spec.kinds import KINDS
+from spec.trial import broken
+from tests.implementations.test_right import load
+from tests.judging import bound
+
+FULL = settings(
+    max_examples=250,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+FEW = 40  # numbers
+SMALLEST = settings(FULL, max_examples=1000, phases=(Phase.generate, Phase.shrink))
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target) -> None:
+    subject = load(target)
+    clauses = bound(subject)
+
+    @given(data=st.data())
+    @FULL
+    def explored(data: st.DataObject) -> None:
+        clause = data.draw(st.sampled_from(clauses))
+        dtype = data.draw(st.sampled_from(subject.dtypes))
+        scope = scope_for(clause, subject, dtype, "strict", "quick")
+        problem = data.draw(problems(clause.over, scope))
+        assert broken(clause, subject, problem) is None
+
+    explored()
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    ["leaves_scores_unscaled", "sees_one_key_ahead", "skips_the_maximum", "tiles_key_heads"],
+)
+def test_hypothesis_finds_a_small_problem_that_shows_a_mistake(mistake: str) -> None:
+    subject, clause = KINDS["attention"].subjects[mistake], CLAUSES["A1"]
+    scope = Scope("float32", subject.answers)
+
+    def shows(problem: Problem) -> bool:
+        return broken(clause, subject, problem) is not None
+
+    p = find(problems(clause.over, scope), shows, settings=SMALLEST)
+    assert sum(x.size for x in (p.q, p.k, p.v)) <= FEW
