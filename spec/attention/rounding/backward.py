@@ -77,7 +77,7 @@ class Backward:
         dv = np.abs(in_float64(s.reference.gradients.v))
         wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
-        if s.inputs.dout.any():
+        if s.inputs.any:
             error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
         error += 3 * r.w_cast * self._over_queries(b.g) + (r.flush + r.w_each) * self.seen_by
         error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)

@@ -71,7 +71,7 @@ class Forward:
     @cached_property
     def moved(self) -> Array | float:
         """sum_j a_ij B_v: what an inexact v does to the output.   (B, H, N, E)"""
-        return self.weights.a @ self.inexact if self.inexact.any() else 0.0
+        return self.weights.a @ self.inexact if self.scores.inputs.any else 0.0
 
     @cached_property
     def o(self) -> Array:
@@ -127,7 +127,7 @@ class Forward:
     @cached_property
     def _centred_moved(self) -> Array | float:
         """The same of what an inexact v adds to a value and to the output.   (B, H, N, E)"""
-        if not self.inexact.any():
+        if not self.scores.inputs.any:
             return 0.0
         return self.weights.drift @ self.inexact + self.weights.drifts * self.moved
 
@@ -175,7 +175,7 @@ class Forward:
         step = max(1, TILE // max(1, M * self.problem.E))
         for rows in (slice(x, x + step) for x in range(0, len(b), step)):
             v = self.v[b[rows], h[rows]]
-            off = self.inexact[b[rows], h[rows]] if self.inexact.any() else 0.0
+            off = self.inexact[b[rows], h[rows]] if self.scores.inputs.any else 0.0
             seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
             high[rows] = np.where(seen, v + off, -np.inf).max(axis=-2)
             low[rows] = np.where(seen, v - off, np.inf).min(axis=-2)

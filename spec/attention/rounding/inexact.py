@@ -20,6 +20,7 @@ then run over keys of at most |k| + |common|, and scores are of at most |s| + |s
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Inexact:
     common: Array = field(default_factory=lambda: np.zeros(1))
 
     @staticmethod
+    @cache
     def nothing() -> Inexact:
         """Inputs that are what they are."""
         return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
@@ -51,7 +53,7 @@ class Inexact:
         budget: Array = getattr(self, name)
         return budget if budget.ndim < 4 else definition.shared(budget, problem.H)
 
-    @property
+    @cached_property
     def any(self) -> bool:
         """Whether some input is inexact at all."""
         return any(getattr(self, field.name).any() for field in fields(self))
