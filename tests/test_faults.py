@@ -6,7 +6,8 @@ import pytest
 
 from spec.certification.judging.cause import Cause
 from spec.kinds import KINDS
-from tests.faults import figures, is_that, told
+from tests.faults import figures
+from tests.telling import is_that, told
 
 CACHE = KINDS["cache"]
 FORK = CACHE.mistakes["branches_into_itself"]
@@ -17,7 +18,7 @@ def gate():
     kind = KINDS["feed-forward"]
     mistake = kind.mistakes["forgets_the_gate_backward"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tests.faults.MANY", 1)
+        patch.setattr("tests.telling.MANY", 1)
         return told(kind, [mistake], mistake.target, ("float64", "float32"))
 
 

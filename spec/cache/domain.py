@@ -1,4 +1,4 @@
-"""Where the clauses about caches quantify: Hypothesis strategies for texts and how they arrive.
+"""Where the clauses about caches quantify: texts, and how they arrive.
 
 Sizes, entries and their families are those of attention (`spec.sizes`, `spec.entries`), with
 as many keys as queries. Lengths lie at the edges of tiles, which are the powers of two at

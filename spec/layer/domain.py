@@ -1,4 +1,4 @@
-"""Where the clauses about layers quantify: Hypothesis strategies for layer problems.
+"""Where the clauses about layers quantify.
 
 Sizes and families are drawn, the entries come from a drawn seed. Weights are scaled so
 that projections have about the size of what is projected, but for the family "sharp",

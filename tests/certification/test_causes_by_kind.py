@@ -9,6 +9,7 @@ CAUSES = [
     ("rotary", "starts_again_behind_a_cache", "", {"positions other than 0, 1, 2"}),
     ("rotary", "rotates_values_too", "placed arrays", {"a position above 0"}),
     ("sinusoidal", "ends_at_the_base", "", {"E > 2"}),
+    ("sinusoidal", "shifts_a_sine_for_the_cosine", "", {"a position above 0"}),
     (
         "alibi",
         "takes_one_formula_for_all_heads",

@@ -18,6 +18,7 @@ from spec.certification.diagnosing.experiments import changed, of_new_lengths, w
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.clause import Clause
@@ -93,6 +94,10 @@ class Evidence:
     def named(self, columns: Sequence[int]) -> tuple[str, ...]:
         """The features of some columns."""
         return tuple(self.names[i] for i in columns)
+
+    def columns(self, cause: Cause) -> tuple[int, ...]:
+        """The columns of the features of a cause."""
+        return tuple(map(self.names.index, cause.features))
 
     def asking(self, lead: Lead, problem: Any) -> list[Clause]:
         """The clauses of a lead that the target answers on a problem."""
@@ -178,6 +183,12 @@ class Evidence:
             found = [problem for dtype in bound for problem in self._put(first, dtype)]
             self.drawn[key] = self._rows(lead, found, drawn=True)
         return self.drawn[key]
+
+    def failing(self, lead: Lead, bounds: Bounds) -> list[Lead]:
+        """What fails within bounds, of the problems that were drawn for a lead."""
+        wrong = (row for row in self.drawn.get(lead.numbers, ()) if row.how)
+        found = (replace(lead, problem=row.problem, how=row.how) for row in wrong)
+        return [one for one in found if one.within(bounds, one.problem)]
 
     def _rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
         """Problems as rows, those that say something."""

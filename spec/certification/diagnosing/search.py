@@ -59,7 +59,8 @@ class Search:
         seen = {number for numbers in self.kind.compares.values() for number in numbers}
         seen |= {number for found in self.found for number in found.cause.beside}
         self.start = replace(self.start, examples=max(AGAIN, self.start.examples), seed=ANOTHER)
-        return self._explain([item for item in left if item[0] in seen])
+        left = [item for item in left if item[0] in seen]
+        return self._explain(left) and self._accounts_for_all()
 
     def _explain(self, left: list[Item], later: list[Item] | None = None) -> bool:
         """Whether there was time. later: is told of clauses that no wrong answer breaks."""
@@ -75,6 +76,13 @@ class Search:
                 self._look_into(lead)
         return True
 
+    def _accounts_for_all(self) -> bool:
+        """Whether no problem known to be answered wrong lies outside of the causes."""
+        for found in self.found:
+            for lead in self.evidence.failing(found.lead, self.bounds)[:1]:
+                self._look_into(lead)
+        return not any(self.evidence.failing(x.lead, self.bounds) for x in self.found)
+
     @property
     def outside(self) -> Outside:
         """What is judged now."""
@@ -88,11 +96,9 @@ class Search:
             return
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
-
-        def accepts(row: Row) -> bool:
-            return row.how == lead.how and lead.within(self.bounds, row.problem)
-
-        problem, down, _ = self.evidence.way_down(lead, accepts, DOWN)
+        problem, down, _ = self.evidence.way_down(
+            lead, lambda x: x.how == lead.how and lead.within(self.bounds, x.problem), DOWN
+        )
         small = next((row for row in down if row.problem is problem), first)
         made = [*down, *self.evidence.neighbours(lead, lead.problem, ())]
         made += self.evidence.neighbours(lead, small.problem, LENGTHS)
@@ -120,7 +126,7 @@ class Search:
         one, free = every.shared(self.prices, having), every.first(self.prices, having)
         if lead.drawn and self._joins(lead, every, free):
             return True
-        firsts = [self._columns(x) for x in same] or [free.columns]
+        firsts = [self.evidence.columns(x.cause) for x in same] or [free.columns]
         # No answer is wrong by itself where a clause is: of that, one set says enough.
         found = (lead.drawn and bool(same)) or self._is_one(one, free, every, firsts)
         if found:
@@ -143,7 +149,7 @@ class Search:
         every = self._every((*(x.lead for x in kin), lead), kin)
         one = every.shared(self.prices, having)
         # What a known cause is a part of need not be quite as clear.
-        wider = one.columns and any({*one.columns} < {*self._columns(x)} for x in kin)
+        wider = one.columns and any({*one.columns} < {*self.evidence.columns(x.cause)} for x in kin)
         if every.share(one) <= (MAINLY if wider else CLEAR):
             return False
         self._add(kin[0].lead, one, every, [x for x in self.found if x not in kin])
@@ -171,9 +177,6 @@ class Search:
         fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
         return fair or table.share(one) > CLEAR
 
-    def _columns(self, found: Found) -> Columns:
-        return tuple(map(self.evidence.names.index, found.cause.features))
-
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
@@ -186,7 +189,7 @@ class Search:
         and what they have in common, where all are in the last bits alone, or only at times.
         """
         for place, found in enumerate(self.found):
-            split = table.worth(self._columns(found), self.prices)
+            split = table.worth(self.evidence.columns(found.cause), self.prices)
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             good |= found.lead.drawn and not split.columns
             covered = table.inside(split)[table.wrong].mean() > COVERED
@@ -228,8 +231,7 @@ class Search:
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
         right = [row.problem for row, x in zip(table.rows, table.wrong, strict=True) if not x]
         cause = replace(cause, lens=self._mended(lead, wrong, right))
-        wider = [x for x in others if not x.within(cause)]
-        self.found = [*wider, Found(cause, lead, (*wrong,))]
+        self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, (*wrong,))]
         self.bounds = self._without(self.found)
 
     def _mended(self, lead: Lead, *known: Sequence[Any]) -> str:
