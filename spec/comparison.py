@@ -117,6 +117,8 @@ def leaves_its_inputs_alone(call: Call) -> None:
 def _spread(got: Array, other: ArrayLike) -> Array:
     """`other` in the shape of `got`; a `got` that would have to grow has the wrong shape."""
     array = np.asarray(other)
+    if array.shape == got.shape:
+        return array
     try:
         return np.broadcast_to(array, got.shape)
     except ValueError:

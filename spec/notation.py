@@ -40,12 +40,11 @@ DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 def read_only(record: Any) -> None:
     """Have a frozen record hold its arrays as views that nobody can write through."""
-    for field in fields(record):
-        array = getattr(record, field.name)
+    for name, array in [*vars(record).items()]:
         if isinstance(array, np.ndarray):
             shared = array.view()
             shared.flags.writeable = False
-            object.__setattr__(record, field.name, shared)
+            object.__setattr__(record, name, shared)
 
 
 class Length(property):

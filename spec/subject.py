@@ -80,12 +80,12 @@ class Subject:
         """The same subject, except for `changes`."""
         return replace(self, **changes)
 
-    @property
+    @functools.cached_property
     def functions(self) -> tuple[str, ...]:
         """The names of its functions, of those that it leaves out as well."""
         return tuple(x.name for x in fields(self) if callable(getattr(self, x.name)))
 
-    @property
+    @functools.cached_property
     def offered(self) -> Mapping[str, Callable[..., Any]]:
         """The functions that it has, by name."""
         functions = {name: getattr(self, name) for name in self.functions}

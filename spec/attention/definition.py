@@ -62,7 +62,7 @@ def scores(problem: Problem) -> Array:
 def top(s: Array) -> Array:
     """The largest score of each query, and 0 for an idle one.   (B, H, N, 1)"""
     largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
-    return np.where(np.isneginf(largest), 0, largest)
+    return np.where(largest == -np.inf, 0, largest)
 
 
 def softmax(s: Array) -> Array:

@@ -42,9 +42,14 @@ FAR = 9000
 
 
 @lru_cache(maxsize=16)
+def _scores(problem: Problem) -> Array:
+    return definition.scores(problem)
+
+
+@lru_cache(maxsize=16)
 def _ends(problem: Problem) -> tuple[float, float]:
     """The highest and the lowest score of a key that is seen, its bias included."""
-    s = definition.scores(problem)
+    s = _scores(problem)
     seen = s[problem.allowed & np.isfinite(s)]
     return (float(seen.max()), float(seen.min())) if seen.size else (0.0, 0.0)
 
@@ -69,7 +74,7 @@ def _apart(problem: Problem) -> bool:
 
 def _small(problem: Problem) -> bool:
     """Whether a key that is seen has little weight."""
-    return bool((definition.weights(problem)[problem.allowed] < 0.0001).any())
+    return bool((definition.softmax(_scores(problem))[problem.allowed] < 0.0001).any())
 
 
 @lru_cache(maxsize=16)

@@ -1,5 +1,8 @@
 """NumPy: float64, float32 and float16 on the CPU; gradients only where they are given."""
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from spec.backends.library import Library, Unsuitable
@@ -19,7 +22,7 @@ def library(device: str) -> Library:
         integers=lambda x: x.astype(np.int64),
         format=np.dtype,
         get=lambda x: np.array(x, dtype=np.float64),
-        dtype_of=lambda x: str(x.dtype) if isinstance(x, np.ndarray) else None,
+        dtype_of=lambda x: _name(x.dtype) if isinstance(x, np.ndarray) else None,
         device_of=lambda _: "cpu",
         running=lambda _: np.errstate(all="ignore"),
         differentiate=None,
@@ -36,3 +39,9 @@ def put(laid: Laid, dtype: str) -> tuple[Array, Array]:
     if buffer.dtype != bool:
         buffer = buffer.astype(dtype, copy=False)
     return buffer, view_of(buffer, laid)
+
+
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    """Its name, which NumPy makes up anew each time."""
+    return str(dtype)

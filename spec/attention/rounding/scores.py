@@ -65,7 +65,7 @@ class Scores:
     @cached_property
     def shift(self) -> Array | float:
         """|scale| <|q_i|, |common|>, by which all scores of a query may be off.   (B, H, N, 1)"""
-        if not self.inputs.any:
+        if not (self.inputs.any and self.common.any()):
             return 0.0
         return np.asarray(self.sigma * (np.abs(self.problem.q) @ self.common.swapaxes(-1, -2)))
 
