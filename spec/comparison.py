@@ -29,11 +29,16 @@ class Place:
 
 
 class Violation(AssertionError):
-    """An implementation broke a clause; `place` tells where, when numbers were compared."""
+    """An implementation broke a clause; `place` tells where, when numbers were compared.
 
-    def __init__(self, message: str, place: Place | None = None) -> None:
+    compared: what was got, what was wanted and within what, where it was to be just that.
+    """
+
+    def __init__(
+        self, message: str, place: Place | None = None, compared: tuple[Array, ...] = ()
+    ) -> None:
         super().__init__(message)
-        self.place = place
+        self.place, self.compared = place, compared
 
 
 @dataclass
@@ -140,4 +145,5 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
         numbers = (float(x.flat[worst]) for x in (got, want, budget))
         place = Place(index, *numbers)
         wanted = f"{relation}{place.want:.9g} within {place.budget:.2g}"
-        raise Violation(f"at {index}: got {place.got:.9g}, want {wanted}", place)
+        compared = (got, want, budget) if relation in ("", "exactly ") else ()
+        raise Violation(f"at {index}: got {place.got:.9g}, want {wanted}", place, compared)

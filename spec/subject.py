@@ -136,7 +136,14 @@ def named(origin: str) -> Any:
     """What an origin names, if it has been imported; else None."""
     place, _, name = origin.rpartition(":")
     module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
+    if place.endswith(".py") and not _is_file(module, place):
+        return None
     try:
         return functools.reduce(getattr, name.split("."), module)
     except AttributeError:
         return None
+
+
+def _is_file(module: Any, place: str) -> bool:
+    """Whether a module was read from this file, and not from another of the same name."""
+    return Path(getattr(module, "__file__", None) or "").resolve() == Path(place).resolve()

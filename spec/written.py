@@ -20,6 +20,21 @@ from spec.notation import Array
 
 LONG = 40  # numbers: an array of longer runs of the same one, in the mean, is not written out
 
+# What a script says in each library; then `got` against what is wanted.
+IMPORTS = {"numpy": [], "torch": ["import torch"], "jax": ["import jax", "import jax.numpy as jnp"]}
+MADE = {
+    "numpy": ("np.array", "np"),
+    "torch": ("torch.tensor", "torch"),
+    "jax": ("jnp.array", "jnp"),
+}
+NUMBERS = {
+    "numpy": "np.asarray({}, dtype=float)",
+    "torch": "{}.detach().cpu().double().numpy()",
+    "jax": "np.asarray({}, dtype=float)",
+}
+CLOSE = "np.isclose(got, want, rtol=0, atol=within, equal_nan=True).all()"
+PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")'
+
 
 def arrays(problem: Any) -> dict[str, Array]:
     """The arrays of a problem by name, those of a record inside it among them."""
@@ -130,6 +145,14 @@ def found_from(place: str) -> list[str]:
         if not paths[0] or (folder := Path(paths[0]).resolve().parent) in installed():
             return []
     return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
+
+
+def imported(origin: str, libraries: Sequence[str]) -> list[str]:
+    """The lines that import what stands at `origin`, NumPy and other libraries."""
+    place, _, name = origin.rpartition(":")
+    lines = [*found_from(place), "import numpy as np", *libraries]
+    place = Path(place).stem if place.endswith(".py") else place
+    return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
 
 
 @cache

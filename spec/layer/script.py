@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.explaining.source import IMPORTS, MADE, NUMBERS, imported
 from spec.backends.calling import behind
 from spec.clause import Clause
 from spec.comparison import close
@@ -22,7 +21,7 @@ from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
 from spec.notation import Array
 from spec.trial import broken
-from spec.written import literal
+from spec.written import IMPORTS, MADE, NUMBERS, imported, literal
 
 Said = tuple[str, Array, Array, Array]  # of an array of an answer: its name, got, want, within
 

@@ -19,7 +19,7 @@ from spec.attention.options import PARAMETERS
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
-from spec.written import literal
+from spec.written import CLOSE, PRINT, literal
 
 Way = Callable[[Source, Mapping[str, str], Calls], list[str]]
 
@@ -28,8 +28,6 @@ AFTER = "# What was asked before changes the answer, so this comes first."
 AT_TIMES = "# The answer changes from call to call."
 ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
 
-CLOSE = "np.isclose(got, want, rtol=0, atol=within, equal_nan=True).all()"
-PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")'
 OVERLAP = {
     "numpy": "np.may_share_memory({}, {})",
     "torch": "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()",

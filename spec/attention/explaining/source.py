@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,8 @@ from spec.backends.calling import behind
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array
 from spec.subject import named
-from spec.written import found_from, literal
+from spec.written import IMPORTS, MADE, NUMBERS, imported, literal
 
-IMPORTS = {"numpy": [], "torch": ["import torch"], "jax": ["import jax", "import jax.numpy as jnp"]}
-MADE = {
-    "numpy": ("np.array", "np"),
-    "torch": ("torch.tensor", "torch"),
-    "jax": ("jnp.array", "jnp"),
-}
-NUMBERS = {
-    "numpy": "np.asarray({}, dtype=float)",
-    "torch": "{}.detach().cpu().double().numpy()",
-    "jax": "np.asarray({}, dtype=float)",
-}
 OF_LAYOUT = ("o", "dq", "dk", "dv")  # what comes back shaped like an input
 
 
@@ -169,14 +157,6 @@ class Source:
         size = np.dtype(dtype).itemsize
         steps = tuple(size * step for step in laid.strides)
         return f"np.ndarray({laid.shape}, np.{dtype}, {buffer}, {laid.offset * size}, {steps})"
-
-
-def imported(origin: str, libraries: Sequence[str]) -> list[str]:
-    """The lines that import what stands at `origin`, NumPy and other libraries."""
-    place, _, name = origin.rpartition(":")
-    lines = [*found_from(place), "import numpy as np", *libraries]
-    place = Path(place).stem if place.endswith(".py") else place
-    return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
 
 
 def _ours(problem: Problem, name: str) -> tuple[int, ...]:

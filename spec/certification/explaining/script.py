@@ -9,6 +9,7 @@ found, it says so and runs the clause. It exits with 1 as long as the failure is
 from pathlib import Path
 from typing import Any
 
+from spec.certification.explaining.plain import plain
 from spec.certification.settings import MULTIPLES, Request
 from spec.certification.starting import NAME
 from spec.clause import Clause
@@ -34,6 +35,7 @@ def script(
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
     if before is None:
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
+        lines = lines or plain(clause, raw, request, problem)
         if lines:
             return head + "\n".join(lines)
     return head + _by_clause(clause, raw, request, problem, before)

@@ -1,0 +1,135 @@
+"""A script makes one plain call, of whatever kind the function is, where one call is wrong."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from spec import certify
+from tests import shell
+
+# Functions of whoever has never heard of this specification, each with a fault.
+ROTARY = """
+    def rotate(x, positions, base=10000.0):
+        n = x.shape[-1] // 2
+        turn = positions[..., None] * base ** (-np.arange(n) / n)
+        if turn.ndim == 3:
+            turn = turn[:, None]
+        cos, sin = np.cos(turn), np.sin(turn)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        out = np.empty_like(x)
+        out[..., 0::2], out[..., 1::2] = even * cos + odd * sin, odd * cos - even * sin
+        return out
+"""
+SINUSOIDAL = """
+    def add(x, first=0):
+        N, E = x.shape[-2:]
+        angle = (first + np.arange(N))[:, None] / 100.0 ** (2 * (np.arange(E) // 2) / E)
+        table = np.where(np.arange(E) % 2, np.cos(angle), np.sin(angle))
+        return x + table.astype(x.dtype)
+"""
+ALIBI = """
+    def bias(heads, queries, keys, dtype=np.float64):
+        slopes = 2.0 ** -np.arange(1, heads + 1)
+        past = np.arange(keys - queries, keys)[:, None] - np.arange(keys)
+        return (-slopes[:, None, None] * np.maximum(past, 0)).astype(dtype)
+"""
+NETWORK = """
+    def network(x, W1, b1, W2, b2):
+        return np.maximum(x @ W1 + b1, 0) @ W2 + b2
+
+    def backward(dy, *arrays):
+        x, W1, b1, W2, b2 = arrays
+        h = x @ W1 + b1
+        dz = dy @ W2.T
+        flat = lambda y: y.reshape(-1, y.shape[-1])
+        by_weights = (flat(x).T @ flat(dz), flat(dz).sum(0), flat(h).T @ flat(dy), flat(dy).sum(0))
+        return dz @ W1.T, *by_weights
+
+    network.backward = backward
+"""
+IN_TORCH = """
+    import torch
+
+    def network(x, W1, b1, W2, b2):
+        return torch.nn.functional.gelu(x @ W1 + b1) @ W2 + b2
+"""
+GATELESS = """
+    def network(x, W1, b1, W2, b2):
+        return (x @ W1 + b1) @ W2 + b2
+"""
+WRONG = [
+    ("rotary", "rotate", ROTARY, "rotate(x, positions)"),
+    ("sinusoidal", "add", SINUSOIDAL, "add(x"),
+    ("alibi", "bias", ALIBI, "bias("),
+    ("feed-forward", "network", NETWORK, "network.backward(dy, arrays_0"),
+    ("feed-forward", "network", GATELESS, "network(x, W1, b1, W2, b2)"),
+    ("feed-forward", "x", GATELESS.replace("network", "x"), "x(x_, W1, b1, W2, b2)"),
+    pytest.param(*("feed-forward", "network", IN_TORCH, "torch.tensor("), marks=pytest.mark.torch),
+]
+
+
+def written(folder, text):
+    """The file of a module of which there is no other."""
+    path = folder / f"{folder.name}.py"
+    path.write_text("import numpy as np\n" + textwrap.dedent(text))
+    return path
+
+
+def code_of(folder, kind, name, text, **options):
+    """The script of the first cause, without what it says of itself."""
+    target = f"{written(folder, text)}:{name}"
+    put = {"about": kind, "profile": "quick", "dtypes": ("float32",), **options}
+    certificate = certify(target, **put)
+    script = certificate.causes[0].counterexample.script
+    (folder / "cause.py").write_text(script)
+    return script.split('"""', 2)[2]
+
+
+def repeated(folder):
+    """The script in a process that knows no module of this repository."""
+    return shell.run(program=("cause.py",), cwd=folder, path=[])
+
+
+@pytest.mark.parametrize(("kind", "name", "text", "call"), WRONG)
+def test_a_wrong_call_is_all_that_a_script_makes(tmp_path, kind, name, text, call):
+    code = code_of(tmp_path, kind, name, text)
+    assert call in code
+    assert "spec" not in code.replace(str(tmp_path), "")
+    done = repeated(tmp_path)
+    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
+
+
+def test_a_script_of_what_is_mended_ends_well(tmp_path):
+    code_of(tmp_path, "rotary", "rotate", ROTARY)
+    right = ROTARY.replace("even * cos + odd", "even * cos - odd")
+    right = right.replace("odd * cos - even", "odd * cos + even")
+    written(tmp_path, right)
+    assert repeated(tmp_path).returncode == 0
+
+
+def test_where_no_call_is_wrong_by_itself_the_clause_is_run(tmp_path):
+    """It writes into what it is given, and returns what is right."""
+    text = SINUSOIDAL.replace("100.0 **", "10000.0 **")
+    text = text.replace("return x + table.astype(x.dtype)", "x += table.astype(x.dtype); return x")
+    code = code_of(tmp_path, "sinusoidal", "add", text)
+    assert "the clause itself is run" in code
+    done = subprocess.run([sys.executable, "cause.py"], cwd=tmp_path, check=False)
+    assert done.returncode == 1
+
+
+def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
+    """It is wrong only once something of another width was asked."""
+    text = (
+        SINUSOIDAL.replace("100.0 **", "10000.0 **")
+        + """
+        widths.add(x.shape[-1])
+        return out if len(widths) < 2 else 2 * out
+
+    widths = set()
+"""
+    )
+    text = text.replace("return x + table.astype(x.dtype)", "out = x + table.astype(x.dtype)")
+    code = code_of(tmp_path, "sinusoidal", "add", text)
+    assert "the clause itself is run" in code or "the clause is run on both" in code
