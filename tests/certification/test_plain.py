@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import zlib
 
 import pytest
 
@@ -59,6 +60,24 @@ GATELESS = """
     def network(x, W1, b1, W2, b2):
         return (x @ W1 + b1) @ W2 + b2
 """
+CACHE = """
+    class Cache:
+        def __init__(self, batch, key_heads, width, value_width, dtype):
+            self.k = np.zeros((batch, key_heads, 0, width), dtype)
+            self.v = np.zeros((batch, key_heads, 0, value_width), dtype)
+
+        def extend(self, query, key, value):
+            self.k = np.concatenate([self.k, key], axis=2)
+            self.v = np.concatenate([self.v, value], axis=2)
+            k, v = (np.repeat(x, query.shape[1] // x.shape[1], axis=1) for x in (self.k, self.v))
+            s = query @ k.swapaxes(-1, -2) / np.sqrt(np.array(query.shape[-1], query.dtype))
+            e = np.exp(s - s.max(-1, keepdims=True))
+            return e / e.sum(-1, keepdims=True) @ v
+
+        def fork(self):
+            return self
+
+"""
 WRONG = [
     ("rotary", "rotate", ROTARY, "rotate(x, positions)"),
     ("sinusoidal", "add", SINUSOIDAL, "add(x"),
@@ -72,7 +91,7 @@ WRONG = [
 
 def written(folder, text):
     """The file of a module of which there is no other."""
-    path = folder / f"{folder.name}.py"
+    path = folder / f"{folder.name}_{zlib.crc32(text.encode())}.py"
     path.write_text("import numpy as np\n" + textwrap.dedent(text))
     return path
 
@@ -101,11 +120,29 @@ def test_a_wrong_call_is_all_that_a_script_makes(tmp_path, kind, name, text, cal
     assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
 
 
+def test_the_calls_of_an_object_are_those_that_led_to_the_wrong_one(tmp_path):
+    """A chunk that sees its own future, and a fork that is no other cache."""
+    code = code_of(tmp_path, "cache", "Cache", CACHE)
+    assert "\nmade = Cache(" in code
+    assert code.count(".extend(") == 1
+    assert repeated(tmp_path).returncode == 1
+    one = CACHE.replace(
+        "e = np.exp(s - s.max(-1, keepdims=True))",
+        "past = np.tri(*s.shape[-2:], k=s.shape[-1] - s.shape[-2], dtype=bool); "
+        "s = np.where(past, s, -np.inf); e = np.exp(s - s.max(-1, keepdims=True))",
+    )
+    code = code_of(tmp_path, "cache", "Cache", one)
+    assert "made_2 = made.fork()\n" in code
+    done = repeated(tmp_path)
+    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
+
+
 def test_a_script_of_what_is_mended_ends_well(tmp_path):
     code_of(tmp_path, "rotary", "rotate", ROTARY)
     right = ROTARY.replace("even * cos + odd", "even * cos - odd")
     right = right.replace("odd * cos - even", "odd * cos + even")
-    written(tmp_path, right)
+    (path,) = tmp_path.glob("test_*.py")
+    path.write_text("import numpy as np\n" + textwrap.dedent(right))
     assert repeated(tmp_path).returncode == 0
 
 

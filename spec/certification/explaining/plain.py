@@ -1,15 +1,15 @@
-"""A failure as one plain call of a function, if one of those that the clause made shows it.
+"""A failure as a plain call of the target, if one of those that the clause made shows it.
 
-The function is plugged in anew as one that writes down how it is called. Where what a comparison
-got is what a call returned, or a part of that, and the same call made once more returns what is as
-wrong, a script can make that call. It needs to know nothing of the kind.
+The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
+got what a call returned, or a part of that, and the same call of another target returns what is
+as wrong, a script can make that call: after those that led to it, where it is one of an object.
+It needs to know nothing of the kind.
 """
 
-import functools
 import inspect
 import math
-from collections.abc import Mapping
-from copy import deepcopy
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,165 +18,230 @@ import numpy as np
 from spec.backends.calling import BY_PLACE, library_of
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import refusing
+from spec.certification.explaining.tape import Called, Tape, is_object
 from spec.certification.settings import Request
 from spec.certification.target.loading import load, resolved
 from spec.clause import Clause
+from spec.comparison import Violation
 from spec.kinds import kind_of
 from spec.notation import Array
-from spec.subject import Refused, Subject, named
+from spec.subject import Subject, named
 from spec.trial import broken
 from spec.written import CLOSE, IMPORTS, MADE, NUMBERS, PRINT, imported, literal
 
+MOST = 12  # calls that lead to one; who needs more is better told by the clause
 TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within")
 PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
+MANY = 250  # numbers that every format has and that are not alike
+Index = tuple[int, ...]
+Part = tuple[int, ...]  # the place in a tuple of answers, or () where the answer is an array
+
+
+def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[str]:
+    """The lines of a script that makes a call which is wrong by itself; none if there is none.
+
+    raw: a record of what is judged, which knows where that is imported from.
+    """
+    target = named(raw.origin)
+    if not callable(target):
+        return []
+    asked = replace(request, about=raw.about, target=raw.origin)
+
+    def put(tape: Tape) -> Violation | None:
+        record = load(tape.of(target), asked, tried=False)
+        return broken(clause, kind_of(raw.about).under(record, request.conventions), problem)
+
+    try:
+        library = library_of(target, request.backend, request.device)
+        search = Search(library, raw.origin, put, problem.dtype)
+        with library.quiet(problem.dtype), refusing():
+            return search.script()
+    except Exception:  # a stranger's program, called as it was not meant to be: no script of it
+        return []
 
 
 @dataclass(frozen=True)
-class Called:
-    """A call: of what attribute of a function, "" for itself, with what, and what was returned."""
+class Search:
+    """The search for a call that is wrong by itself.
 
-    name: str
-    signature: inspect.Signature
-    given: Mapping[str, Any]
-    answer: Any
-
-    def of(self, target: Any) -> Any:
-        """What the same call of a function returns."""
-        given = inspect.BoundArguments(self.signature, deepcopy({**self.given}))
-        called = functools.reduce(getattr, self.name.split(".")[1:], target)
-        return called(*given.args, **given.kwargs)
-
-
-@dataclass(frozen=True)
-class Tape:
-    """The calls of a function, and of the functions that are attributes of it."""
-
-    calls: list[Called] = field(default_factory=list)
-
-    def of(self, function: Any, name: str = "") -> Any:
-        """The function as one that is written down."""
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def seen(*places: Any, **words: Any) -> Any:
-            given = deepcopy(signature.bind(*places, **words).arguments)
-            answer = function(*places, **words)
-            self.calls.append(Called(name, signature, given, answer))
-            return answer
-
-        for other, x in vars(function).items():
-            if callable(x) and not isinstance(x, type) and other != "__wrapped__":
-                setattr(seen, other, self.of(x, f"{name}.{other}"))
-        return seen
-
-
-@dataclass(frozen=True)
-class Writer:
-    """Writes calls of a target whose arrays are those of a library."""
+    put: has a target that is written down judged.
+    """
 
     library: Library
     origin: str
-    target: Any  # that nobody has asked anything, where there is one
+    put: Callable[[Tape], Violation | None]
+    dtype: str
 
-    def script(self, call: Called, got: Array, want: Array, within: Array) -> list[str]:
-        """The lines that make a call and compare what is returned; none if this is not `got`."""
-        if isinstance(call.answer, tuple | list):
-            found = [place for place, x in enumerate(call.answer) if self._is(x, got)]
-            again = call.of(self.target)[found[0]] if found else None
-            index = f"[{found[0]}]" if found else ""
-        else:
-            again, index = call.of(self.target) if self._is(call.answer, got) else None, ""
-        text = self._call(call)
-        if again is None or not text or not self._is(again, got) or _close(got, want, within):
+    def script(self) -> list[str]:
+        """The lines of the script, or none."""
+        tape = Tape()
+        violation = self.put(tape)
+        if violation is None or not violation.compared or violation.place is None:
             return []
-        *arrays, expression = text
+        for place, call in enumerate(tape.calls):
+            for part in self._parts(call.answer):
+                if lines := self._shown(tape, place, part, violation):
+                    return lines
+        return []
+
+    def _parts(self, answer: Any) -> list[Part]:
+        """The arrays of an answer: itself, or some of several."""
+        if self.library.dtype_of(answer) is not None:
+            return [()]
+        several = enumerate(answer) if isinstance(answer, tuple | list) else ()
+        return [(i,) for i, x in several if self.library.dtype_of(x) is not None]
+
+    def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
+        """The lines that make a call and what led to it; none if that is not what was compared."""
+        numbers = self.library.get(_at(tape.calls[place].answer, part))
+        known = self._compared(tape, place, part, violation)
+        if known is None:
+            return []
+        entry, (got, want, within) = known
+        if _close(got, want, within) or not np.array_equal(numbers[entry], got, equal_nan=True):
+            return []
+        for needed in tape.leading(place):
+            if len(needed) > MOST:
+                break
+            again = self.library.get(_at(self._again(tape, needed), part))
+            if again.shape == numbers.shape and np.array_equal(again[entry], got, equal_nan=True):
+                return self._lines(tape, needed, part, entry, want, within)
+        return []
+
+    def _compared(
+        self, tape: Tape, place: int, part: Part, violation: Violation
+    ) -> tuple[Index, Sequence[Array]] | None:
+        """Which number of an answer was compared, or all; and what was got, wanted and allowed.
+
+        Other numbers are returned in its place, to see where they turn up: as most numbers of a
+        small problem are zero, many answers are alike.
+        """
+        assert violation.place is not None
+        got, at = violation.compared[0], violation.place.index
+        right = self.library.get(_at(tape.calls[place].answer, part))
+        numbers = (np.arange(right.size).reshape(right.shape) % MANY) + 2.0
+        seen = self._seen(tape, place, part, numbers)
+        if seen is None or seen.shape != got.shape:
+            return None
+        if np.array_equal(seen, numbers):
+            return (), violation.compared
+        entries = np.argwhere(numbers == seen[at])
+        if len(entries) != 1 and right.shape == got.shape:  # what others do to it may be nothing
+            numbers = np.where(numbers == numbers[at], numbers, right)
+            seen = self._seen(tape, place, part, numbers)
+            entries = np.argwhere(numbers == seen[at]) if seen is not None else entries
+        if len(entries) != 1 or got[at] == numbers[tuple(entries[0])]:
+            return None
+        return tuple(int(i) for i in entries[0]), [np.asarray(x[at]) for x in violation.compared]
+
+    def _seen(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
+        """What is compared where a call returns these numbers."""
+        answer = tape.calls[place].answer
+        dtype = self.library.dtype_of(_at(answer, part)) or self.dtype
+        instead = self.library.placed(numbers, dtype)[1]
+        if part:
+            instead = type(answer)([*answer[: part[0]], instead, *answer[part[0] + 1 :]])
+        violation = self.put(Tape(place, instead))
+        return violation.compared[0] if violation is not None and violation.compared else None
+
+    def _lines(
+        self, tape: Tape, needed: list[int], part: Part, entry: Index, want: Array, within: Array
+    ) -> list[str]:
+        writer = Writer(self.library, self.origin.rpartition(":")[2])
+        *lines, expression = [line for x in needed for line in writer.call(x, tape.calls[x])]
+        expression += f"[{part[0]}]" if part else ""
+        numbers = NUMBERS[self.library.name].format(expression)
         return [
             *imported(self.origin, IMPORTS[self.library.name]),
-            *arrays,
-            f"got = {NUMBERS[self.library.name].format(expression + index)}",
+            *lines,
+            f"got = {numbers}{[*entry] if entry else ''}",
             f"want = {literal(want)}",
             f"within = {literal(within)}",
             PRINT,
             f"raise SystemExit(not {CLOSE})",
         ]
 
-    def _call(self, call: Called) -> list[str]:
-        """The lines that make its arrays, and the call itself; none where it cannot be written."""
-        whose, lines, words, gap = self.origin.rpartition(":")[2], [], [], False
+    def _again(self, tape: Tape, needed: list[int]) -> Any:
+        """What the last of some calls returns of a target that was asked nothing else.
+
+        As far as it can be had: who was imported by name knows all that it was asked.
+        """
+        is_file = ".py:" in self.origin
+        made: dict[int | None, Any] = {None: (resolved if is_file else named)(self.origin)}
+        for place in needed:
+            made[place] = tape.calls[place].of(made[tape.calls[place].whose])
+        return made[needed[-1]]
+
+
+@dataclass
+class Writer:
+    """Writes calls as source text: what the target is called, and what there is by which name."""
+
+    library: Library
+    target: str
+    objects: dict[int, str] = field(default_factory=dict)
+    used: Counter[str] = field(default_factory=lambda: Counter(TAKEN))
+
+    def call(self, place: int, call: Called) -> list[str]:
+        """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written."""
+        lines, words, gap = [], [], False
         for name, parameter in call.signature.parameters.items():
             gap |= name not in call.given
             for passed, x in _each(name, parameter, call.given):
-                text, is_array = self._argument(x)
-                if not text:
-                    return []
-                if is_array:
-                    variable = f"{passed}_" if passed in (*TAKEN, whose) else passed
-                    lines.append(f"{variable} = {text}")
-                    text = variable
+                is_array = self.library.dtype_of(x) is not None
+                text = self._new(passed) if is_array else _option(x)
+                lines += [f"{text} = {self._array(x)}"] if is_array else []
                 words.append(text if parameter.kind in PLACED and not gap else f"{passed}={text}")
-        return [*lines, f"{whose}{call.name}({', '.join(words)})"]
+        whose = self.target if call.whose is None else self.objects[call.whose]
+        text = f"{whose}{call.name}({', '.join(words)})"
+        if is_object(call.answer):
+            self.objects[place] = self._new("made")
+            text = f"{self.objects[place]} = {text}"
+        return [*lines, text]
 
-    def _argument(self, x: Any) -> tuple[str, bool]:
-        """What is given as source text, "" where it has none, and whether it is an array."""
-        dtype = self.library.dtype_of(x)
-        if dtype is None:
-            return _option(x), False
+    def _new(self, name: str) -> str:
+        """A name that nothing else has."""
+        name = f"{name}_" if name == self.target.partition(".")[0] else name
+        self.used[name] += 1
+        return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
+
+    def _array(self, x: Any) -> str:
         make, module = MADE[self.library.name]
+        dtype = self.library.dtype_of(x) or ""
         kind = next((kind for kind in ("bool", "int") if dtype.startswith(kind)), "float")
-        numbers = self.library.get(x).astype(kind)
-        return literal(numbers, make, [f"dtype={module}.{dtype}"]), True
-
-    def _is(self, part: Any, got: Array) -> bool:
-        """Whether these are the numbers that a comparison got."""
-        if self.library.dtype_of(part) is None:
-            return False
-        numbers = self.library.get(part)
-        return numbers.shape == got.shape and np.array_equal(numbers, got, equal_nan=True)
+        return literal(self.library.get(x).astype(kind), make, [f"dtype={module}.{dtype}"])
 
 
-def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[str]:
-    """The lines of a script that makes one call, which is wrong by itself; none if there is none.
-
-    raw: a record of what is judged, which knows where that is imported from.
-    """
-    target = named(raw.origin)
-    if not inspect.isfunction(target):
-        return []
-    tape, asked = Tape(), replace(request, about=raw.about, target=raw.origin)
-    try:
-        library = library_of(target, request.backend, request.device)
-        record = load(tape.of(target), asked, tried=False)
-        subject = kind_of(raw.about).under(record, request.conventions)
-        violation = broken(clause, subject, problem)
-        if violation is None or not violation.compared:
-            return []
-        with library.quiet(problem.dtype), refusing():
-            fresh = resolved(raw.origin) if ".py:" in raw.origin else target
-            writer = Writer(library, raw.origin, fresh)
-            found = (writer.script(x, *violation.compared) for x in tape.calls)
-            return next((lines for lines in found if lines), [])
-    except (Unsuitable, Refused, TypeError, ValueError):  # it cannot be called like this
-        return []
+def _at(answer: Any, part: Part) -> Any:
+    """A part of an answer, or all of it."""
+    return answer[part[0]] if part else answer
 
 
-def _each(name: str, parameter: inspect.Parameter, given: Mapping[str, Any]) -> Any:
+def _each(
+    name: str, parameter: inspect.Parameter, given: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
     """What is given for a parameter, which may stand for several, or for none."""
     if name not in given:
-        return []
+        return
     if parameter.kind is parameter.VAR_KEYWORD:
-        return given[name].items()
-    if parameter.kind is parameter.VAR_POSITIONAL:
-        return ((f"{name}_{place}", x) for place, x in enumerate(given[name]))
-    return [(name, given[name])]
+        yield from given[name].items()
+    elif parameter.kind is parameter.VAR_POSITIONAL:
+        yield from ((f"{name}_{place}", x) for place, x in enumerate(given[name]))
+    else:
+        yield name, given[name]
 
 
 def _option(x: Any) -> str:
-    """What is no array, as source text; "" where it has none."""
-    if isinstance(x, np.dtype) or type(x).__module__ == "torch":
-        return f"np.dtype({str(x)!r})" if isinstance(x, np.dtype) else str(x)
+    """What is no array, as source text. Raises Unsuitable: it has none."""
+    if isinstance(x, np.dtype):
+        return f"np.dtype({str(x)!r})"
     if isinstance(x, float) and not math.isfinite(x):
         return f"float({str(x)!r})"
-    return repr(x) if x is None or isinstance(x, bool | int | float | str) else ""
+    if x is None or isinstance(x, bool | int | float | str | np.generic):
+        return repr(x)
+    if type(x).__module__ == "torch":
+        return str(x)
+    raise Unsuitable(f"{type(x).__name__} is not written out")
 
 
 def _close(got: Array, want: Array, within: Array) -> bool:

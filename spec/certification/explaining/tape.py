@@ -1,0 +1,128 @@
+"""What a program is asked, written down: a function, the functions that it has, what it makes.
+
+An object that a call returns is watched from then on, and what its methods are asked belongs to
+the call that made it. What a program asks of itself is no part of that.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+OTHERS = ("builtins", "numpy", "torch", "jax", "jaxlib")  # of their objects nothing is written down
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call: of what attribute, "" for a program itself, with what, and what was returned.
+
+    whose: the place among all calls of the one that made the object whose method it is, if any.
+    """
+
+    name: str
+    whose: int | None
+    signature: inspect.Signature
+    given: Mapping[str, Any]
+    answer: Any
+
+    def of(self, owner: Any) -> Any:
+        """What the same call of a program, or of an object, returns."""
+        given = inspect.BoundArguments(self.signature, deepcopy({**self.given}))
+        called = functools.reduce(getattr, self.name.split(".")[1:], owner)
+        return called(*given.args, **given.kwargs)
+
+
+class Tape:
+    """The calls of a program, in order; `instead` is returned in place of one of them."""
+
+    def __init__(self, place: int | None = None, instead: Any = None) -> None:
+        self.calls: list[Called] = []
+        self._place, self._instead = place, instead
+        self._made: dict[int, tuple[int, Any]] = {}  # by whom; kept, so that no other has its id
+        self._inside = False
+
+    def of(self, program: Any, name: str = "") -> Any:
+        """A function as one that is written down; raises ValueError where it has no signature."""
+        signature = inspect.signature(program)
+
+        @functools.wraps(program)
+        def seen(*places: Any, **words: Any) -> Any:
+            return self._noted(name, None, signature, program, places, words)
+
+        for other, x in vars(program).items():
+            if callable(x) and not isinstance(x, type) and other != "__wrapped__":
+                setattr(seen, other, self.of(x, f"{name}.{other}"))
+        return seen
+
+    def leading(self, last: int) -> Iterator[list[int]]:
+        """The places of the calls that lead to one, which is the last of them.
+
+        First those of its own object, and of what that was made from; then of all made so.
+        """
+        found, place = {last}, last
+        while (maker := self.calls[place].whose) is not None:
+            found |= {i for i in range(place) if i == maker or self.calls[i].whose == maker}
+            place = maker
+        yield sorted(found)
+        if place != last:
+            family = {place}
+            family |= {i for i in range(place, last + 1) if self._root(i) == place}
+            yield sorted(family)
+
+    def _root(self, place: int) -> int:
+        maker = self.calls[place].whose
+        return place if maker is None else self._root(maker)
+
+    def _noted(
+        self,
+        name: str,
+        whose: int | None,
+        signature: inspect.Signature,
+        called: Callable[..., Any],
+        places: tuple[Any, ...],
+        words: Mapping[str, Any],
+    ) -> Any:
+        if self._inside:
+            return called(*places, **words)
+        given = deepcopy(signature.bind(*places, **words).arguments)
+        self._inside = True
+        try:
+            answer = called(*places, **words)
+        finally:
+            self._inside = False
+        answer = self._instead if self._place == len(self.calls) else answer
+        self.calls.append(Called(name, whose, signature, given, answer))
+        if is_object(answer):
+            self._made[id(answer)] = len(self.calls) - 1, answer
+            answer.__class__ = self._watched(type(answer))
+        return answer
+
+    def _watched(self, kind: type) -> type:
+        """A class as one whose public methods are written down."""
+        names = (x for x in dir(kind) if not x.startswith("_") and inspect.isfunction(_of(kind, x)))
+        methods = {name: self._method(name, _of(kind, name)) for name in names}
+        return type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
+
+    def _method(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def seen(owner: Any, *places: Any, **words: Any) -> Any:
+            method = functools.partial(function, owner)
+            if id(owner) not in self._made:
+                return method(*places, **words)
+            whose, _ = self._made[id(owner)]
+            signature = inspect.signature(method)
+            return self._noted(f".{name}", whose, signature, method, places, words)
+
+        return seen
+
+
+def is_object(x: Any) -> bool:
+    """Whether something is of a class that a person wrote, and can be made one of another."""
+    kind = type(x)
+    return kind.__module__.partition(".")[0] not in OTHERS and not issubclass(kind, tuple | list)
+
+
+def _of(kind: type, name: str) -> Any:
+    return inspect.getattr_static(kind, name)
