@@ -9,14 +9,13 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from implementations import TARGETS, Target
-from spec import CLAUSES
+from spec import CLAUSES, record
 from spec.attention.notation import Problem
 from spec.certification.judging.judging import scope_for
 from spec.domain import Scope
 from spec.exploring import problems
 from spec.kinds import KINDS
 from spec.trial import broken
-from tests.implementations.test_right import load
 from tests.judging import bound
 
 FULL = settings(
@@ -30,9 +29,15 @@ FEW = 40  # numbers
 SMALLEST = settings(FULL, max_examples=1000, phases=(Phase.generate, Phase.shrink))
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+EACH = [
+    pytest.param(x, id=x.name, marks=[pytest.mark.torch] if x.backend == "torch" else [])
+    for x in TARGETS
+]
+
+
+@pytest.mark.parametrize("target", EACH)
 def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target) -> None:
-    subject = load(target)
+    subject = record(target.name, backend=target.backend, layout=target.layout)
     clauses = bound(subject)
 
     @given(data=st.data())
