@@ -5,9 +5,11 @@ import sys
 import textwrap
 import zlib
 
+import numpy as np
 import pytest
 
 from spec import certify
+from spec.certification.explaining.tape import Tape
 from tests import shell
 
 # Functions of whoever has never heard of this specification, each with a fault.
@@ -170,3 +172,18 @@ def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
     text = text.replace("return x + table.astype(x.dtype)", "out = x + table.astype(x.dtype)")
     code = code_of(tmp_path, "sinusoidal", "add", text)
     assert "the clause itself is run" in code or "the clause is run on both" in code
+
+
+def test_what_was_watched_is_of_its_own_class_again():
+    class Shared:
+        def extend(self):
+            return np.zeros(1)
+
+    shared, tape = Shared(), Tape()
+    with tape:
+        tape.of(lambda: shared)().extend()
+        assert type(shared) is not Shared
+    assert [call.name for call in tape.calls] == ["", ".extend"]
+    assert type(shared) is Shared
+    shared.extend()
+    assert len(tape.calls) == 2

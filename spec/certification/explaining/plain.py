@@ -33,8 +33,7 @@ MOST = 12  # calls that lead to one; who needs more is better told by the clause
 TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within")
 PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
 MANY = 250  # numbers that every format has and that are not alike
-Index = tuple[int, ...]
-Part = tuple[int, ...]  # the place in a tuple of answers, or () where the answer is an array
+Part = tuple[int, ...]  # the place of an array in an answer, or of a number in it; () for all
 
 
 def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[str]:
@@ -48,8 +47,9 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
     asked = replace(request, about=raw.about, target=raw.origin)
 
     def put(tape: Tape) -> Violation | None:
-        record = load(tape.of(target), asked, tried=False)
-        return broken(clause, kind_of(raw.about).under(record, request.conventions), problem)
+        with tape:
+            record = load(tape.of(target), asked, tried=False)
+            return broken(clause, kind_of(raw.about).under(record, request.conventions), problem)
 
     try:
         library = library_of(target, request.backend, request.device)
@@ -110,7 +110,7 @@ class Search:
 
     def _compared(
         self, tape: Tape, place: int, part: Part, violation: Violation
-    ) -> tuple[Index, Sequence[Array]] | None:
+    ) -> tuple[Part, Sequence[Array]] | None:
         """Which number of an answer was compared, or all; and what was got, wanted and allowed.
 
         Other numbers are returned in its place, to see where they turn up: as most numbers of a
@@ -145,7 +145,7 @@ class Search:
         return violation.compared[0] if violation is not None and violation.compared else None
 
     def _lines(
-        self, tape: Tape, needed: list[int], part: Part, entry: Index, want: Array, within: Array
+        self, tape: Tape, needed: list[int], part: Part, entry: Part, want: Array, within: Array
     ) -> list[str]:
         writer = Writer(self.library, self.origin.rpartition(":")[2])
         *lines, expression = [line for x in needed for line in writer.call(x, tape.calls[x])]

@@ -43,6 +43,14 @@ class Tape:
         self._made: dict[int, tuple[int, Any]] = {}  # by whom; kept, so that no other has its id
         self._inside = False
 
+    def __enter__(self) -> None:
+        """It is written down from here on."""
+
+    def __exit__(self, *raised: object) -> None:
+        """Objects are of their own class again: somebody else may have them, too."""
+        for _, made in self._made.values():
+            made.__class__ = type(made).__bases__[0]
+
     def of(self, program: Any, name: str = "") -> Any:
         """A function as one that is written down; raises ValueError where it has no signature."""
         signature = inspect.signature(program)
@@ -94,7 +102,7 @@ class Tape:
             self._inside = False
         answer = self._instead if self._place == len(self.calls) else answer
         self.calls.append(Called(name, whose, signature, given, answer))
-        if is_object(answer):
+        if is_object(answer) and id(answer) not in self._made:
             self._made[id(answer)] = len(self.calls) - 1, answer
             answer.__class__ = self._watched(type(answer))
         return answer
