@@ -147,6 +147,13 @@ def found_from(place: str) -> list[str]:
     return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
 
 
+def array_of(library: str, x: Array, dtype: str, device: str = "cpu") -> str:
+    """An array of a library, with the numbers of `x`, as source text."""
+    make, module = MADE[library]
+    placed = [f"device={device!r}"] if library == "torch" and device != "cpu" else []
+    return literal(x, make, [f"dtype={module}.{dtype}", *placed])
+
+
 def imported(origin: str, libraries: Sequence[str]) -> list[str]:
     """The lines that import what stands at `origin`, NumPy and other libraries."""
     place, _, name = origin.rpartition(":")

@@ -21,7 +21,7 @@ from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
 from spec.notation import Array
 from spec.trial import broken
-from spec.written import IMPORTS, MADE, NUMBERS, imported, literal
+from spec.written import IMPORTS, NUMBERS, array_of, imported, literal
 
 Said = tuple[str, Array, Array, Array]  # of an array of an answer: its name, got, want, within
 
@@ -172,6 +172,4 @@ class Script:
         return x if self.problem.batched else x[0]
 
     def _array(self, x: Array) -> str:
-        make, module = MADE[self.library]
-        dtype = "bool" if x.dtype == bool else self.problem.dtype
-        return literal(x, make, [f"dtype={module}.{dtype}"])
+        return array_of(self.library, x, "bool" if x.dtype == bool else self.problem.dtype)

@@ -16,19 +16,11 @@ from spec.domain import Scope
 from spec.exploring import problems
 from spec.kinds import KINDS
 from spec.trial import broken
-from tests.judging import bound
+from tests.judging import bound, generated
 
-FULL = settings(
-    max_examples=250,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+FULL = settings(generated, max_examples=250, suppress_health_check=list(HealthCheck))
 FEW = 40  # numbers
 SMALLEST = settings(FULL, max_examples=1000, phases=(Phase.generate, Phase.shrink))
-
-
 EACH = [
     pytest.param(x, id=x.name, marks=[pytest.mark.torch] if x.backend == "torch" else [])
     for x in TARGETS

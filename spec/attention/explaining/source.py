@@ -21,7 +21,7 @@ from spec.backends.calling import behind
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array
 from spec.subject import named
-from spec.written import IMPORTS, MADE, NUMBERS, imported, literal
+from spec.written import IMPORTS, MADE, NUMBERS, array_of, imported
 
 OF_LAYOUT = ("o", "dq", "dk", "dv")  # what comes back shaped like an input
 
@@ -141,11 +141,7 @@ class Source:
 
     def _plain(self, x: Array, dtype: str) -> str:
         """An array of the library with the numbers of `x`."""
-        make, module = MADE[self.library]
-        options = [f"dtype={module}.{dtype}"]
-        if self.library == "torch" and self.call.library.device != "cpu":
-            options.append(f"device={self.call.library.device!r}")
-        return literal(x, make, options)
+        return array_of(self.library, x, dtype, self.call.library.device)
 
     def _view(self, laid: Laid, dtype: str) -> str:
         """A view of a buffer: its shape, its strides and its offset."""

@@ -22,12 +22,12 @@ from spec.certification.explaining.tape import Called, Tape, is_object
 from spec.certification.settings import Request
 from spec.certification.target.loading import load, resolved
 from spec.clause import Clause
-from spec.comparison import Violation
+from spec.comparison import Violation, close
 from spec.kinds import kind_of
 from spec.notation import Array
 from spec.subject import Subject, named
 from spec.trial import broken
-from spec.written import CLOSE, IMPORTS, MADE, NUMBERS, PRINT, imported, literal
+from spec.written import CLOSE, IMPORTS, NUMBERS, PRINT, array_of, imported, literal
 
 MOST = 12  # calls that lead to one; who needs more is better told by the clause
 TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within")
@@ -53,7 +53,7 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
 
     try:
         library = library_of(target, request.backend, request.device)
-        search = Search(library, raw.origin, put, problem.dtype)
+        search = Search(library, raw.origin, put)
         with library.quiet(problem.dtype), refusing():
             return search.script()
     except Exception:  # a stranger's program, called as it was not meant to be: no script of it
@@ -70,7 +70,6 @@ class Search:
     library: Library
     origin: str
     put: Callable[[Tape], Violation | None]
-    dtype: str
 
     def script(self) -> list[str]:
         """The lines of the script, or none."""
@@ -93,18 +92,17 @@ class Search:
 
     def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
         """The lines that make a call and what led to it; none if that is not what was compared."""
-        numbers = self.library.get(_at(tape.calls[place].answer, part))
         known = self._compared(tape, place, part, violation)
         if known is None:
             return []
         entry, (got, want, within) = known
-        if _close(got, want, within) or not np.array_equal(numbers[entry], got, equal_nan=True):
+        if close(*(x.astype(float) for x in (got, want, within))):  # in float64, as the script is
             return []
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
             again = self.library.get(_at(self._again(tape, needed), part))
-            if again.shape == numbers.shape and np.array_equal(again[entry], got, equal_nan=True):
+            if np.array_equal(again[entry], got, equal_nan=True):
                 return self._lines(tape, needed, part, entry, want, within)
         return []
 
@@ -137,7 +135,8 @@ class Search:
     def _seen(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
         """What is compared where a call returns these numbers."""
         answer = tape.calls[place].answer
-        dtype = self.library.dtype_of(_at(answer, part)) or self.dtype
+        dtype = self.library.dtype_of(_at(answer, part))
+        assert dtype is not None  # it is an array
         instead = self.library.placed(numbers, dtype)[1]
         if part:
             instead = type(answer)([*answer[: part[0]], instead, *answer[part[0] + 1 :]])
@@ -206,10 +205,10 @@ class Writer:
         return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
 
     def _array(self, x: Any) -> str:
-        make, module = MADE[self.library.name]
         dtype = self.library.dtype_of(x) or ""
         kind = next((kind for kind in ("bool", "int") if dtype.startswith(kind)), "float")
-        return literal(self.library.get(x).astype(kind), make, [f"dtype={module}.{dtype}"])
+        numbers = self.library.get(x).astype(kind)
+        return array_of(self.library.name, numbers, dtype, self.library.device)
 
 
 def _at(answer: Any, part: Part) -> Any:
@@ -242,9 +241,3 @@ def _option(x: Any) -> str:
     if type(x).__module__ == "torch":
         return str(x)
     raise Unsuitable(f"{type(x).__name__} is not written out")
-
-
-def _close(got: Array, want: Array, within: Array) -> bool:
-    """Whether a script, in float64, sees no difference."""
-    one, other, atol = (x.astype(float) for x in (got, want, within))
-    return bool((np.isclose(one, other, rtol=0, atol=atol, equal_nan=True)).all())

@@ -52,14 +52,15 @@ class Tape:
             made.__class__ = type(made).__bases__[0]
 
     def of(self, program: Any, name: str = "") -> Any:
-        """A function as one that is written down; raises ValueError where it has no signature."""
+        """A program as one that is written down; raises ValueError where it has no signature."""
         signature = inspect.signature(program)
 
         @functools.wraps(program)
         def seen(*places: Any, **words: Any) -> Any:
             return self._noted(name, None, signature, program, places, words)
 
-        for other, x in vars(program).items():
+        others = {} if isinstance(program, type) else vars(program)  # methods are those of objects
+        for other, x in others.items():
             if callable(x) and not isinstance(x, type) and other != "__wrapped__":
                 setattr(seen, other, self.of(x, f"{name}.{other}"))
         return seen
