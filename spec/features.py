@@ -104,7 +104,7 @@ class Vocabulary:
             without = {f"{article} {function[3:]}" for article in ("a", "an")}
             if function.startswith("no "):
                 return lambda _, asked: asked not in without
-            return lambda _, asked: asked == function
+            return lambda _, asked: is_part(asked, function)
         found = COMPARISON.fullmatch(atom)
         if not found or not {*"".join(x for x in found.groups() if x and x.isalpha())} <= {
             *self.letters
@@ -191,6 +191,14 @@ class Vocabulary:
             raise ValueError("a parenthesis is not closed")
         tokens.pop(0)
         return test
+
+
+def is_part(asked: str, whole: str) -> bool:
+    """Whether a function is another or a part of it, as gradients of the mask are of gradients.
+
+    Both in words; "" is the first function of a kind, of which all others are parts.
+    """
+    return whole in ("", asked) or asked.startswith(f"{whole} of ")
 
 
 def negated(feature: str) -> str:

@@ -32,7 +32,7 @@ IDLE = "that hides all keys from a query"
 FUNCTIONS = {
     **ASKED,
     "partial": "gradients of a subset of the inputs",
-    "bias_gradient": "the gradient of the mask",
+    "bias_gradient": "gradients of the mask",
     "lse": "the log-sum-exp",
     "training": "the output as training computes it",
 }
@@ -123,7 +123,7 @@ KIND = Kind(
     program=program,
     known=KNOWN,
     lenses=LENSES,
-    telltale=dict.fromkeys(("partial", "bias_gradient", "unsettled"), "backward"),
+    telltale=dict.fromkeys(("partial", "unsettled"), "backward"),
     compares=COMPARES,
     vocabulary=VOCABULARY,
 )

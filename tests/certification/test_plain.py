@@ -145,12 +145,28 @@ def test_a_script_of_what_is_mended_ends_well(tmp_path):
     assert repeated(tmp_path).returncode == 0
 
 
-def test_where_no_call_is_wrong_by_itself_the_clause_is_run(tmp_path):
-    """It writes into what it is given, and returns what is right."""
+@pytest.mark.parametrize(
+    ("end", "shown"),
+    [
+        ("x += table.astype(x.dtype); return x", "share memory: True"),
+        ("x += table.astype(x.dtype); return x.copy()", "x before"),
+    ],
+)
+def test_a_call_that_touches_what_it_was_given_is_shown_to(tmp_path, end, shown):
     text = SINUSOIDAL.replace("100.0 **", "10000.0 **")
-    text = text.replace("return x + table.astype(x.dtype)", "x += table.astype(x.dtype); return x")
+    text = text.replace("return x + table.astype(x.dtype)", end)
     code = code_of(tmp_path, "sinusoidal", "add", text)
-    assert "the clause itself is run" in code
+    assert "spec" not in code.replace(str(tmp_path), "")
+    done = repeated(tmp_path)
+    assert (done.returncode, shown in done.stdout) == (1, True), done
+
+
+def test_where_no_call_is_wrong_by_itself_the_clause_is_run(tmp_path):
+    """The future of a linear bias is compared as what becomes of it when a mask is added."""
+    target = "spec.positions.alibi.mistakes.biases:leaves_the_future_undefined"
+    (cause,) = certify(target, about="alibi", profile="quick", dtypes=("float32",)).causes
+    assert "the clause itself is run" in cause.counterexample.script
+    (tmp_path / "cause.py").write_text(cause.counterexample.script)
     assert shell.run(program=("cause.py",), cwd=tmp_path).returncode == 1
 
 

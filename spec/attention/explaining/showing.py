@@ -19,7 +19,7 @@ from spec.attention.options import PARAMETERS
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
-from spec.written import CLOSE, PRINT, literal
+from spec.written import CLOSE, OVERLAP, PRINT, changing, literal, sharing
 
 Way = Callable[[Source, Mapping[str, str], Calls], list[str]]
 
@@ -27,13 +27,6 @@ THIS_ONE = "# The clause compares several calls; this is the one that is wrong."
 AFTER = "# What was asked before changes the answer, so this comes first."
 AT_TIMES = "# The answer changes from call to call."
 ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
-
-OVERLAP = {
-    "numpy": "np.may_share_memory({}, {})",
-    "torch": "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()",
-}
-COPY = {"numpy": "{}.copy()", "torch": "{}.clone()"}
-SAME = {"numpy": "before.tobytes() == {}.tobytes()", "torch": "torch.equal(before, {})"}
 
 
 def shown(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:
@@ -110,17 +103,11 @@ def _without_an_answer(source: Source, _: Mapping[str, str], calls: Calls) -> li
 def _writing(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
     """The last call wrote into one of its inputs."""
     last, library = calls.made[-1], source.library
-    if not isinstance(last.answer, Call) or not last.answer.changed or library not in COPY:
+    if not isinstance(last.answer, Call) or not last.answer.changed or library not in OVERLAP:
         return []
     name, body = last.answer.changed[0], Body(source)
     body.arrays(last)
-    return [
-        *body.lines,
-        f"before = {COPY[library].format(name)}",
-        source.expression(last),
-        f'print(f"{name} before {{before.tolist()}}\\n{name} after {{{name}.tolist()}}")',
-        f"raise SystemExit(not {SAME[library].format(name)})",
-    ]
+    return [*body.lines, *changing(library, source.expression(last), name)]
 
 
 def _sharing(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
@@ -133,14 +120,8 @@ def _sharing(source: Source, _: Mapping[str, str], calls: Calls) -> list[str]:
         return []
     body, result = Body(source), source.expression(last)
     body.arrays(last)
-    return [
-        *body.lines,
-        f"out = {result}",
-        *([f"again = {result}"] if name == "again" else []),
-        f"shared = {OVERLAP[library].format('out', name)}",
-        f'print("out and {name} share memory:", shared)',
-        "raise SystemExit(shared)",
-    ]
+    again = [f"again = {result}"] if name == "again" else []
+    return [*body.lines, *again, *sharing(library, result, name)]
 
 
 def _departing(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:

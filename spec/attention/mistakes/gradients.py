@@ -15,6 +15,8 @@ from spec.attention.mistakes.tiles import TILE, halves
 from spec.notation import Array
 from spec.sizes import Sizes
 
+MASKS = "gradients of the mask asked for and an additive mask and M > 1"
+
 # The Jacobian of the softmax
 
 
@@ -129,13 +131,13 @@ def differentiates_with_unmerged_sums(s: Array, allowed: Array) -> Array:
     return weigh(s, first) + weigh(s, second)
 
 
-@wrong("reduce", incident="I21", where="gradients asked for and an additive mask and M > 1")
+@wrong("reduce", incident="I21", where=MASKS)
 def returns_no_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
     """Treats an additive mask as a constant."""
     return np.zeros(shape, dtype=ds.dtype)
 
 
-@wrong("reduce", incident="I21", where="gradients asked for and an additive mask and M > 1")
+@wrong("reduce", incident="I21", where=MASKS)
 def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
     """Takes the first slice along a broadcast axis, where it should add up all."""
     padded = (1,) * (ds.ndim - len(shape)) + shape

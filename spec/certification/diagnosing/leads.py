@@ -9,6 +9,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.features import is_part
 from spec.notation import Array
 from spec.trial import REFUSED
 
@@ -35,6 +36,10 @@ class Lead:
         if self.drawn:
             return bounds.draws(problem, self.clauses[0].number)
         return bounds.has(problem, self.asked)
+
+    def is_kin(self, other: "Lead") -> bool:
+        """Whether the other is about the same function, or what this one is a part of."""
+        return bool(other.word or not self.word) and is_part(self.word, other.word)
 
     @property
     def word(self) -> str:
@@ -82,12 +87,13 @@ class Found:
     def within(self, cause: Cause) -> bool:
         """Whether all that was found is said by another cause, which has fewer features.
 
-        Where the output is wrong, so is what follows from it.
+        Where the output is wrong, so is what follows from it; and so are parts of what is.
         """
         known = self.cause
         said = {*known.features} >= {*cause.features} and not (cause.drawn or known.lens)
-        alike = (known.asked, known.failure) == (cause.asked, cause.failure)
-        return said and (alike or bool(known.asked and not cause.asked))
+        if known.asked == cause.asked:
+            return said and known.failure == cause.failure
+        return said and is_part(known.asked, cause.asked)
 
 
 def how_it_breaks(violation: Violation) -> str:

@@ -17,6 +17,7 @@ from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.clause import Clause
 from spec.domain import Scope
+from spec.features import is_part
 from spec.subject import Subject
 from spec.trial import broken
 
@@ -87,14 +88,15 @@ class Outside:
 
     def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
         """An answer that is wrong by itself, of those that the clause asked for."""
+        kind = self.evidence.kind
+        words = {name: group(kind, name) for name in kind.compares}
         made = [*calls(clause, subject, problem)]
-        # What is wrong first of all is what others are wrong for.
-        firsts = [(self.evidence.kind.first, put) for _, put in made]
-        for name, put in (*firsts, *made):
-            numbers = self.evidence.kind.compares.get(name, ())
-            clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
-            lead = Lead(clauses, group(self.evidence.kind, name), False, put, "")
-            row = self.evidence.row(lead, put) if clauses else None
-            if row is not None and row.how:
-                return replace(lead, how=row.how)
+        # What is wrong as a whole is what its parts are wrong for.
+        for whole in sorted(words, key=lambda name: len(words[name])):
+            for put in [put for name, put in made if is_part(group(kind, name), words[whole])]:
+                clauses = tuple(x for n in kind.compares[whole] if (x := self.clauses.get(n)))
+                lead = Lead(clauses, words[whole], False, put, "")
+                row = self.evidence.row(lead, put) if clauses else None
+                if row is not None and row.how:
+                    return replace(lead, how=row.how)
         return None

@@ -108,7 +108,7 @@ class Search:
     def _separate(self, lead: Lead, having: Array) -> None:
         """One cause for all that fails alike, if there is one; else one for what this shows."""
         unmended = (x for x in self.found if not x.cause.lens)
-        kin = [x for x in unmended if x.lead.word == lead.word and alike(x.lead.how, lead.how)]
+        kin = [x for x in unmended if lead.is_kin(x.lead) and alike(x.lead.how, lead.how)]
         same = [x for x in kin if x.lead.key == lead.key]
         if len(kin) > len(same) and self._are_one(lead, kin, having):
             return

@@ -6,19 +6,17 @@ as wrong, a script can make that call: after those that led to it, where it is o
 It needs to know nothing of the kind.
 """
 
-import inspect
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from spec.backends.calling import BY_PLACE, library_of
-from spec.backends.library import Library, Unsuitable
+from spec.backends.calling import library_of
+from spec.backends.library import Library
 from spec.backends.results import refusing
-from spec.certification.explaining.tape import Called, Tape, is_object
+from spec.certification.explaining.tape import Tape
+from spec.certification.explaining.writer import Writer
 from spec.certification.settings import Request
 from spec.certification.target.loading import load, resolved
 from spec.clause import Clause
@@ -27,12 +25,21 @@ from spec.kinds import kind_of
 from spec.notation import Array
 from spec.subject import Subject, named
 from spec.trial import broken
-from spec.written import CLOSE, IMPORTS, NUMBERS, PRINT, array_of, imported, literal
+from spec.written import (
+    CLOSE,
+    IMPORTS,
+    NUMBERS,
+    OVERLAP,
+    PRINT,
+    changing,
+    imported,
+    literal,
+    sharing,
+)
 
 MOST = 12  # calls that lead to one; who needs more is better told by the clause
-TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within")
-PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
 MANY = 250  # numbers that every format has and that are not alike
+End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call and an array
 Part = tuple[int, ...]  # the place of an array in an answer, or of a number in it; () for all
 
 
@@ -75,8 +82,10 @@ class Search:
         """The lines of the script, or none."""
         tape = Tape()
         violation = self.put(tape)
-        if violation is None or not violation.compared or violation.place is None:
+        if violation is None:
             return []
+        if not violation.compared or violation.place is None:
+            return self._touched(tape)
         for place, call in enumerate(tape.calls):
             for part in self._parts(call.answer):
                 if lines := self._shown(tape, place, part, violation):
@@ -101,7 +110,7 @@ class Search:
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
-            again = self.library.get(_at(self._again(tape, needed), part))
+            again = self.library.get(_at(self._again(tape, needed)[0], part))
             if np.array_equal(again[entry], got, equal_nan=True):
                 return self._lines(tape, needed, part, entry, want, within)
         return []
@@ -160,84 +169,44 @@ class Search:
             f"raise SystemExit(not {CLOSE})",
         ]
 
-    def _again(self, tape: Tape, needed: list[int]) -> Any:
+    def _touched(self, tape: Tape) -> list[str]:
+        """The lines of a call that writes into what it is given, or returns memory of that.
+
+        None if that is not what was seen, or if no library has a word for it.
+        """
+        if self.library.name not in OVERLAP or self.put(Tape(undoing=True)) is not None:
+            return []
+        for place, call in enumerate(tape.calls):
+            for needed in (x for x in tape.leading(place) if len(x) <= MOST):
+                answer, given = self._again(tape, needed)
+                for name in (x for x in given if self.library.dtype_of(given[x]) is not None):
+                    if not self.library.same(given[name], call.given[name]):
+                        return self._ending(tape, needed, changing, name)
+                    is_array = self.library.dtype_of(answer) is not None
+                    if is_array and self.library.overlap(answer, given[name]):
+                        return self._ending(tape, needed, sharing, name)
+        return []
+
+    def _ending(self, tape: Tape, needed: list[int], end: End, name: str) -> list[str]:
+        writer = Writer(self.library, self.origin.rpartition(":")[2])
+        *lines, call = [line for x in needed for line in writer.call(x, tape.calls[x])]
+        imports = imported(self.origin, IMPORTS[self.library.name])
+        return [*imports, *lines, *end(self.library.name, call, writer.names[name])]
+
+    def _again(self, tape: Tape, needed: list[int]) -> tuple[Any, Mapping[str, Any]]:
         """What the last of some calls returns of a target that was asked nothing else.
 
-        As far as it can be had: who was imported by name knows all that it was asked.
+        And what became of what it was given. As far as that can be had: who was imported by
+        name knows all that it was asked.
         """
         is_file = ".py:" in self.origin
         made: dict[int | None, Any] = {None: (resolved if is_file else named)(self.origin)}
+        given: Mapping[str, Any] = {}
         for place in needed:
-            made[place] = tape.calls[place].of(made[tape.calls[place].whose])
-        return made[needed[-1]]
-
-
-@dataclass
-class Writer:
-    """Writes calls as source text: what the target is called, and what there is by which name."""
-
-    library: Library
-    target: str
-    objects: dict[int, str] = field(default_factory=dict)
-    used: Counter[str] = field(default_factory=lambda: Counter(TAKEN))
-
-    def call(self, place: int, call: Called) -> list[str]:
-        """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written."""
-        lines, words, gap = [], [], False
-        for name, parameter in call.signature.parameters.items():
-            gap |= name not in call.given
-            for passed, x in _each(name, parameter, call.given):
-                is_array = self.library.dtype_of(x) is not None
-                text = self._new(passed) if is_array else _option(x)
-                lines += [f"{text} = {self._array(x)}"] if is_array else []
-                words.append(text if parameter.kind in PLACED and not gap else f"{passed}={text}")
-        whose = self.target if call.whose is None else self.objects[call.whose]
-        text = f"{whose}{call.name}({', '.join(words)})"
-        if is_object(call.answer):
-            self.objects[place] = self._new("made")
-            text = f"{self.objects[place]} = {text}"
-        return [*lines, text]
-
-    def _new(self, name: str) -> str:
-        """A name that nothing else has."""
-        name = f"{name}_" if name == self.target.partition(".")[0] else name
-        self.used[name] += 1
-        return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
-
-    def _array(self, x: Any) -> str:
-        dtype = self.library.dtype_of(x) or ""
-        kind = next((kind for kind in ("bool", "int") if dtype.startswith(kind)), "float")
-        numbers = self.library.get(x).astype(kind)
-        return array_of(self.library.name, numbers, dtype, self.library.device)
+            made[place], given = tape.calls[place].of(made[tape.calls[place].whose])
+        return made[needed[-1]], given
 
 
 def _at(answer: Any, part: Part) -> Any:
     """A part of an answer, or all of it."""
     return answer[part[0]] if part else answer
-
-
-def _each(
-    name: str, parameter: inspect.Parameter, given: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    """What is given for a parameter, which may stand for several, or for none."""
-    if name not in given:
-        return
-    if parameter.kind is parameter.VAR_KEYWORD:
-        yield from given[name].items()
-    elif parameter.kind is parameter.VAR_POSITIONAL:
-        yield from ((f"{name}_{place}", x) for place, x in enumerate(given[name]))
-    else:
-        yield name, given[name]
-
-
-def _option(x: Any) -> str:
-    """What is no array, as source text. Raises Unsuitable: it has none."""
-    if isinstance(x, np.dtype):
-        return f"np.dtype({str(x)!r})"
-    if isinstance(x, float) and not math.isfinite(x):
-        return f"float({str(x)!r})"
-    if x is None or isinstance(x, bool | int | float | str | np.generic):
-        return repr(x)
-    if type(x).__module__ == "torch":
-        return str(x)
-    raise Unsuitable(f"{type(x).__name__} is not written out")

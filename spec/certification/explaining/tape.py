@@ -27,19 +27,25 @@ class Called:
     given: Mapping[str, Any]
     answer: Any
 
-    def of(self, owner: Any) -> Any:
-        """What the same call of a program, or of an object, returns."""
+    def of(self, owner: Any) -> tuple[Any, Mapping[str, Any]]:
+        """What the same call of a program, or of an object, returns, and leaves of what it got."""
         given = inspect.BoundArguments(self.signature, deepcopy({**self.given}))
         called = functools.reduce(getattr, self.name.split(".")[1:], owner)
-        return called(*given.args, **given.kwargs)
+        return called(*given.args, **given.kwargs), given.arguments
 
 
 class Tape:
-    """The calls of a program, in order; `instead` is returned in place of one of them."""
+    """The calls of a program, in order.
 
-    def __init__(self, place: int | None = None, instead: Any = None) -> None:
+    instead: what is returned in place of one of them. undoing: whether arrays that a call was
+    given are put back as they were, and answers get memory of their own.
+    """
+
+    def __init__(
+        self, place: int | None = None, instead: Any = None, undoing: bool = False
+    ) -> None:
         self.calls: list[Called] = []
-        self._place, self._instead = place, instead
+        self._place, self._instead, self._undoing = place, instead, undoing
         self._made: dict[int, tuple[int, Any]] = {}  # by whom; kept, so that no other has its id
         self._inside = False
 
@@ -95,14 +101,19 @@ class Tape:
     ) -> Any:
         if self._inside:
             return called(*places, **words)
-        given = deepcopy(signature.bind(*places, **words).arguments)
+        arguments = signature.bind(*places, **words).arguments
+        given = deepcopy(arguments)
         self._inside = True
         try:
             answer = called(*places, **words)
         finally:
             self._inside = False
         answer = self._instead if self._place == len(self.calls) else answer
+        answer = deepcopy(answer) if self._undoing and not is_object(answer) else answer
         self.calls.append(Called(name, whose, signature, given, answer))
+        for x in arguments if self._undoing else ():
+            if hasattr(arguments[x], "__setitem__") and hasattr(arguments[x], "shape"):
+                arguments[x][...] = given[x]
         if is_object(answer) and id(answer) not in self._made:
             self._made[id(answer)] = len(self.calls) - 1, answer
             answer.__class__ = self._watched(type(answer))

@@ -6,7 +6,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
-from spec.features import Test
+from spec.features import Test, is_part
 from spec.kind import Kind
 from spec.subject import Subject, posed
 from spec.trial import Elsewhere
@@ -57,7 +57,7 @@ class Bounds:
 
     def covers(self, cause: Cause, problem: Any, asked: str) -> bool:
         """Whether a cause speaks of a function that is put a problem."""
-        if cause.drawn or cause.asked not in ("", asked):
+        if cause.drawn or not is_part(asked, cause.asked):
             return False
         return all(self.tests[name](problem, asked) for name in cause.features)
 

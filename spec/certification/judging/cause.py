@@ -60,7 +60,8 @@ class Cause:
         if not self.failure.startswith("is "):
             return f"{where}, {self.failure}"
         noun = self.asked or "the output"
-        many = noun.endswith("s") and not noun.endswith("ss")
+        first = noun.partition(" of ")[0]
+        many = first.endswith("s") and not first.endswith("ss")
         said = self.failure.replace("is ", "are ", 1) if many else self.failure
         return f"{where}, {noun} {said}{' in another way' if self.besides else ''}"
 
