@@ -18,27 +18,46 @@ class Choices(Protocol):
     def pick(self, values: Sequence[T]) -> T:
         """One of some values, each as likely as another."""
 
+    def vary(self, value: T, values: Sequence[T]) -> T:
+        """What was picked, or another one in its place that has the same shapes and options."""
+
     def seed(self, bits: int = 32) -> int:
         """A number below 2^bits, to draw other numbers from."""
+
+    def places(self, seed: int) -> int:
+        """A seed, or another one in its place, of what settles shapes after all: where to cut."""
 
     def octets(self, count: int) -> bytes:
         """So many bytes."""
 
 
 class Numbered:
-    """The choices that a number stands for: zero for the simplest ones."""
+    """The choices that a number stands for: zero for the simplest ones.
 
-    def __init__(self, number: int) -> None:
+    shape: another number, for all that is picked: the same one for problems of the same shapes
+    and options, and other numbers.
+    """
+
+    def __init__(self, number: int, shape: int | None = None) -> None:
         self._random = Random(number) if number else None
+        self._picking = self._random if shape is None else Random(shape) if shape else None
 
     def pick(self, values: Sequence[T]) -> T:
-        return values[self._below(len(values))]
+        return values[_below(len(values), self._picking)]
+
+    def vary(self, value: T, values: Sequence[T]) -> T:
+        apart = self._picking is not self._random
+        return values[_below(len(values), self._random)] if apart else value
 
     def seed(self, bits: int = 32) -> int:
-        return self._below(2**bits)
+        return _below(2**bits, self._random)
+
+    def places(self, seed: int) -> int:
+        return seed if self._picking is self._random else _below(2**32, self._picking)
 
     def octets(self, count: int) -> bytes:
         return bytes(count) if self._random is None else self._random.randbytes(count)
 
-    def _below(self, end: int) -> int:
-        return 0 if self._random is None else int(self._random.random() * end)
+
+def _below(end: int, chance: Random | None) -> int:
+    return 0 if chance is None else int(chance.random() * end)

@@ -17,7 +17,8 @@ class Scope:
     """What may be asked of an implementation: the part of a domain that is drawn from.
 
     answers: the kinds of problem it answers. conventions: what it chose where it had a choice.
-    multiples: of what number "lengths" and "widths" are, where not all are asked.
+    multiples: of what number "lengths" and "widths" are, where not all are asked. palette: numbers
+    that stand for shapes and options, in turn, of who is asked a few of them (`choices.Numbered`).
     """
 
     dtype: str = "float64"
@@ -26,6 +27,7 @@ class Scope:
     rounding: Grade = "strict"
     reach: Reach = "standard"
     multiples: Mapping[str, int] = field(default_factory=dict)
+    palette: tuple[int, ...] = ()
 
 
 class Domain(Protocol):

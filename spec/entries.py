@@ -165,7 +165,7 @@ def drawn(
     """Arrays of these shapes: entry by entry if they are few and exact, so that they shrink to
     zeros; else what `seeded` makes of a family, a seed and the shapes.
     """
-    family = choices.pick(families)
+    family = choices.vary(choices.pick(families), families)
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
     if family not in EXACT or ends[-1] > few:
         return seeded(family, choices.seed(bits), shapes)

@@ -27,8 +27,14 @@ class OneByOne:
     def pick(self, values: Sequence[T]) -> T:
         return self.draw(_one_of(tuple(values)))
 
+    def vary(self, value: T, values: Sequence[T]) -> T:  # noqa: ARG002 - it picks from all anyway
+        return value
+
     def seed(self, bits: int = 32) -> int:
         return self.draw(seeds(bits))
+
+    def places(self, seed: int) -> int:
+        return seed
 
     def octets(self, count: int) -> bytes:
         return self.draw(st.binary(min_size=count, max_size=count))

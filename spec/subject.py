@@ -52,6 +52,8 @@ class Subject:
     notes: what whoever reads its certificate should know of how it was plugged in.
     multiples: of what number "lengths" and "widths" are, where not all are asked; and the lengths
         of a kind of problem.
+    palette: of one that compiles a program for each shape, what stands for the shapes that it is
+        asked, by the number of the clause.
 
     Each kind of subject says what it is about, which of its functions offer a capability by being
     there, and the choices that conventions leave it, the default first.
@@ -69,6 +71,7 @@ class Subject:
     origin: str = ""
     notes: tuple[str, ...] = ()
     multiples: Mapping[str, int] = field(default_factory=dict)
+    palette: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     about: ClassVar[str]
     offering: ClassVar[Mapping[str, str]] = {}

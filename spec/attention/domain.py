@@ -112,7 +112,7 @@ class Problems:
             rounding=scope.rounding,
             corner=scope.conventions.get("causal", Problem.corner),  # type: ignore[arg-type]
             memory=memory,
-            seed=seed,
+            seed=choices.places(seed),
         )
 
 
@@ -169,7 +169,8 @@ def _kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[
     if causal and together(MASK, CAUSAL) not in answers:
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
-    return choices.pick(allowed), causal
+    kind = choices.pick(allowed)
+    return choices.vary(kind, [x for x in allowed if kinds.are_alike(x, kind)]), causal
 
 
 def _scale(

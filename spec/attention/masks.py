@@ -133,7 +133,15 @@ BOOLEAN = named(all_true, scattered, padding, window, tiles, tail, idle)
 ADDITIVE = named(additive, additive_with_holes, additive_tail, additive_idle, additive_large)
 LEAVE_QUERIES_IDLE = ("idle", "additive idle")
 AT_THE_END = ("tail", "additive tail")
+OF_ONE_FORM = ("padding", "window")
 OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether masks of two kinds have the same shape and dtype, for the same form."""
+    if one == other or {one, other} & {"none", *OF_ONE_FORM}:
+        return one == other
+    return (one in BOOLEAN) == (other in BOOLEAN)
 
 
 def mask(

@@ -1,8 +1,29 @@
-"""What compilers of functions did not compile, and what they keep."""
+"""What compilers of functions did: how many programs, and what not.
+
+torch's is asked what it counted, JAX tells as it goes (`listen`).
+"""
 
 import sys
+from collections import Counter
+from typing import Any
 
 COMPILER = "torch.compile"
+DONE, KEPT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
+
+_heard = Counter[str]()
+
+
+def listen(monitoring: Any) -> None:
+    """Count from now on what JAX compiles, and what it takes from where it was kept."""
+    monitoring.register_event_duration_secs_listener(_hear)
+    monitoring.register_event_listener(_hear)
+
+
+def programs() -> int:
+    """How many programs were compiled so far in this process."""
+    counting = sys.modules.get("torch._dynamo.utils")
+    of_torch = counting.counters["stats"]["unique_graphs"] if counting else 0
+    return int(of_torch) + _heard[DONE] - _heard[KEPT]
 
 
 def not_compiled() -> tuple[str, ...]:
@@ -22,3 +43,7 @@ def forget_programs() -> None:
     """JAX keeps a program for each shape that it has seen: gigabytes in minutes."""
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
+
+
+def _hear(event: str, *_: Any, **__: Any) -> None:
+    _heard[event] += event in (DONE, KEPT)

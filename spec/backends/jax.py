@@ -16,9 +16,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spec.backends.compiled import listen
 from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
+
+listen(jax.monitoring)
 
 FORMATS = {name: getattr(jnp, name) for name in DTYPES}
 

@@ -61,7 +61,7 @@ class Texts:
         *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
         seeded = partial(entries.entries, dtype=scope.dtype)
         q, k, v, _ = entries.drawn(choices, self.families, (*both, (0,)), seeded)
-        seed = choices.seed()
+        seed = choices.places(choices.seed())
         ragged = Capability.RAGGED in answers and choices.pick((False, False, True))
         ragged = ragged or self.ragged
         lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)

@@ -81,6 +81,7 @@ def certify(
         return so_far(supervisor)
     start = time.perf_counter()
     examiner = Examiner.of(target, request)
+    examiner.plan()
     survey = examiner.survey()
     loading = time.perf_counter() - start
     survey, verdicts = _in_process(examiner, survey, start)
@@ -216,6 +217,7 @@ def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for every clause and dtype that binds the target. Raises Unsuitable."""
     request = requested(target, options)
     examiner = Examiner.of(target, request, selected_only=True)
+    examiner.plan()
     return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
 
 

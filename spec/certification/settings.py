@@ -29,7 +29,8 @@ class Profile:
     examples: for a clause of effort 1, in one dtype. reduction: seconds for making
     counterexamples smaller, all of them together. patience: seconds after which a
     target that has not come back from a call counts as hanging. diagnosis: seconds for finding
-    causes, for which so many problems are `drawn` in each format.
+    causes, for which so many problems are `drawn` in each format. palette, programs: of a target
+    that compiles: of how many shapes it is asked some, and how many programs that may cost.
     """
 
     name: Reach
@@ -38,16 +39,15 @@ class Profile:
     patience: float
     diagnosis: float
     drawn: int
+    palette: int
+    programs: int
 
 
+#                  examples reduction patience diagnosis drawn palette programs
 PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", examples=4, reduction=3.0, patience=30.0, diagnosis=60.0, drawn=100),
-    "standard": Profile(
-        "standard", examples=25, reduction=10.0, patience=120.0, diagnosis=180.0, drawn=150
-    ),
-    "deep": Profile(
-        "deep", examples=250, reduction=60.0, patience=900.0, diagnosis=900.0, drawn=600
-    ),
+    "quick": Profile("quick", 4, 3.0, 30.0, 60.0, 100, 24, 80),
+    "standard": Profile("standard", 25, 10.0, 120.0, 180.0, 150, 48, 340),
+    "deep": Profile("deep", 250, 60.0, 900.0, 900.0, 600, 96, 1200),
 }
 
 

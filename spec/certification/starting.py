@@ -3,7 +3,9 @@
 To import takes both as long, and they do it at the same time. So this module imports little.
 """
 
+import atexit
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +14,8 @@ from dataclasses import dataclass
 from typing import IO
 
 NAME = __name__.partition(".")[0]  # `spec`, or `attention_spec` where another is called so
+CACHE = "JAX_COMPILATION_CACHE_DIR"
+KEEPING = ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")  # from how much on a program is kept there
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -29,6 +33,7 @@ class Started:
 
 
 _ahead: list[Started] = []
+_programs: list[str] = []  # where they are kept, as long as this process lives
 
 
 def ahead() -> None:
@@ -66,6 +71,7 @@ def started(*handles: int) -> subprocess.Popen[str]:
     """A worker that is told which handles are for what it shares with this process."""
     environment = {
         **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
+        **_sharing_programs(),
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
@@ -83,3 +89,14 @@ def started(*handles: int) -> subprocess.Popen[str]:
         encoding="utf-8",
         pass_fds=handles,
     )
+
+
+def _sharing_programs() -> dict[str, str]:
+    """Where workers of a run find what others of it compiled, unless a person says where."""
+    if CACHE in os.environ:
+        return {}
+    if not _programs:
+        _programs.append(tempfile.mkdtemp(prefix="programs-"))
+        atexit.register(shutil.rmtree, _programs[0], ignore_errors=True)
+    least = {f"JAX_PERSISTENT_CACHE_MIN_{what}": "-1" for what in KEEPING}
+    return {CACHE: _programs[0], **least}

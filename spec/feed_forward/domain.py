@@ -52,7 +52,8 @@ class Problems:
         shapes = _shapes(choices, self, scope.reach)
         found = drawn(choices, self.families, tuple(shapes.values()), _seeded)
         arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
-        problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=choices.seed())
+        seed = choices.places(choices.seed())
+        problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
         without = choices.pick(((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))
         return tamed(problem.but(**{name: np.zeros_like(arrays[name]) for name in without}))
 

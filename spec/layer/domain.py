@@ -98,7 +98,8 @@ class LayerProblems:
         without = None if domain.biases is None else not domain.biases
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
         biased = Capability.BIASED in answers and not unbiased
-        family, chance = choices.pick(domain.families), np.random.default_rng(choices.seed())
+        family = choices.vary(choices.pick(domain.families), domain.families)
+        chance = np.random.default_rng(choices.seed())
         grouped = domain.grouped is None and Capability.GROUPS in answers
         sharing = choices.pick(SHARING) if grouped else 1
         sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
@@ -115,7 +116,7 @@ class LayerProblems:
             turn=_turn(scope),  # type: ignore[arg-type]
             dtype=scope.dtype,
             rounding=scope.rounding,
-            seed=choices.seed(),
+            seed=choices.places(choices.seed()),
         )
 
 

@@ -1,7 +1,7 @@
 """JAX's own attention through our adapter: certified in float32, under conventions of its own.
 
-XLA compiles anew for every shape, a tenth of a second under jit and most of one without; so this
-looks at a few clauses, those about idle queries among them. The whole certificate takes minutes.
+XLA compiles anew for every shape, a tenth of a second under jit and most of one without; so it is
+asked in few of them.
 """
 
 import json
@@ -110,9 +110,11 @@ def _record(name: str) -> Implementation:
     return implementation(getattr(jax_attention, name), backend="jax", layout="blhd")
 
 
-@pytest.mark.deep
-def test_the_whole_certificate(tmp_path: Path) -> None:
-    words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", "quick"]
+@pytest.mark.parametrize(
+    ("profile", "programs"), [("quick", 120), pytest.param("standard", 400, marks=pytest.mark.deep)]
+)
+def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
+    words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
     done = subprocess.run(
         [sys.executable, "-m", "spec", *words, "--dtype", "float32", "--json", str(tmp_path / "c")],
         capture_output=True,
@@ -123,4 +125,6 @@ def test_the_whole_certificate(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "c").read_text())
     assert not [v for v in found["verdicts"] if v["outcome"] == "deviates"]
+    assert 0 < found["programs"] <= programs
+    assert f"programs {found['programs']} compiled\n" in done.stdout
     assert found["ledger"]["holds"] > 100

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.compiled import programs
 from spec.certification.diagnosing.besides import found_besides
 from spec.certification.diagnosing.evidence import Each, Evidence, one_by_one
 from spec.certification.diagnosing.memory import Alone, nobody
@@ -31,18 +32,21 @@ class Diagnosis:
     """The causes, what is left outside of them, and which of them each violated item met.
 
     likewise: a line for each item that something which the target calls is known to break alike.
+    programs: how many were compiled for it.
     """
 
     causes: tuple[Cause, ...] = ()
     region: Region = field(default_factory=Region)
     met: Mapping[Item, tuple[int, ...]] = field(default_factory=dict)
     likewise: Mapping[Item, str] = field(default_factory=dict)
+    programs: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as JSON has it."""
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
-        return {"causes": causes, "region": vars(self.region), "met": met}
+        told = {"causes": causes, "region": vars(self.region), "met": met}
+        return {**told, "programs": self.programs}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
@@ -50,7 +54,8 @@ class Diagnosis:
         causes = tuple(Cause.from_json(cause) for cause in written["causes"])
         met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
         said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
-        return Diagnosis(causes, Region.from_json(written["region"]), met, said)
+        region = Region.from_json(written["region"])
+        return Diagnosis(causes, region, met, said, written["programs"])
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
@@ -81,6 +86,7 @@ def diagnosed(
     each: who has many problems tried. alone: the target as it was before it was asked.
     """
     profile, request = examiner.request.thoroughness, examiner.request
+    compiled = programs()
     kind = kind_of(examiner.raw.about)
     clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
     subjects, bounds = examiner.probed.by_dtype, examiner.bounds
@@ -101,7 +107,8 @@ def diagnosed(
     passed = passed and all(met[item] for item in failing if clauses[item[0]].force == "must")
     # What was set apart inside of another cause is not taken out twice.
     out = [x for x, found in zip(causes, search.found, strict=True) if not x.besides or found.line]
-    return Diagnosis((*causes,), Region.outside(out, request.where, passed), met, said)
+    region = Region.outside(out, request.where, passed)
+    return Diagnosis((*causes,), region, met, said, programs() - compiled)
 
 
 def _met(

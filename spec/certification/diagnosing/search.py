@@ -198,7 +198,7 @@ class Search:
             rarely = wrong <= CLEAR * inside and table.share(free) <= CLEAR
             vague = found.lead.drawn and (rounded or rarely)
             if not found.cause.lens and (vague or (good and covered)):
-                beside = (*found.cause.beside, *lead.numbers)
+                beside = (*dict.fromkeys((*found.cause.beside, *lead.numbers)),)
                 left = self.evidence.named((split if covered else free).columns)
                 features = tuple(x for x in found.cause.features if x in left)
                 cause = replace(found.cause, beside=beside, features=features)

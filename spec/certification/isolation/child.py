@@ -85,9 +85,9 @@ class Child:
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
-    def probing(self, probe: Probe) -> None:
-        """Note what it is about to do; each probe has the whole patience."""
-        self.probe, self.since = probe, time.monotonic()
+    def probing(self, written: Mapping[str, Any]) -> None:
+        """Note what it is about to do, if anything; each probe has the whole patience."""
+        self.probe, self.since = Probe.from_json(written) if written else None, time.monotonic()
 
     def lap(self) -> float:
         """Seconds since its time was last counted, which is from now on."""

@@ -22,7 +22,7 @@ from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.child import CAUSES, Child
 from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
-from spec.certification.isolation.guard import Crash, Probe, nothing_known, too_many, with_crashes
+from spec.certification.isolation.guard import Crash, nothing_known, too_many, with_crashes
 from spec.certification.judging.plan import Item, Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
@@ -101,7 +101,7 @@ class Supervisor:
         elif "loaded" in message:
             self._loaded(child, message["loaded"])
         elif "probing" in message:
-            child.probing(Probe.from_json(message["probing"]))
+            child.probing(message["probing"])
         elif "survey" in message:
             self._surveyed(child, message)
         elif "diagnosis" in message:

@@ -4,10 +4,11 @@
           it is to judge, and whether it will be asked for gradients; then [number, dtype, grade]
           for each clause; or {"explain": the items that are violated, "grades": those granted}
     out   {"loaded": whether it takes orders to copy itself, rather than more lines};
-          {"probing": ...} before each probe; {"unsuitable": ...} where there is no subject;
-          {"survey": ..., "probed": ...} from a process that is not to judge, at its end; else
-          for each clause {"verdict": ...}, again with its counterexample if that is to end the run,
-          {"note": ...} for what else was seen, and {"done": true}; for causes
+          {"probing": ...} before each probe, of nothing while shapes are chosen;
+          {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
+          process that is not to judge, at its end; else for each clause {"verdict": ...}, again
+          with its counterexample if that is to end the run, {"note": ...} for what else was seen,
+          and {"done": true}; for causes
           {"diagnosis": ..., "beside": the seconds of copies that shared the work};
           {"answering": true} once in a while, as long as it does
 
@@ -53,12 +54,13 @@ CALLS = 30  # between two times that programs are forgotten
 class Pulse:
     """Called before each call of the target: says once a second that it answered the last one.
 
-    asked, place: where it writes down what it is asked now.
+    asked, place: where it writes down what it is asked now. forgets: whether programs are not
+    wanted again, as shapes are as they come.
     """
 
     def __init__(self, told: TextIO, asked: Asked | None, place: int) -> None:
         self.told, self.asked, self.place = told, asked, place
-        self.calls, self.since = 0, time.monotonic()
+        self.calls, self.since, self.forgets = 0, time.monotonic(), True
 
     def __call__(self, about: str, function: str, problem: Any) -> None:
         self.calls += 1
@@ -67,7 +69,7 @@ class Pulse:
         if time.monotonic() - self.since > SECOND:
             _tell(self.told, {"answering": True})
             self.since = time.monotonic()
-        if self.calls % CALLS == 0:
+        if self.forgets and self.calls % CALLS == 0:
             forget_programs()
 
 
@@ -102,9 +104,11 @@ def main() -> None:
         _tell(told, {"unsuitable": str(reason)})
         return
     if known is None:
+        examiner.plan(lambda: _tell(told, {"probing": {}}))
         survey = examiner.survey().to_json()
         _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
         return
+    pulse.forgets = not any(subject.palette for subject in examiner.probed.by_dtype.values())
     examiner.inference = not wanted["gradients"]
     guard.lifted = True
     examiner.raw = guard.spared(examiner.raw)

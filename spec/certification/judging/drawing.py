@@ -23,9 +23,10 @@ def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]
     name = f"{seed} {clause.number} {scope.dtype}"
     chance = random.Random(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))
     number = 0  # the simplest choices
-    for _ in range(count):
+    for place in range(count):
+        shape = scope.palette[place % len(scope.palette)] if scope.palette else None
         with np.errstate(all="ignore"):
-            problem = clause.over.problem(Numbered(number), scope)
+            problem = clause.over.problem(Numbered(number, shape), scope)
         yield problem
         number = chance.getrandbits(64)
 

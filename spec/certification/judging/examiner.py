@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.compiled import programs
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import script
+from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.judging import Finding, differentiates, judged, scope_for
+from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.judging import without_gradients as spared
+from spec.certification.judging.palette import planned
 from spec.certification.judging.plan import in_turn
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
@@ -42,6 +45,7 @@ class Examiner:
     witness: how it answered first. deviations: what it is known, or declared, to break.
     bounds: where it is judged. guard: what it is seen through where conventions are tried.
     inference: it is never asked for gradients, nor for the sake of a counterexample.
+    programs: how many were compiled before it was judged.
     """
 
     request: Request
@@ -55,6 +59,7 @@ class Examiner:
     bounds: Bounds
     guard: Guarded = unchanged
     inference: bool = False
+    programs: int = 0
 
     @staticmethod
     def of(
@@ -69,7 +74,7 @@ class Examiner:
         selected_only: the definition is not added to a selection of clauses. guard: what the
         target is seen through, under its conventions, where it is tried out.
         """
-        clauses = resolved(request.specification)
+        clauses, compiled = resolved(request.specification), programs()
         raw = load(target, request, guard)
         check_conventions(raw, request.conventions)
         check_deviations(request.deviations, clauses, raw.about)
@@ -86,15 +91,25 @@ class Examiner:
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         settled = declared.offers, witness, deviations, Bounds.asked(kind, request.where)
-        return Examiner(
-            request, raw, found, chosen, request.thoroughness.reduction, *settled, guard
-        )
+        patience, made = request.thoroughness.reduction, programs() - compiled
+        return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)
+
+    def plan(self, beat: Callable[[], None] = lambda: None) -> None:
+        """Choose the shapes that a target is asked which compiles; beat: is called on the way.
+
+        They are those of all clauses, and the same whichever are selected.
+        """
+        clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
+        settled, compiled = (self.request.thoroughness, self.request.seed), programs()
+        self.probed = planned(kind, clauses, self.probed, *settled, beat)
+        self.programs += programs() - compiled
 
     def survey(self) -> Survey:
         """What is to be run, and what is settled without."""
         definition = kind_of(self.raw.about).definition
         items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
-        unbound = {(clause.number, dtype): self._unbound(clause, dtype) for clause, dtype in items}
+        seen = self.offers, self.raw, self.probed
+        bound = {(clause.number, dtype): unbound(clause, dtype, *seen) for clause, dtype in items}
         return Survey(
             name=self.raw.name,
             about=self.raw.about,
@@ -104,12 +119,13 @@ class Examiner:
             deviations=self.deviations.reasons,
             strict=self.deviations.strict,
             order=tuple(self.clauses),
-            items=in_turn((i for i, v in unbound.items() if v is None), definition, self.request),
-            settled=tuple(verdict for verdict in unbound.values() if verdict is not None),
+            items=in_turn((i for i, v in bound.items() if v is None), definition, self.request),
+            settled=tuple(verdict for verdict in bound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),
             advice=self._advice(),
             command=self.request.command(),
+            programs=self.programs,
         )
 
     def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:
@@ -119,14 +135,15 @@ class Examiner:
         profile = self.request.thoroughness
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
         seen, elsewhere = self.bounds.over(implementation), not self.bounds.everywhere
-        examples, seed = profile.examples, self.request.seed
+        examples, seed, compiled = profile.examples, self.request.seed, programs()
         drawn = (lambda _: True) if elsewhere else None  # more, in the place of what lies there
         try:
             finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=drawn)
         except Exception as error:
             reason = f"the clause itself failed: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
-        return self._written(clause, dtype, finding), finding.problem
+        verdict = self._written(clause, dtype, finding)
+        return replace(verdict, programs=programs() - compiled), finding.problem
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""
@@ -181,27 +198,6 @@ class Examiner:
             return ()
         return kind_of(clause.about).looks_like(clause, subject, problem)
 
-    def _unbound(self, clause: Clause, dtype: str) -> Verdict | None:
-        """The verdict on a clause that does not bind here, or None."""
-        missing = clause.needs - self.offers
-        if missing:
-            return unrun(clause, dtype, "not offered", _listed(missing))
-        if dtype not in self.probed.by_dtype:
-            message = next(r.message for r in self.probed.refusals if r.dtype == dtype)
-            return unrun(clause, dtype, "refused", f"{dtype}: {message}")
-        known = kind_of(self.raw.about).definition
-        if dtype == "float64" and IN_SINGLE in self.probed.notes and clause.number != known:
-            return unrun(clause, dtype, "refused", IN_SINGLE)  # the definition says it once
-        implementation = self.probed.by_dtype[dtype]
-        lost = clause.needs - implementation.offers
-        if differentiates(clause):
-            lost |= (clause.needs & self.raw.answers) - implementation.differentiates
-        if not lost:
-            return None
-        refused = {refusal.what for refusal in self.probed.refusals if refusal.dtype == dtype}
-        absent = lost <= {*self.raw.offering} and not refused & lost
-        return unrun(clause, dtype, "not offered" if absent else "refused", _listed(lost))
-
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"
         message = str(finding.violation) if finding.violation else finding.refusal
@@ -240,7 +236,3 @@ def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> V
     likewise = examiner.likewise(verdict.clause, verdict.dtype, example.problem)
     seconds = {**verdict.seconds, "reduction": time.perf_counter() - start}
     return replace(verdict, counterexample=example, likewise=likewise, seconds=seconds)
-
-
-def _listed(capabilities: frozenset[str]) -> str:
-    return "; ".join(sorted(capabilities))

@@ -87,6 +87,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
         rounding=rounding,
         reach=reach,
         multiples=subject.multiples,
+        palette=subject.palette.get(clause.number, ()),
     )
 
 

@@ -35,7 +35,7 @@ class Survey:
     order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
     all that is to be run, in the order in which it is. settled: the verdicts that need no run.
     advice: what conventions were recognised, and how to declare them. command: the command line
-    that repeats it.
+    that repeats it. programs: how many were compiled so far.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Survey:
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    programs: int = 0
     versions: Mapping[str, str] = field(default_factory=versions)
 
     def to_json(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Verdict:
     causes: the places, among those of its certificate, of the causes for which it is violated.
     likewise: what it calls that is known to break the clause in the same way.
     coverage: rows that see a key; of these, those held to the hull only; and those about
-    whose gradients nothing is claimed.
+    whose gradients nothing is claimed. programs: how many were compiled meanwhile.
     """
 
     clause: str
@@ -68,6 +68,7 @@ class Verdict:
     message: str = ""
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
+    programs: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
     causes: tuple[int, ...] = ()

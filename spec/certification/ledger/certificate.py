@@ -37,6 +37,7 @@ class Certificate:
     advice: conventions recognised and not declared.
     where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
     problems; region: what is left outside of them, and was judged. command: what repeats it.
+    programs: how many were compiled, as far as compilers tell.
     about: the kind of subject. definition: the number of the clause without which nothing of this
     kind is certified.
     """
@@ -59,6 +60,7 @@ class Certificate:
     causes: tuple[Cause, ...] = ()
     region: Region = field(default_factory=Region)
     where: str = ""
+    programs: int = 0
 
     @property
     def passed(self) -> bool:
@@ -169,6 +171,7 @@ def certificate(
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
         where=request.where,
+        programs=survey.programs + diagnosis.programs + sum(v.programs for v in verdicts),
         **{name: getattr(survey, name) for name in kept},
     )
 

@@ -228,6 +228,7 @@ def _foot(certificate: Certificate) -> str:
     together = sum(t.values()) - t["total"]
     spent = f"{t['total']:.1f} s; in all processes together {together:.1f}: {parts}"
     lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
+    lines += [f"programs {certificate.programs} compiled"] * bool(certificate.programs)
     counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:

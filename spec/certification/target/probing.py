@@ -102,6 +102,7 @@ def _left(record: Any) -> dict[str, Any]:
         "answers": sorted(record.answers),
         "differentiates": sorted(record.differentiates),
         "multiples": dict(record.multiples),
+        "palette": dict(record.palette),
         "lost": [name for name in record.functions if name not in record.offered],
     }
 
@@ -116,7 +117,9 @@ def _only(record: Any, dtype: str, left: Mapping[str, Any]) -> Any:
     """The record with no more than what was left of it in a dtype."""
     kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}
     lost = dict.fromkeys(left["lost"], not_offered)
-    return record.but(**kinds, **lost, multiples=left["multiples"], dtypes=(dtype,))
+    palette = {number: tuple(shapes) for number, shapes in left["palette"].items()}
+    seen = {"multiples": left["multiples"], "palette": palette}
+    return record.but(**kinds, **lost, **seen, dtypes=(dtype,))
 
 
 def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:

@@ -66,5 +66,5 @@ class Biases:
         if Capability.SLOPES in scope.answers and not self.published:
             given = [choices.pick(SLOPES) for _ in range(H)]
             asked = np.array(given) if self.asked or choices.pick((False, False, True)) else None
-        seed = choices.seed()
+        seed = choices.places(choices.seed())
         return Problem(scores, asked=asked, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

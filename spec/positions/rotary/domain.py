@@ -72,7 +72,8 @@ class Turns:
         q, k, v, dout = entries.drawn(choices, FAMILIES, (shape,) * 4, seeded)
         base = choices.pick((BASE, BASE, *BASES)) if Capability.BASE in answers else BASE
         places, turned = _positions(choices, self, scope, (B, N)), _turned(choices, self, scope, D)
-        problem = Problem(q, k, v, dout, places, base=base, turned=turned, seed=choices.seed())
+        seed = choices.places(choices.seed())
+        problem = Problem(q, k, v, dout, places, base=base, turned=turned, seed=seed)
         return problem.but(dtype=scope.dtype, rounding=scope.rounding)
 
 

@@ -54,7 +54,7 @@ class Tokens:
         shapes = ((B, N, E), (0, 1), (0, 1), (B, N, E))
         seeded = partial(entries.entries, dtype=scope.dtype)
         x, _, _, dout = entries.drawn(choices, self.families, shapes, seeded)
-        seed = choices.seed()
+        seed = choices.places(choices.seed())
         return Problem(x, dout, first=first, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 

@@ -1,0 +1,39 @@
+"""Which clauses are settled before anything is run, as they do not bind a target, or not there."""
+
+from spec.certification.judging.judging import differentiates
+from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.target.probing import IN_SINGLE, Probed
+from spec.clause import Clause
+from spec.kinds import kind_of
+from spec.subject import Subject
+
+
+def unbound(
+    clause: Clause, dtype: str, offers: frozenset[str], raw: Subject, probed: Probed
+) -> Verdict | None:
+    """The verdict on a clause that does not bind in a format, or None.
+
+    offers: what the target has under its conventions, whether or not it answers.
+    """
+    missing = clause.needs - offers
+    if missing:
+        return unrun(clause, dtype, "not offered", _listed(missing))
+    if dtype not in probed.by_dtype:
+        message = next(r.message for r in probed.refusals if r.dtype == dtype)
+        return unrun(clause, dtype, "refused", f"{dtype}: {message}")
+    known = kind_of(raw.about).definition
+    if dtype == "float64" and IN_SINGLE in probed.notes and clause.number != known:
+        return unrun(clause, dtype, "refused", IN_SINGLE)  # the definition says it once
+    implementation = probed.by_dtype[dtype]
+    lost = clause.needs - implementation.offers
+    if differentiates(clause):
+        lost |= (clause.needs & raw.answers) - implementation.differentiates
+    if not lost:
+        return None
+    refused = {refusal.what for refusal in probed.refusals if refusal.dtype == dtype}
+    absent = lost <= {*raw.offering} and not refused & lost
+    return unrun(clause, dtype, "not offered" if absent else "refused", _listed(lost))
+
+
+def _listed(capabilities: frozenset[str]) -> str:
+    return "; ".join(sorted(capabilities))

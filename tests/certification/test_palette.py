@@ -1,0 +1,111 @@
+"""Whoever compiles a program for each shape is asked in few, with numbers of each clause."""
+
+import pytest
+
+from spec import CLAUSES, about, certify
+from spec.certification.judging.drawing import series
+from spec.certification.judging.judging import scope_for
+from spec.certification.judging.palette import Planner, shapes_of
+from spec.certification.settings import PROFILES
+from spec.choices import Numbered
+from spec.domain import Scope
+from spec.kinds import KINDS
+from tests import shell
+from tests.judging import found
+
+COMPILING, FAULTY = "tests.targets.compiling:attend", "tests.targets.compiling:faulty"
+OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
+MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
+BESIDES = 60  # shapes that are asked for while it is probed
+
+
+def planned(kind, subject, profile="standard"):
+    """A subject as one that compiles, and what planned its shapes."""
+    first, settled = CLAUSES[KINDS[kind].definition], PROFILES[profile]
+    dtype = {"dtypes": ("float32",)}
+    planner = Planner(KINDS[kind], subject.but(**dtype), first, settled, 0, lambda: None)
+    bound = [clause for clause in about(kind).values() if clause.binds(subject)]
+    return subject.but(palette=planner.palette(bound)), planner
+
+
+def test_a_number_stands_for_shapes_and_another_one_for_numbers():
+    problems = [Numbered(number, shape=5) for number in range(1, 9)]
+    drawn = [CLAUSES["V2"].over.problem(x, Scope("float32")) for x in problems]
+    assert len({shapes_of(p) for p in drawn}) == 1
+    assert len({p.v.tobytes() for p in drawn}) > 1
+    alone = CLAUSES["V2"].over.problem(Numbered(5), Scope("float32"))
+    assert shapes_of(alone) == shapes_of(drawn[0])
+
+
+def test_what_compiles_is_asked_in_few_shapes_and_certified(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHAPES_MET", str(tmp_path / "met"))
+    done = shell.run("certify", COMPILING, "--profile", "quick", "--dtype", "float32")
+    assert done.returncode == 0, done.stdout
+    assert "note          compiles for each shape: asked in " in done.stdout
+    met = {*(tmp_path / "met").read_text().splitlines()}
+    assert len(met) <= PROFILES["quick"].programs + BESIDES
+
+
+def test_what_does_not_compile_is_asked_in_all():
+    certificate = certify("implementations.dense:attend", **OPTIONS, clauses="V2")
+    assert not [note for note in certificate.notes if "compiles" in note]
+
+
+def test_which_clauses_are_selected_changes_no_problem():
+    every = certify(COMPILING, **OPTIONS)
+    some = certify(COMPILING, **OPTIONS, clauses=("V2", "K1"))
+    worst = {v.clause: v.worst for v in every.verdicts}
+    assert every.passed
+    assert {v.clause: v.worst for v in some.verdicts} == {x: worst[x] for x in ("A1", "V2", "K1")}
+
+
+def test_a_fault_of_what_compiles_is_told_as_any_other():
+    certificate = certify(FAULTY, **OPTIONS)
+    (cause,) = certificate.causes
+    assert "M > 16" in cause.sentence
+
+
+def test_what_is_asked_for_is_what_was_planned():
+    """The places where clauses cut are settled with the shapes; few clauses find others."""
+    subject, planner = planned("attention", MASKLESS, "quick")
+    asked = set()
+
+    def noted(name, function):
+        def seen(put, *rest):
+            several = put if isinstance(put, tuple) else (put,)
+            asked.update((name, (*shapes_of(one), *map(repr, rest))) for one in several)
+            return function(put, *rest)
+
+        return seen
+
+    seen = KINDS["attention"].truth().but(palette=subject.palette).through(noted)
+    for number in subject.palette:
+        found(CLAUSES[number], seen, "float32", examples=4, reach="quick")
+    assert len(asked - planner.known) <= 2
+    assert planner.left >= 0
+
+
+@pytest.mark.parametrize("kind", ["rotary", "sinusoidal", "alibi", "feed-forward"])
+def test_in_few_shapes_as_many_mistakes_are_seen(kind):
+    missed, palettes = [], {}
+    for name, mistake in KINDS[kind].mistakes.items():
+        if not mistake.harmless:
+            subject = KINDS[kind].subjects[name]
+            offers = subject.offers
+            if offers not in palettes:
+                palettes[offers] = planned(kind, subject)[0].palette
+            subject = subject.but(palette=palettes[offers])
+            named = [clause for clause in about(kind).values() if name in clause.catches]
+            refuted = [found(x, subject, d).violation for x in named for d in mistake.dtypes]
+            missed += [] if any(refuted) else [name]
+    assert not missed
+
+
+def test_no_clause_is_without_a_shape():
+    subject, _ = planned("attention", MASKLESS, "quick")
+    bound = [clause for clause in about("attention").values() if clause.binds(subject)]
+    assert all(subject.palette[clause.number] for clause in bound)
+    for clause in bound:
+        scope = scope_for(clause, subject, "float32", "strict", "quick")
+        shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
+        assert len(shapes) <= len(subject.palette[clause.number])

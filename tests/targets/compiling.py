@@ -1,0 +1,29 @@
+"""A function that takes its time for each shape, as compilers do, and writes down which it met."""
+
+import os
+import time
+
+from implementations.dense import attend as right
+
+SECONDS = 0.05
+MET: set[object] = set()
+
+
+def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
+    """As `implementations.dense.attend`, but slow at first."""
+    mask = None if attn_mask is None else (attn_mask.shape, str(attn_mask.dtype))
+    shapes = (query.shape, key.shape, value.shape, mask, is_causal, scale)
+    asked = (str(query.dtype), *shapes)
+    if asked not in MET:
+        MET.add(asked)
+        time.sleep(SECONDS)
+    if place := os.environ.get("SHAPES_MET"):
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(f"{asked}\n")
+    return right(query, key, value, attn_mask=attn_mask, is_causal=is_causal, scale=scale)
+
+
+def faulty(query, key, value, attn_mask=None, is_causal=False, scale=None):
+    """The same, and one more is added to a sum of some keys."""
+    out = attend(query, key, value, attn_mask, is_causal, scale)
+    return out * (1 - 2.0**-6) if key.shape[-2] > 16 else out
