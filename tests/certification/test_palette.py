@@ -1,5 +1,7 @@
 """Whoever compiles a program for each shape is asked in few, with numbers of each clause."""
 
+from pathlib import Path
+
 import pytest
 
 from spec import CLAUSES, about, certify
@@ -44,6 +46,23 @@ def test_what_compiles_is_asked_in_few_shapes_and_certified(tmp_path, monkeypatc
     assert "note          compiles for each shape: asked in " in done.stdout
     met = {*(tmp_path / "met").read_text().splitlines()}
     assert len(met) <= PROFILES["quick"].programs + BESIDES
+
+
+def test_processes_of_a_run_share_the_programs_of_jax_and_leave_none(tmp_path, monkeypatch):
+    text = "import os, numpy as np\ndef attend(query, key, value):\n"
+    text += "    open('places', 'a').write(os.environ['JAX_COMPILATION_CACHE_DIR'] + '\\n')\n"
+    text += "    s = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1], dtype=query.dtype)\n"
+    text += "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+    (tmp_path / "mine.py").write_text(f"{text}    return e / e.sum(-1, keepdims=True) @ value\n")
+    words = ("certify", "mine.py:attend", *shell.FEW, "--clause", "V2,K1")
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    for place in (None, str(tmp_path / "mine")):
+        if place:
+            monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", place)
+        assert shell.run(*words, cwd=tmp_path).returncode == 0
+        (used,) = {*(tmp_path / "places").read_text().splitlines()}
+        assert used == place or not (place or Path(used).exists())
+        (tmp_path / "places").unlink()
 
 
 def test_what_does_not_compile_is_asked_in_all():

@@ -28,6 +28,18 @@ def test_every_choice_is_as_likely_as_another() -> None:
     assert {*seeds} == {*range(256)}
 
 
+def test_of_a_shape_all_that_is_picked_is_the_same() -> None:
+    """And of numbers all else; who is given one number for both has the choices of before."""
+    found = [chosen(Numbered(number, shape=7)) for number in range(1, 4)]
+    assert {one[0] for one in found} == {chosen(Numbered(7))[0]}
+    assert len({one[1:] for one in found}) == 3
+    apart, alone = Numbered(3, shape=7), Numbered(3)
+    assert len({apart.vary("a", "abcdefgh") for _ in range(50)}) > 1
+    assert apart.places(5) == Numbered(4, shape=7).places(5) != 5
+    assert alone.vary("a", "abcdefgh") == "a"
+    assert alone.places(5) == 5
+
+
 @given(st.data())
 def test_hypothesis_chooses_among_the_same(data: st.DataObject) -> None:
     value, seed, few, octets = chosen(OneByOne(data.draw))

@@ -22,7 +22,8 @@ def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]
     """So many problems that a seed draws for a clause; of fewer, the first are the same."""
     name = f"{seed} {clause.number} {scope.dtype}"
     chance = random.Random(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))
-    number = 0  # the simplest choices
+    # The simplest choices come first; but no numbers that are nothing, in one of a few shapes.
+    number = 0 if not any(scope.palette) else chance.getrandbits(64)
     for place in range(count):
         shape = scope.palette[place % len(scope.palette)] if scope.palette else None
         with np.errstate(all="ignore"):
