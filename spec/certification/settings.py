@@ -45,7 +45,7 @@ class Profile:
 
 #                  examples reduction patience diagnosis drawn palette programs
 PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", 4, 3.0, 30.0, 60.0, 100, 24, 80),
+    "quick": Profile("quick", 4, 3.0, 30.0, 60.0, 100, 24, 74),
     "standard": Profile("standard", 25, 10.0, 120.0, 180.0, 150, 48, 340),
     "deep": Profile("deep", 250, 60.0, 900.0, 900.0, 600, 96, 1200),
 }
