@@ -65,9 +65,7 @@ def planned(
         key = subject.answers, subject.differentiates, *sorted(subject.multiples.items())
         if key not in known:
             known[key] = planner.palette(bound)
-            notes[f"compiles for each shape: asked in {planner.shapes} of shapes and options"] = (
-                None
-            )
+            notes[f"compiles for each shape, and is asked in {planner.shapes} of them"] = None
         found[dtype] = subject.but(palette=known[key])
     return replace(probed, by_dtype=found, notes=(*probed.notes, *notes))
 
