@@ -37,7 +37,7 @@ from spec.written import (
     sharing,
 )
 
-MOST = 12  # calls that lead to one; who needs more is better told by the clause
+MOST = 8  # calls that lead to one; more are beyond a page, and better told by the clause
 MANY = 250  # numbers that every format has and that are not alike
 End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call and an array
 Part = tuple[int, ...]  # the place of an array in an answer, or of a number in it; () for all
