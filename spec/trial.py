@@ -2,6 +2,7 @@
 
     broken    how the problem breaks the clause; to refuse what is not of the core is no breach
     keeps     whether it is answered, and rightly: a refusal is no answer
+    asked     what the clause asks for
 
 `Watch` knows what a subject was asked when it refused, and the time that it took. Who judges a
 subject in a region only sees it through what raises `Elsewhere`: then nothing is said of it.
@@ -17,7 +18,7 @@ import numpy as np
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Posed
-from spec.subject import Refused, Subject
+from spec.subject import Refused, Subject, posed
 
 REFUSED = "a problem of the core is refused"
 
@@ -72,6 +73,21 @@ def tried(clause: Clause, subject: Subject, problem: Posed) -> tuple[Violation |
 def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None:
     """How `problem` breaks the clause, if it does."""
     return tried(clause, subject, problem)[0]
+
+
+def asked(clause: Clause, subject: Subject, problem: Posed) -> list[tuple[str, Any, str]]:
+    """What a clause asks for about a problem: functions, what they are put, and more, in words."""
+    made: list[tuple[str, Any, str]] = []
+
+    def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def seen(put: Any, *rest: Any) -> Any:
+            made.extend((name, one, repr(rest)) for one in posed(put))
+            return function(put, *rest)
+
+        return seen
+
+    broken(clause, subject.through(noted), problem)
+    return made
 
 
 def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:

@@ -43,12 +43,37 @@ class Profile:
     programs: int
 
 
-#                  examples reduction patience diagnosis drawn palette programs
-PROFILES: Mapping[str, Profile] = {
-    "quick": Profile("quick", 4, 3.0, 30.0, 60.0, 100, 24, 74),
-    "standard": Profile("standard", 25, 10.0, 120.0, 180.0, 150, 48, 340),
-    "deep": Profile("deep", 250, 60.0, 900.0, 900.0, 600, 96, 1200),
-}
+QUICK = Profile(
+    name="quick",
+    examples=4,
+    reduction=3.0,
+    patience=30.0,
+    diagnosis=60.0,
+    drawn=100,
+    palette=24,
+    programs=74,
+)
+STANDARD = Profile(
+    name="standard",
+    examples=25,
+    reduction=10.0,
+    patience=120.0,
+    diagnosis=180.0,
+    drawn=150,
+    palette=48,
+    programs=340,
+)
+DEEP = Profile(
+    name="deep",
+    examples=250,
+    reduction=60.0,
+    patience=900.0,
+    diagnosis=900.0,
+    drawn=600,
+    palette=96,
+    programs=1200,
+)
+PROFILES: Mapping[str, Profile] = {x.name: x for x in (QUICK, STANDARD, DEEP)}
 
 
 @dataclass(frozen=True)

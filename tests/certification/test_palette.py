@@ -12,6 +12,7 @@ from spec.certification.settings import PROFILES
 from spec.choices import Numbered
 from spec.domain import Scope
 from spec.kinds import KINDS
+from spec.trial import asked
 from tests import shell
 from tests.judging import found
 
@@ -87,20 +88,14 @@ def test_a_fault_of_what_compiles_is_told_as_any_other():
 def test_what_is_asked_for_is_what_was_planned():
     """The places where clauses cut are settled with the shapes; few clauses find others."""
     subject, planner = planned("attention", MASKLESS, "quick")
-    asked = set()
-
-    def noted(name, function):
-        def seen(put, *rest):
-            several = put if isinstance(put, tuple) else (put,)
-            asked.update((name, (*shapes_of(one), *map(repr, rest))) for one in several)
-            return function(put, *rest)
-
-        return seen
-
-    seen = KINDS["attention"].truth().but(palette=subject.palette).through(noted)
+    truth, seen = KINDS["attention"].truth(), set()
     for number in subject.palette:
-        found(CLAUSES[number], seen, "float32", examples=4, reach="quick")
-    assert len(asked - planner.known) <= 2
+        clause = CLAUSES[number]
+        scope = scope_for(clause, subject, "float32", "strict", "quick")
+        for problem in series(clause, scope, 4 * clause.effort, 0):
+            made = asked(clause, truth, problem)
+            seen |= {(name, (*shapes_of(put), rest)) for name, put, rest in made}
+    assert len(seen - planner.known) <= 2
     assert planner.left >= 0
 
 

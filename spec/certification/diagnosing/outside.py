@@ -93,8 +93,8 @@ class Outside:
         made = [*calls(clause, subject, problem)]
         # What is wrong as a whole is what its parts are wrong for.
         for whole in sorted(words, key=lambda name: len(words[name])):
-            for put in [put for name, put in made if is_part(group(kind, name), words[whole])]:
-                clauses = tuple(x for n in kind.compares[whole] if (x := self.clauses.get(n)))
+            clauses = tuple(self.clauses[n] for n in kind.compares[whole] if n in self.clauses)
+            for put in (put for name, put in made if is_part(group(kind, name), words[whole])):
                 lead = Lead(clauses, words[whole], False, put, "")
                 row = self.evidence.row(lead, put) if clauses else None
                 if row is not None and row.how:

@@ -12,8 +12,8 @@ from spec.certification.diagnosing.separating import Columns, Split, best, short
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.notation import Array
-from spec.subject import Subject, posed
-from spec.trial import broken
+from spec.subject import Subject
+from spec.trial import asked
 from spec.written import sizes
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
@@ -126,14 +126,5 @@ def distinct(rows: Sequence[Row]) -> list[Row]:
 
 def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str, Any]]:
     """The functions that a clause asks about a problem, and what they are put."""
-    made: list[tuple[str, Any]] = []
-
-    def noted(name: str, function: Any) -> Any:
-        def asked(put: Any, *rest: Any) -> Any:
-            made.extend((name, one) for one in posed(put))
-            return function(put, *rest)
-
-        return asked
-
-    broken(clause, subject.through(noted), problem)
-    yield from dict.fromkeys(made)  # most are put to several steps
+    made = asked(clause, subject, problem)
+    yield from dict.fromkeys((name, put) for name, put, _ in made)  # most are put to several steps

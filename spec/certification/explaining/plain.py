@@ -6,7 +6,7 @@ as wrong, a script can make that call: after those that led to it, where it is o
 It needs to know nothing of the kind.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,12 +155,9 @@ class Search:
     def _lines(
         self, tape: Tape, needed: list[int], part: Part, entry: Part, want: Array, within: Array
     ) -> list[str]:
-        writer = Writer(self.library, self.origin.rpartition(":")[2])
-        *lines, expression = [line for x in needed for line in writer.call(x, tape.calls[x])]
-        expression += f"[{part[0]}]" if part else ""
-        numbers = NUMBERS[self.library.name].format(expression)
+        lines, call, _ = self._made(tape, needed)
+        numbers = NUMBERS[self.library.name].format(f"{call}[{part[0]}]" if part else call)
         return [
-            *imported(self.origin, IMPORTS[self.library.name]),
             *lines,
             f"got = {numbers}{[*entry] if entry else ''}",
             f"want = {literal(want)}",
@@ -176,22 +173,29 @@ class Search:
         """
         if self.library.name not in OVERLAP or self.put(Tape(undoing=True)) is not None:
             return []
-        for place, call in enumerate(tape.calls):
-            for needed in (x for x in tape.leading(place) if len(x) <= MOST):
-                answer, given = self._again(tape, needed)
-                for name in (x for x in given if self.library.dtype_of(given[x]) is not None):
-                    if not self.library.same(given[name], call.given[name]):
-                        return self._ending(tape, needed, changing, name)
-                    is_array = self.library.dtype_of(answer) is not None
-                    if is_array and self.library.overlap(answer, given[name]):
-                        return self._ending(tape, needed, sharing, name)
+        every = (x for place in range(len(tape.calls)) for x in tape.leading(place))
+        for needed in (x for x in every if len(x) <= MOST):
+            for name, end in self._touches(tape, needed):
+                lines, call, names = self._made(tape, needed)
+                return [*lines, *end(self.library.name, call, names[name])]
         return []
 
-    def _ending(self, tape: Tape, needed: list[int], end: End, name: str) -> list[str]:
+    def _touches(self, tape: Tape, needed: list[int]) -> Iterator[tuple[str, End]]:
+        """What the last of some calls does to each array that it is given, if anything."""
+        answer, left = self._again(tape, needed)
+        given, is_array = tape.calls[needed[-1]].given, self.library.dtype_of(answer) is not None
+        for name in (x for x in left if self.library.dtype_of(left[x]) is not None):
+            if not self.library.same(left[name], given[name]):
+                yield name, changing
+            elif is_array and self.library.overlap(answer, left[name]):
+                yield name, sharing
+
+    def _made(self, tape: Tape, needed: list[int]) -> tuple[list[str], str, Mapping[str, str]]:
+        """The lines up to the last of some calls, that call, and what its arguments are called."""
         writer = Writer(self.library, self.origin.rpartition(":")[2])
         *lines, call = [line for x in needed for line in writer.call(x, tape.calls[x])]
         imports = imported(self.origin, IMPORTS[self.library.name])
-        return [*imports, *lines, *end(self.library.name, call, writer.names[name])]
+        return [*imports, *lines], call, writer.names
 
     def _again(self, tape: Tape, needed: list[int]) -> tuple[Any, Mapping[str, Any]]:
         """What the last of some calls returns of a target that was asked nothing else.

@@ -26,10 +26,14 @@ def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]
     number = 0 if not any(scope.palette) else chance.getrandbits(64)
     for place in range(count):
         shape = scope.palette[place % len(scope.palette)] if scope.palette else None
-        with np.errstate(all="ignore"):
-            problem = clause.over.problem(Numbered(number, shape), scope)
-        yield problem
+        yield drawn(clause, scope, number, shape)
         number = chance.getrandbits(64)
+
+
+def drawn(clause: Clause, scope: Scope, number: int, shape: int | None = None) -> Any:
+    """The problem of a clause that a number stands for, or two of them (`choices.Numbered`)."""
+    with np.errstate(all="ignore"):
+        return clause.over.problem(Numbered(number, shape), scope)
 
 
 @contextmanager

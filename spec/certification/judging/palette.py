@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from spec.certification.judging.drawing import drawn
 from spec.certification.judging.judging import scope_for
 from spec.certification.settings import Profile
 from spec.certification.target.probing import Probed
-from spec.choices import Numbered
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.notation import Array
 from spec.sizes import Reach
-from spec.subject import Backward, Refused, Subject, posed
-from spec.trial import broken
+from spec.subject import Backward, Refused, Subject
+from spec.trial import asked
 from spec.written import arrays, optional
 
 TRIED = 3  # small shapes that were slow at first, or one more that were not, tell
@@ -85,12 +85,13 @@ class Given:
     shapes: list[int] = field(default_factory=list)
 
     def gains(self) -> Mapping[int, float]:
-        """How much would be seen for the first time in the other shapes, less what is nothing."""
+        """How much would be seen for the first time in each other shape, if anything would."""
         new = ((self.said @ self.unseen) * self.said).sum(axis=1)
         pairs = zip(self.asked, new.tolist(), strict=True)
         return {shape: gain for shape, gain in pairs if gain and shape not in self.shapes}
 
     def give(self, shape: int) -> None:
+        """Note that it was given another shape."""
         row = self.said[[*self.asked].index(shape)]
         self.unseen = self.unseen * (1 - np.outer(row, row))
         self.shapes.append(shape)
@@ -116,7 +117,7 @@ class Planner:
         self.profile, self.seed, self.beat = profile, seed, beat
         self.truth = kind.truth()
         self.known: set[tuple[str, Shapes]] = set()
-        self.left = float(profile.programs)
+        self.left = profile.programs
         self.wanted = Counter[tuple[str, Shapes]]()  # by how many clauses
         self.twice = {name for what, name in subject.offering.items() if what in {*Backward}}
 
@@ -142,7 +143,7 @@ class Planner:
         numbers = self._telling()
         every = [self._given(clause, numbers) for clause in clauses]
         for given in every:
-            self.wanted.update({x for asked in given.asked.values() for x in asked})
+            self.wanted.update({x for several in given.asked.values() for x in several})
         compared = {number for numbers in self.kind.compares.values() for number in numbers}
         for _ in range(self.profile.examples):
             for given in every:
@@ -152,11 +153,11 @@ class Planner:
 
     def _one_more(self, given: Given) -> None:
         """Give a clause what shows most for the fewest programs, if they are left; any at first."""
-        prices = {shape: self._price(given.asked[shape]) for shape in given.gains()}
+        gains = given.gains()
+        prices = {shape: self._price(given.asked[shape]) for shape in gains}
         affordable = {x: p for x, p in prices.items() if p <= self.left or not given.shapes}
         if not affordable:
             return
-        gains = given.gains()
 
         def worth(shape: int) -> float:
             new = given.asked[shape] - self.known
@@ -168,9 +169,9 @@ class Planner:
         self.known |= given.asked[shape]
         given.give(shape)
 
-    def _price(self, asked: Asked) -> float:
+    def _price(self, wanted: Asked) -> int:
         """How many programs are new: where gradients are asked for, two."""
-        return sum(2 if name in self.twice else 1 for name, _ in asked - self.known)
+        return sum(2 if name in self.twice else 1 for name, _ in wanted - self.known)
 
     def _telling(self) -> list[int]:
         """Numbers that show most of what there is to the definition, the simplest first."""
@@ -187,34 +188,24 @@ class Planner:
     def _given(self, clause: Clause, numbers: Sequence[int]) -> Given:
         """Nothing yet, of all that a clause can be given."""
         self.beat()
-        asked, rows = {}, []
+        seen, rows = {}, []
         for shape in numbers:
             number = random.Random(f"{self.seed} {clause.number} {shape}").getrandbits(64)
             problem = self._problem(clause, number, shape)
-            asked[shape] = self._asked(clause, problem)
+            seen[shape] = self._asked(clause, problem)
             rows.append(self.kind.features.said(problem))
         said = np.array(rows, dtype=np.float32)
-        return Given(clause, asked, said, _all_pairs(said))
+        return Given(clause, seen, said, _all_pairs(said))
 
     def _asked(self, clause: Clause, problem: Any) -> Asked:
-        """What a clause asks for about a problem."""
-        found: set[tuple[str, Shapes]] = set()
-
-        def noted(name: str, function: Any) -> Any:
-            def seen(put: Any, *rest: Any) -> Any:
-                found.update((name, (*shapes_of(one), *map(repr, rest))) for one in posed(put))
-                return function(put, *rest)
-
-            return seen
-
-        broken(clause, self.truth.through(noted), problem)
-        return frozenset(found)
+        """What a clause asks for about a problem, of whoever answers it."""
+        made = asked(clause, self.truth, problem)
+        return frozenset((name, (*shapes_of(put), rest)) for name, put, rest in made)
 
     def _problem(self, clause: Clause, number: int, shape: int, reach: Reach | None = None) -> Any:
         reach = reach or self.profile.name
         scope = scope_for(clause, self.subject, self.dtype, "strict", reach)
-        with np.errstate(all="ignore"):
-            return clause.over.problem(Numbered(number, shape), scope)
+        return drawn(clause, scope, number, shape)
 
     def _is_slow_at_first(self, shape: int) -> bool:
         problem, seconds = self._problem(self.first, shape, shape, "small"), []
