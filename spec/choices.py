@@ -5,6 +5,7 @@ time, and then finds simpler ones by itself (`exploring`). Where nobody asks it 
 stands for all of them, and a problem is made in a third of the time.
 """
 
+import math
 from collections.abc import Sequence
 from random import Random
 from typing import Protocol, TypeVar
@@ -17,6 +18,9 @@ class Choices(Protocol):
 
     def pick(self, values: Sequence[T]) -> T:
         """One of some values, each as likely as another."""
+
+    def turn(self, values: Sequence[T]) -> T:
+        """One of some values that come in turn: each once, before one comes again."""
 
     def vary(self, value: T, values: Sequence[T]) -> T:
         """What was picked, or another one in its place that has the same shapes and options."""
@@ -35,15 +39,29 @@ class Numbered:
     """The choices that a number stands for: zero for the simplest ones.
 
     shape: another number, for all that is picked: the same one for problems of the same shapes
-    and options, and other numbers.
+    and options, and other numbers. turn: the place of the problem in a series, and the number of
+    that, which settles in what order values come in turn; those are picked where there is none.
     """
 
-    def __init__(self, number: int, shape: int | None = None) -> None:
+    def __init__(
+        self, number: int, shape: int | None = None, turn: tuple[int, int] | None = None
+    ) -> None:
         self._random = Random(number) if number else None
         self._picking = self._random if shape is None else Random(shape) if shape else None
+        self._place = None if turn is None or shape is not None else turn[0]
+        self._strides = Random(turn[1] if turn else 0)
 
     def pick(self, values: Sequence[T]) -> T:
         return values[_below(len(values), self._picking)]
+
+    def turn(self, values: Sequence[T]) -> T:
+        if self._place is None:
+            return self.pick(values)
+        count = len(values)
+        # Strides that have no divisor in common with their number lead through all values, and
+        # others for each axis, so that not the same lengths always come together.
+        strides = [x for x in range(1, count + 1) if math.gcd(x, count) == 1]
+        return values[self._place * self._strides.choice(strides) % count]
 
     def vary(self, value: T, values: Sequence[T]) -> T:
         apart = self._picking is not self._random

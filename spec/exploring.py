@@ -27,6 +27,9 @@ class OneByOne:
     def pick(self, values: Sequence[T]) -> T:
         return self.draw(_one_of(tuple(values)))
 
+    def turn(self, values: Sequence[T]) -> T:
+        return self.pick(values)
+
     def vary(self, value: T, values: Sequence[T]) -> T:  # noqa: ARG002 - it picks from all anyway
         return value
 

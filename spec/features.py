@@ -11,7 +11,7 @@ a word as well.
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
 ASKED = " asked for"  # ends the word for a function
 THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 64)
+SIZES = (0, 1, 2)  # that are always asked for
 
 
 def _of_format(dtype: str, problem: Posed) -> bool:
@@ -81,6 +82,7 @@ class Vocabulary:
     words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
     frequent: words that hold of so many problems that they have to explain more to be named.
     positive: words that may explain something, while that they do not hold explains nothing.
+    single: sizes that are worth asking for, beside those that always are: a letter and a number.
     """
 
     words: Mapping[str, Feature]
@@ -88,6 +90,7 @@ class Vocabulary:
     pairs: tuple[tuple[str, str], ...] = ()
     frequent: tuple[str, ...] = ()
     positive: tuple[str, ...] = ()
+    single: tuple[tuple[str, int], ...] = ()
 
     def test(self, atom: str) -> Test:
         """What a word or a comparison says. Raises ValueError: neither of them."""
@@ -136,9 +139,15 @@ class Vocabulary:
             found[f"{one} = {other}"] = 6.0
         for letter in self.letters:
             found |= {f"{letter} > {size}": 5.0 for size in THRESHOLDS}
-            found |= {f"{letter} = {size}": 6.5 for size in (0, 1, 2)}
+            found |= {f"{letter} = {size}": 6.5 for size in SIZES}
             found |= {f"{letter} % {size} {s} 0": 6.5 for size in MULTIPLES for s in ("=", "!=")}
-        return found
+        return found | {f"{letter} = {size}": 6.5 for letter, size in self.single}
+
+    def noticing(self, problem: Any) -> "Vocabulary":
+        """The same, which asks for the sizes of a problem as well; candidates keep their places."""
+        seen = ((letter, getattr(problem, letter)) for letter in self.letters)
+        new = [x for x in seen if x[1] not in SIZES and x not in self.single]
+        return replace(self, single=(*self.single, *new))
 
     def said(self, problem: Any) -> list[bool]:
         """Which of the candidates hold of a problem, in their order; each word is asked once."""
@@ -149,9 +158,9 @@ class Vocabulary:
         for one, other in ((sizes[a], sizes[b]) for a, b in self.pairs):
             found += [one < other, one > other, one != other, one == other]
         for size in sizes.values():
-            found += [size > x for x in THRESHOLDS] + [size == x for x in (0, 1, 2)]
+            found += [size > x for x in THRESHOLDS] + [size == x for x in SIZES]
             found += [(size % x == 0) is even for x in MULTIPLES for even in (True, False)]
-        return found
+        return found + [sizes[letter] == size for letter, size in self.single]
 
     def sentence(self, text: str) -> Test:
         """The set of problems that a sentence describes. Raises ValueError: it is none."""

@@ -25,6 +25,9 @@ LONG = (257, 320, 513, 769, 1025, 1300)
 WIDTHS = (1, 2, 3, 4, 5, 8, 16)
 WIDE = (63, 64, 65, 72, 80, 128)
 SHARING = (1, 2, 3, 7)  # query heads to a key head
+MOST = {"N": 130, "M": 130, "H": 20, "B": 8}  # of the lengths that come in turn
+EACH = tuple((axis, size + 1) for axis, most in MOST.items() for size in range(most))
+EACH_WIDTH = range(1, 67)
 MOST_SCORES = 2**15  # B H N M beyond the smallest of each: more are slow, and find little
 
 EXTENTS: Mapping[Reach, tuple[str, ...]] = {
@@ -92,7 +95,7 @@ class Limits:
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
     several: B and H may be more than one. queries: so may N. lengths, widths: N and M, and D and E,
-    are multiples of that; a single query is not.
+    are multiples of that; a single query is not. each: all sizes in turn, and no two axes long.
     """
 
     reach: Reach
@@ -108,10 +111,13 @@ class Limits:
     queries: bool = True
     lengths: int = 1
     widths: int = 1
+    each: bool = False
 
 
 def sizes(choices: Choices, limits: Limits) -> Sizes:
     """Lengths of all axes; they shrink to the least."""
+    if limits.each and limits.reach != "small":
+        return _each(choices, limits)
     wide = limits.wide and limits.reach != "small"
     extent = "wide" if wide else choices.pick(EXTENTS[limits.reach])
     lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
@@ -135,7 +141,28 @@ def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
     """The multiples of a number that are next to some sizes, or above, each once."""
     if number == 1:
         return tuple(sizes)
-    return tuple(dict.fromkeys(-(-size // number) * number for size in sizes))
+    return tuple(dict.fromkeys(_up(number, size) for size in sizes))
+
+
+def _up(number: int, size: int) -> int:
+    return -(-size // number) * number
+
+
+def _each(choices: Choices, limits: Limits) -> Sizes:
+    """Every length, width and number of heads in turn, also what nobody would think of."""
+    axis, size = choices.turn(EACH)
+    few = {
+        axis: choices.pick(SMALL[:most]) for axis, most in zip("NMHB", (5, 5, 2, 2), strict=True)
+    }
+    N, M, H, B = (few | {axis: size}).values()
+    if limits.square:
+        N = M = size if axis in "NM" else N
+    N, M = _up(limits.lengths, N) if limits.queries else 1, _up(limits.lengths, M)
+    B, H = (B, H) if limits.several else (1, 1)
+    shared = [x for x in SHARING if H % x == 0] if limits.grouped is not False else [1]
+    D, E = choices.turn(EACH_WIDTH), choices.turn(EACH_WIDTH)
+    D, E = (_up(limits.widths, x) for x in (D, E if limits.free_width else D))
+    return Sizes(B, H, H // choices.pick(shared), N, M, D, E)
 
 
 def _lengths(choices: Choices, limits: Limits, lengths: tuple[int, ...]) -> tuple[int, int]:

@@ -33,6 +33,7 @@ from spec.features import ASKED, joined
 from spec.kind import Kind
 from spec.kinds import KINDS
 from spec.mistake import Mistake
+from tests.judging import EXAMPLES
 from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
@@ -64,7 +65,7 @@ def drawn(about: str, name: str) -> list[Any]:
     kind = KINDS[about]
     for clause, dtype in judges(kind, kind.mistakes[name]):
         scope = scope_for(clause, kind.subjects[name], dtype, "strict", "standard")
-        found.extend(series(clause, scope, DRAWN, 0))
+        found.extend(series(clause, scope, max(DRAWN, EXAMPLES * clause.effort), 0))
     return found
 
 

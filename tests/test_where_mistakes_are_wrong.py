@@ -63,7 +63,8 @@ def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
 
     found = [*judges(kind, mistake)]
     yield from (share(judge, DRAWN) for judge in found if share(judge, FEW) >= WRONG)
-    yield from (share(judge, 3 * DRAWN) for judge in found)
+    # A size that comes in turn comes once.
+    yield from (share(judge, max(3 * DRAWN, EXAMPLES * judge[0].effort)) for judge in found)
 
 
 def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:

@@ -6,6 +6,7 @@ sentence, a formula and a check of a few lines.
 
     A agreement       the output and all that is shown are those of the definition
       gradients       and so are the gradients
+      single_sizes    at every size
     S softmax         the weights are a softmax, whether or not anybody shows them
       large_scores    however large the scores are
       log_sum_exp     what it divides by is a smooth maximum
@@ -34,8 +35,8 @@ rejected; `plug`, how an ordinary function is called; `explaining`, how a failur
 from importlib import import_module
 
 IN_ORDER = (
-    "agreement gradients softmax large_scores log_sum_exp jacobian values keys bases scale "
-    "permutations masking forbidden idleness biases causality gradient_flow decoding heads blocks "
-    "calls"
+    "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
+    "scale permutations masking forbidden idleness biases causality gradient_flow decoding heads "
+    "blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

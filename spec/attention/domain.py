@@ -48,7 +48,9 @@ class Problems:
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
     most 33, for a clause that looks at every weight. tiled: enough "keys" (or
     "queries") for several tiles, and few of the other; "ends": keys as many as tiles hold, and a
-    few more. wide: D of 63 and more. few: in every second problem one option is asked, or two.
+    few more. wide: D of 63 and more. each: all sizes in turn, and N = M if it
+    is causal, so that the last key is seen. few: in every second problem one option is asked, or
+    two.
     """
 
     masks: tuple[str, ...] = ANY
@@ -63,6 +65,7 @@ class Problems:
     modest: bool = False
     tiled: Tiled = ""
     wide: bool = False
+    each: bool = False
     few: bool = False
     about: ClassVar[str] = "attention"
 
@@ -201,21 +204,23 @@ def _asked(kind: str, causal: bool) -> frozenset[str]:
 def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
     """What sizes the domain and the scope both allow for what is asked."""
     answers = scope.answers
+    square = domain.square or (domain.each and Capability.CAUSAL in asked)
     tiles = [scope.multiples.get(kind, 1) for kind in ("lengths", *asked)]
     return Limits(
         scope.reach,
         domain.least,
-        domain.square or Capability.LENGTHS not in answers,
+        square or Capability.LENGTHS not in answers,
         domain.modest,
         domain.tiled,
         domain.grouped if answers >= {Capability.GROUPS, Capability.SEVERAL} else False,
-        Capability.WIDTHS in answers and not domain.equal_widths,
+        Capability.WIDTHS in answers and (domain.each or not domain.equal_widths),
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
         Capability.SEVERAL in answers,
         Capability.QUERIES in answers,
         max(tiles),
         scope.multiples.get("widths", 1),
+        domain.each,
     )
 
 

@@ -66,6 +66,8 @@ def twists(problem: Problem) -> Iterator[Problem]:
     if problem.mask is not None:  # no key is hidden any more
         visible = problem.mask if problem.mask.dtype == bool else np.isfinite(problem.mask)
         yield problem.but(mask=np.where(visible, 0.5, -1.0))
+    if problem.G > 3:  # hardly any other problem has so many
+        yield from (of_groups(problem, np.arange(G) % problem.G) for G in range(1, 10))
     both = max(problem.N, problem.M)
     if problem.N and problem.M:
         every = (np.arange(both) % length for length in (problem.N, problem.M))

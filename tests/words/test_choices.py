@@ -40,10 +40,31 @@ def test_of_a_shape_all_that_is_picked_is_the_same() -> None:
     assert alone.places(5) == 5
 
 
+def test_what_comes_in_turn_comes_once_before_it_comes_again():
+    """In another order for another axis, and in another series; by chance where there is none."""
+
+    def turned(number: int) -> list[tuple[str, str]]:
+        places = [Numbered(place + 1, turn=(place, number)) for place in range(10)]
+        return [(one.turn("abcde"), one.turn("abcde")) for one in places]
+
+    for number in range(20):
+        found = turned(number)
+        for axis in range(2):
+            assert sorted(pair[axis] for pair in found[:5]) == [*"abcde"]
+            assert [x[axis] for x in found[5:]] == [x[axis] for x in found[:5]]
+        assert found[0] == ("a", "a")
+    assert len({str(turned(number)) for number in range(50)}) > 5
+    assert any(one != other for number in range(9) for one, other in turned(number))
+    shaped = [Numbered(place + 1, shape=7, turn=(place, 3)) for place in range(10)]
+    assert len({one.turn("abcde") for one in shaped}) == 1
+    assert {Numbered(number).turn("abcde") for number in range(1, 50)} == {*"abcde"}
+
+
 @given(st.data())
 def test_hypothesis_chooses_among_the_same(data: st.DataObject) -> None:
     value, seed, few, octets = chosen(OneByOne(data.draw))
     assert value in "abcde"
+    assert OneByOne(data.draw).turn("abcde") in "abcde"
     assert 0 <= seed < 2**32
     assert 0 <= few < 8
     assert len(octets) == 4

@@ -100,6 +100,22 @@ def test_candidates_are_said_in_their_order(about: str) -> None:
             assert kind.features.sentence(feature)(problem, "") is bool(holds), feature
 
 
+def test_sizes_that_were_noticed_are_asked_for_after_all_else():
+    usual = KINDS["attention"].features
+    core = KINDS["attention"].core("float32")
+    odd = core.part("M", np.arange(37) % core.M)
+    told = usual.noticing(odd)
+    assert told.single == tuple((x, getattr(odd, x)) for x in "BHGNMDE" if getattr(odd, x) > 2)
+    assert ("M", 37) in told.single
+    assert told.noticing(odd) == told
+    names = [*told.candidates()]
+    assert names[: len(usual.candidates())] == [*usual.candidates()]
+    assert names[-len(told.single) :] == [f"{x} = {size}" for x, size in told.single]
+    for problem in (odd, core):
+        for feature, holds in zip(names, told.said(problem), strict=True):
+            assert told.sentence(feature)(problem, "") is bool(holds), feature
+
+
 def test_a_kind_without_words_of_its_own_has_those_of_its_options() -> None:
     found = of_class(KINDS["attention"].problem)
     assert {"causal", "a given mask", "a given scale", *FORMATS} <= {*found.words}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.leads import Found, Lead, Row
+from spec.certification.diagnosing.leads import Found, Lead, Row, widened
 from spec.certification.diagnosing.search import CLEAR, Search
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
@@ -116,7 +116,8 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
     made = (row for row in search.rows if row.asked == lead.key)
     wrong = (row for row in (*search.evidence.draws(lead), *made) if row.how == lead.how)
     inside = (row for row in wrong if not lead.within(alone, row.problem))
-    return [row for row in inside if lead.within(others, row.problem)][:MANY]
+    rows = [row for row in inside if lead.within(others, row.problem)][:MANY]
+    return widened(rows, search.evidence.features)
 
 
 def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
@@ -142,8 +143,8 @@ def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[s
     if other.sum() < FEW:
         return ()
     said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
-    table = Table(said, other, weight, rows)
-    split = table.best(evidence.prices, np.asarray(said.any(axis=0)))
+    table = Table(said, other, weight, rows, evidence.prices)
+    split = table.best(np.asarray(said.any(axis=0)))
     outside = ~table.inside(split)
     clear = table.share(split) > CLEAR and other[outside].sum() < (1 - CLEAR) * outside.sum()
     return evidence.named(split.columns) if clear else ()

@@ -24,6 +24,7 @@ from spec.certification.judging.judging import scope_for
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.domain import Scope
+from spec.features import Vocabulary
 from spec.kind import Kind
 from spec.notation import Grade
 from spec.sizes import Reach
@@ -74,8 +75,7 @@ class Evidence:
         self.kind, self.subjects, self.grades = kind, subjects, grades
         self.bounds, self.count, self.reach, self.each = bounds, count, reach, each
         self.truth = kind.truth()
-        candidates = kind.features.candidates()
-        self.names, self.prices = [*candidates], np.array([*candidates.values()])
+        self.use(kind.features)
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
         self.problems: dict[tuple[Any, ...], list[Any]] = {}
 
@@ -84,7 +84,18 @@ class Evidence:
         drawn = self.count, self.reach, self.each
         seen = Evidence(self.kind, subjects, self.grades, self.bounds, *drawn)
         seen.problems = self.problems
+        seen.use(self.features)
         return seen
+
+    def notice(self, problem: Any) -> None:
+        """Ask for the sizes of a problem from now on."""
+        self.use(self.features.noticing(problem))
+
+    def use(self, features: Vocabulary) -> None:
+        """What may be said of problems, and what each costs."""
+        candidates = features.candidates()
+        self.features, self.names = features, [*candidates]
+        self.prices = np.array([*candidates.values()])
 
     def scope(self, clause: Clause, dtype: str) -> Scope:
         """Where the problems for a clause are drawn from."""
@@ -152,7 +163,7 @@ class Evidence:
 
     def said(self, lead: Lead, how: str) -> Row:
         """What can be said of the problem of a lead, and how it fails."""
-        return Row(lead.problem, how, lead.key, np.array(self.kind.features.said(lead.problem)))
+        return Row(lead.problem, how, lead.key, np.array(self.features.said(lead.problem)))
 
     def unsteady(self, lead: Lead) -> str:
         """How the answer to one problem changes; "" if it does not.

@@ -1,6 +1,7 @@
 """What a search goes by: a failure that is looked into, and problems as rows of a table."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.clause import Clause
 from spec.comparison import Violation
-from spec.features import is_part
+from spec.features import Vocabulary, is_part
 from spec.notation import Array
 from spec.trial import REFUSED
 
@@ -94,6 +95,16 @@ class Found:
         if known.asked == cause.asked:
             return said and known.failure == cause.failure
         return said and is_part(known.asked, cause.asked)
+
+
+def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
+    """Rows, with what is asked for by now and was not when they were made."""
+    width, found = len(features.candidates()), []
+    for row in rows:
+        new = features.single[len(features.single) + len(row.said) - width :]
+        said = [*row.said, *(getattr(row.problem, letter) == size for letter, size in new)]
+        found.append(replace(row, said=np.array(said)))
+    return found
 
 
 def how_it_breaks(violation: Violation) -> str:

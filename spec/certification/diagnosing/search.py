@@ -12,7 +12,7 @@ from typing import Any
 
 from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row
+from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row, widened
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
@@ -41,7 +41,6 @@ class Search:
     def __init__(self, start: Outside, seconds: float, mending: Mending) -> None:
         self.start, self.mending = start, mending
         self.evidence, self.bounds, self.kind = start.evidence, start.bounds, start.evidence.kind
-        self.prices = start.evidence.prices
         self.found: list[Found] = []
         self.rows: list[Row] = []
         self.broken: dict[Item, Any] = {}
@@ -90,8 +89,7 @@ class Search:
 
     def _look_into(self, lead: Lead) -> None:
         """Find the cause of a failure."""
-        unsteady = self.evidence.unsteady(lead)
-        if unsteady:
+        if unsteady := self.evidence.unsteady(lead):
             self._give_up(lead, unsteady)
             return
         row = self.evidence.row(lead, lead.problem)
@@ -100,6 +98,8 @@ class Search:
             lead, lambda x: x.how == lead.how and lead.within(self.bounds, x.problem), DOWN
         )
         small = next((row for row in down if row.problem is problem), first)
+        self.evidence.notice(small.problem)
+        first, small = widened((first, small), self.evidence.features)
         made = [*down, *self.evidence.neighbours(lead, lead.problem, ())]
         made += self.evidence.neighbours(lead, small.problem, LENGTHS)
         self.rows += distinct([replace(first, weight=MADE), *made])
@@ -117,13 +117,13 @@ class Search:
             return
         rows = [x for x in self._rows(lead) if x.how in ("", lead.how)]
         alone = self._table(lead, rows, self.bounds)
-        one, free = alone.shared(self.prices, having), alone.first(self.prices, having)
+        one, free = alone.shared(having), alone.first(having)
         fair = self._is_one(one, free, alone, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
 
     def _is_one_with(self, lead: Lead, same: Sequence[Found], every: Table, having: Array) -> bool:
         """Whether one cause is found for what fails alike: in place of these, if there are some."""
-        one, free = every.shared(self.prices, having), every.first(self.prices, having)
+        one, free = every.shared(having), every.first(having)
         if lead.drawn and self._joins(lead, every, free):
             return True
         firsts = [self.evidence.columns(x.cause) for x in same] or [free.columns]
@@ -136,7 +136,7 @@ class Search:
     def _are_few(self, lead: Lead, same: Sequence[Found], every: Table) -> bool:
         """Whether all that fails alike is told anew by no more causes than there are by now."""
         others = [x for x in self.found if x not in same]
-        told = every.told(len(same), self.prices)
+        told = every.told(len(same))
         for split, table in told:
             inside = table.inside(split) & table.wrong
             first = next(row for row, x in zip(table.rows, inside, strict=True) if x)
@@ -147,7 +147,7 @@ class Search:
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
         """Whether what others see of the same function is one cause with this."""
         every = self._every((*(x.lead for x in kin), lead), kin)
-        one = every.shared(self.prices, having)
+        one = every.shared(having)
         # What a known cause is a part of need not be quite as clear.
         wider = one.columns and any({*one.columns} < {*self.evidence.columns(x.cause)} for x in kin)
         if every.share(one) <= (MAINLY if wider else CLEAR):
@@ -158,7 +158,8 @@ class Search:
     def _rows(self, lead: Lead) -> list[Row]:
         """All that is known of a lead."""
         rows = (row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key)
-        return [row for row in rows if row.how or not empty(row.problem) or empty(lead.problem)]
+        told = (row for row in rows if row.how or not empty(row.problem) or empty(lead.problem))
+        return widened(told, self.evidence.features)
 
     def _every(self, leads: Sequence[Lead], causes: Sequence[Found]) -> Table:
         """What fails as some leads do, or not at all, outside of other causes than these."""
@@ -171,9 +172,9 @@ class Search:
         """Whether one set for all does nearly as well as a part, and as these and another."""
         parted, left = 0.0, table
         for columns in firsts:
-            split = left.worth(columns, self.prices)
+            split = left.worth(columns)
             parted, left = parted + split.worth, left.outside(split)
-        parted += left.best(self.prices).worth
+        parted += left.best().worth
         fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
         return fair or table.share(one) > CLEAR
 
@@ -189,14 +190,13 @@ class Search:
         and what they have in common, where all are in the last bits alone, or only at times.
         """
         for place, found in enumerate(self.found):
-            split = table.worth(self.evidence.columns(found.cause), self.prices)
+            split = table.worth(self.evidence.columns(found.cause))
             good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
             good |= found.lead.drawn and not split.columns
             covered = table.inside(split)[table.wrong].mean() > COVERED
-            rounded = found.lead.how == lead.how == IN_BITS
             wrong, inside = found.cause.problems
             rarely = wrong <= CLEAR * inside and table.share(free) <= CLEAR
-            vague = found.lead.drawn and (rounded or rarely)
+            vague = found.lead.drawn and (rarely or found.lead.how == lead.how == IN_BITS)
             if not found.cause.lens and (vague or (good and covered)):
                 beside = (*dict.fromkeys((*found.cause.beside, *lead.numbers)),)
                 left = self.evidence.named((split if covered else free).columns)
@@ -209,7 +209,8 @@ class Search:
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
         """The rows that lie within bounds."""
-        return Table.of([row for row in rows if lead.within(bounds, row.problem)])
+        within = [row for row in rows if lead.within(bounds, row.problem)]
+        return Table.of(within, self.evidence.prices)
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""

@@ -23,18 +23,22 @@ TRIED = 8  # conjunctions, for what they leave to another one
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts."""
+    """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts.
+
+    prices: (columns,), what it costs to name a feature.
+    """
 
     said: Array
     wrong: Array
     weight: Array
     rows: Sequence[Row]
+    prices: Array
 
     @staticmethod
-    def of(rows: Sequence[Row]) -> "Table":
+    def of(rows: Sequence[Row], prices: Array) -> "Table":
         """The table of some rows."""
         said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
-        return Table(said, np.array([row.how != "" for row in rows]), weight, rows)
+        return Table(said, np.array([row.how != "" for row in rows]), weight, rows, prices)
 
     def inside(self, split: Split) -> Array:
         """Which rows have all features of a conjunction."""
@@ -44,49 +48,49 @@ class Table:
         """The rows that have not."""
         left = ~self.inside(split)
         rows = [row for row, x in zip(self.rows, left, strict=True) if x]
-        return Table(self.said[left], self.wrong[left], self.weight[left], rows)
+        return Table(self.said[left], self.wrong[left], self.weight[left], rows, self.prices)
 
-    def worth(self, columns: Columns, prices: Array) -> Split:
+    def worth(self, columns: Columns) -> Split:
         """What a given conjunction is worth."""
-        return worth(columns, self.said, self.wrong, self.weight, prices)
+        return worth(columns, self.said, self.wrong, self.weight, self.prices)
 
-    def best(self, prices: Array, having: Array | None = None) -> Split:
+    def best(self, having: Array | None = None) -> Split:
         """The conjunction that is worth most, of the features that `having` allows, or of all."""
-        allowed = np.full(len(prices), True) if having is None else having
-        return best(self.said, self.wrong, self.weight, prices, allowed)[0]
+        allowed = np.full(len(self.prices), True) if having is None else having
+        return best(self.said, self.wrong, self.weight, self.prices, allowed)[0]
 
-    def shared(self, prices: Array, having: Any = True) -> Split:
+    def shared(self, having: Any = True) -> Split:
         """The best of those that hold nearly all that is wrong."""
         common = np.asarray(self.said[self.wrong].mean(axis=0) > COVERED)
-        return self.best(prices, common & having)
+        return self.best(common & having)
 
-    def first(self, prices: Array, having: Array) -> Split:
+    def first(self, having: Array) -> Split:
         """The conjunction that is worth most together with the best one for the rest."""
-        found = best(self.said, self.wrong, self.weight, prices, having, TRIED)
-        rest = (self.outside(split).best(prices) for split in found)
+        found = best(self.said, self.wrong, self.weight, self.prices, having, TRIED)
+        rest = (self.outside(split).best() for split in found)
         worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
         return found[int(np.argmax(worth))]
 
-    def told(self, most: int, prices: Array) -> Sequence[tuple[Split, "Table"]]:
+    def told(self, most: int) -> Sequence[tuple[Split, "Table"]]:
         """The fewest conjunctions in which nearly all lies that is wrong, and little else.
 
         Two at least, and each with the rows that those before it leave; none, if it takes more
         than `most`.
         """
         counts = itertools.product(range(2, most + 1), (False, True))
-        ways = ([*self._covered(count, prices, short)] for count, short in counts)
+        ways = ([*self._covered(count, short)] for count, short in counts)
         return next((way for way in ways if self._is_told(way)), ())
 
-    def _covered(self, count: int, prices: Array, short: bool) -> Iterator[tuple[Split, "Table"]]:
+    def _covered(self, count: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
         """So many conjunctions, each the best for what those before it leave, and that.
 
         The last of them is one of those that hold nearly all of it. short: each without what
         hardly anything hangs on, before what it leaves is looked at.
         """
-        left, every = self, np.full(len(prices), True)
+        left, every = self, np.full(len(self.prices), True)
         for place in range(1, count + 1):
             last = place == count and bool(left.wrong.any())
-            split = left.shared(prices) if last else left.first(prices, every)
+            split = left.shared() if last else left.first(every)
             split = left.shorter(split) if short else split
             yield split, left
             left = left.outside(split)

@@ -21,19 +21,26 @@ from spec.domain import Scope
 def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]:
     """So many problems that a seed draws for a clause; of fewer, the first are the same."""
     name = f"{seed} {clause.number} {scope.dtype}"
-    chance = random.Random(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))
+    known = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    chance = random.Random(known)
     # The simplest choices come first; but no numbers that are nothing, in one of a few shapes.
     number = 0 if not any(scope.palette) else chance.getrandbits(64)
     for place in range(count):
         shape = scope.palette[place % len(scope.palette)] if scope.palette else None
-        yield drawn(clause, scope, number, shape)
+        yield drawn(clause, scope, number, shape, (place, known))
         number = chance.getrandbits(64)
 
 
-def drawn(clause: Clause, scope: Scope, number: int, shape: int | None = None) -> Any:
-    """The problem of a clause that a number stands for, or two of them (`choices.Numbered`)."""
+def drawn(
+    clause: Clause,
+    scope: Scope,
+    number: int,
+    shape: int | None = None,
+    turn: tuple[int, int] | None = None,
+) -> Any:
+    """The problem of a clause that a number stands for, or several (`choices.Numbered`)."""
     with np.errstate(all="ignore"):
-        return clause.over.problem(Numbered(number, shape), scope)
+        return clause.over.problem(Numbered(number, shape, turn), scope)
 
 
 @contextmanager

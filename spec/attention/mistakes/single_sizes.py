@@ -1,0 +1,44 @@
+"""Exceptions: what is right at all sizes but one, as a row of a table is wrong.
+
+The sizes are at no edge of a tile, and no tile has their length.
+"""
+
+import numpy as np
+
+from spec.attention.mistakes import steps
+from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.steps import Pass, weigh
+from spec.notation import Array
+
+
+@wrong("weigh", incident="I13", where="M = 37")
+def loses_a_key_at_one_length(s: Array, allowed: Array) -> Array:
+    """Has a table of configurations, and in the row for 37 keys it says 36."""
+    keys = np.arange(s.shape[-1])
+    return weigh(s, allowed & ((keys < 36) | (s.shape[-1] != 37)))
+
+
+@wrong("share", incident="I19", where="H = 5")
+def mixes_up_heads_if_there_are_five(x: Array, heads: int) -> Array:
+    """Hands heads out in pairs, and gives the last of five that of its neighbour."""
+    shared = steps.share(x, heads)
+    return shared[:, [0, 1, 2, 3, 3]] if heads == 5 else shared
+
+
+@wrong(
+    "query_gradients",
+    incident="I36",
+    citation="Dao-AILab/flash-attention#2896",
+    where="gradients asked for and D = 56 and M > 1",
+)
+def leaves_stale_columns_at_one_width(seen: Pass, ds: Array) -> Array:
+    """Allocates widths in steps of 32 and walks them in steps of 16: at 56 the last ones stay."""
+    dq = steps.query_gradients(seen, ds)
+    return np.where((np.arange(dq.shape[-1]) < 48) | (dq.shape[-1] != 56), dq, 0)
+
+
+@wrong("value_gradients", incident="I13", where="gradients asked for and N = 91")
+def loses_a_query_at_one_length(seen: Pass, dout: Array) -> Array:
+    """Splits 91 queries among workers in a backward pass, and one is left over."""
+    counted = np.arange(seen.sizes.N)[:, None] < (90 if seen.sizes.N == 91 else seen.sizes.N)
+    return seen.a.swapaxes(-1, -2) @ np.where(counted, dout, 0)
