@@ -11,8 +11,10 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 (8 significant bits hold the integers up to 256).
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -166,7 +168,7 @@ def drawn(
     zeros; else what `seeded` makes of a family, a seed and the shapes.
     """
     family = choices.vary(choices.pick(families), families)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
+    ends = [*accumulate(map(math.prod, shapes))]
     if family not in EXACT or ends[-1] > few:
         return seeded(family, choices.seed(bits), shapes)
     numbers = BYTES[np.frombuffer(choices.octets(ends[-1]), np.uint8)]

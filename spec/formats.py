@@ -75,8 +75,14 @@ def rounded(x: Array, dtype: str) -> Array:
     Subnormal numbers round on their coarser grid. What rounds past the largest
     finite number becomes infinite, as IEEE 754 has it (section 4.3.1).
     """
-    if dtype == np.asarray(x).dtype == "float64":  # nothing is to be rounded
-        return np.array(x)
+    if dtype == "bfloat16":
+        return on_the_grid(x, dtype)
+    with np.errstate(over="ignore"):
+        return x.astype(dtype).astype(np.float64)  # NumPy's own, in a tenth of the time
+
+
+def on_the_grid(x: Array, dtype: str) -> Array:
+    """The same, by arithmetic, in whatever format."""
     to = FORMATS[dtype]
     _, exponent = np.frexp(x)  # |x| in [2^(exponent - 1), 2^exponent)
     spacing = np.maximum(exponent, to.lowest + 1) - to.p

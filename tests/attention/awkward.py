@@ -99,6 +99,14 @@ def unmasked() -> Iterator[Problem]:
     yield from (draw(scale=scale) for scale in (0.0, -0.7, 0.3, 2.0))
 
 
+def odd() -> Iterator[Problem]:
+    """Sizes that are at the edge of nothing."""
+    yield draw(M=37)
+    yield draw(N=91)
+    yield draw(H=5, G=5)
+    yield draw(D=56)
+
+
 def causal() -> Iterator[Problem]:
     """Causal problems, most of them with N != M."""
     yield draw(H=6, G=2, N=6, M=6, causal=True, memory="transposed")
@@ -137,7 +145,7 @@ def biased() -> Iterator[Problem]:
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    everything = (*unmasked(), *causal(), *masked(), *biased())
+    everything = (*unmasked(), *odd(), *causal(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in everything]
     return tuple(problem for problem in found if in_domain(problem))
 

@@ -60,8 +60,8 @@ C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
 C_GAP, C_TOP, C_WEIGHT, C_DIV, C_DA, C_DS, C_INTO = 6.0, 4.0, 4.0, 3.0, 2.0, 3.0, 3.0
 
-# Long double pays for itself up to about this many products q_ic k_jc: some 20 ms.
-WIDE_UP_TO = 2_000_000
+# Products q_ic k_jc: for more, long double takes longer than all else, some 2 ms.
+WIDE_UP_TO = 2**18
 
 
 @dataclass(frozen=True)
