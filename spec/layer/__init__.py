@@ -23,6 +23,7 @@ and the clauses, section L:
     idleness     and who may see nothing returns a bias
     texts        texts do not meet, and tokens have no order
     calls        its calls are a function
+    single_sizes at every size
 
 A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
 """
@@ -36,7 +37,8 @@ from spec.layer.clauses import (
     heads,
     idleness,
     masks,
+    single_sizes,
     texts,
 )
 
-SECTIONS = (agreement, heads, biases, gradients, masks, added, idleness, texts, calls)
+SECTIONS = (agreement, heads, biases, gradients, masks, added, idleness, texts, calls, single_sizes)

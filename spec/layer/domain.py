@@ -43,6 +43,8 @@ FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHARING = (1, 2, 3)  # heads to a key head
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
+MOST = {"N": 130, "M": 130, "H": 20, "D": 66, "B": 8}  # of the lengths that come in turn
+EACH = tuple((axis, size + 1) for axis, most in MOST.items() for size in range(most))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,8 @@ class LayerProblems:
     square: at least as many queries as keys and no more. biases: there, not there, or
     (None) either. own_widths: keys and values of widths of their own. unbatched: without
     a batch axis. grouped: (None) perhaps fewer key heads than heads. asks, training: as in the
-    problem; None is either mode. least: the smallest B, H, N, M. families: of entries.
+    problem; None is either mode. least: the smallest B, H, N, M. families: of entries. each: all
+    sizes in turn.
     """
 
     hiding: tuple[str, ...] = LIVE
@@ -67,6 +70,7 @@ class LayerProblems:
     training: bool | None = True
     least: tuple[int, int, int, int] = (1, 1, 1, 1)
     families: tuple[str, ...] = FAMILIES
+    each: bool = False
     about: ClassVar[str] = "layer"
 
     @property
@@ -139,13 +143,18 @@ def _sizes(
     """The lengths of the axes; a long axis comes now and then, and alone."""
     least_b, least_h, least_n, least_m = domain.least
     H, D = max(least_h, choices.pick(HEADS)), choices.pick(HEAD_WIDTHS)
-    D += D % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
     long = scope.reach != "small" and choices.pick((False, False, False, True))
     N = max(least_n, choices.pick(SHORT))
     M = max(least_m, choices.pick(LONG if long else SHORT))
-    if domain.arrays == (1,) or domain.square or choices.pick((False, True)):
-        N = M = max(N, M)
-    return {"B": max(least_b, choices.pick(batches)), "H": H, "A": H * D, "N": N, "M": M}
+    square = domain.arrays == (1,) or domain.square or choices.pick((False, True))
+    sizes = {"B": max(least_b, choices.pick(batches)), "H": H, "D": D, "N": N, "M": M}
+    if domain.each and scope.reach != "small":
+        sizes = {axis: min(size, SHORT[1]) for axis, size in sizes.items()}
+        sizes |= [choices.turn(EACH)]
+    sizes["D"] += sizes["D"] % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
+    if square:
+        sizes["N"] = sizes["M"] = max(sizes["N"], sizes["M"])
+    return sizes | {"A": sizes["H"] * sizes.pop("D")}
 
 
 def _arrays(

@@ -7,7 +7,9 @@ Each is a class of NumPy layers under torch's names, made of the right steps but
 
 from collections.abc import Mapping
 
-from spec.layer.mistakes import gradients, harmless, masks, objects, projections
+from spec.layer.mistakes import gradients, harmless, masks, objects, projections, single_sizes
 from spec.mistake import Mistake, catalogue
 
-MISTAKES: Mapping[str, Mistake] = catalogue(projections, masks, gradients, objects, harmless)
+MISTAKES: Mapping[str, Mistake] = catalogue(
+    projections, masks, single_sizes, gradients, objects, harmless
+)

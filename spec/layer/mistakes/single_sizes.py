@@ -1,0 +1,24 @@
+"""Exceptions: what is right at all sizes but one, which is at the edge of nothing."""
+
+import numpy as np
+
+from spec.layer.mistakes import steps
+from spec.layer.mistakes.making import wrong
+from spec.layer.mistakes.steps import Mask
+from spec.notation import Array
+
+
+@wrong("combine", incident="I13", where="M = 53")
+def loses_a_token_at_one_length(s: Array, mask: Mask, padding: Mask) -> Array:
+    """Has a table of configurations, and in the row for 53 tokens it says 52."""
+    scores = steps.combine(s, mask, padding)
+    lost = (np.arange(s.shape[-1]) == 52) & (s.shape[-1] == 53)
+    return np.where(lost, -np.inf, scores)
+
+
+@wrong("finish", incident="I19", where="H = 11")
+def leaves_out_the_last_of_eleven_heads(context: Array, W: Array, b: Array | None, H: int) -> Array:
+    """Joins heads in pairs, and forgets the last one of eleven."""
+    last = context.shape[-1] // H * 10
+    kept = np.arange(context.shape[-1]) < (last if H == 11 else context.shape[-1])
+    return steps.finish(np.where(kept, context, 0), W, b, H)
