@@ -9,6 +9,7 @@ from spec import CLAUSES
 from spec.certification.contents import markdown
 from spec.certification.settings import PROFILES
 from spec.kinds import KINDS
+from tests.bench import figures
 from tests.shell import certify
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +27,11 @@ def test_the_table_of_clauses_is_the_specification() -> None:
     assert page.read_text() == markdown(CLAUSES), (
         "python -m spec clauses --markdown > spec/README.md"
     )
+
+
+def test_the_figures_are_those_that_were_measured() -> None:
+    for page, text in figures.pages().items():
+        assert page.read_text() == text, "python -m tests.bench.figures"
 
 
 def test_a_newcomer_reads_it_in_one_sitting() -> None:

@@ -1,0 +1,85 @@
+"""What certificates cost: of torch's function and layer, and in each library, compiled or not."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from tests.bench.measured import Measured, Value, one, times
+
+SDPA = "torch.nn.functional:scaled_dot_product_attention"
+LAYER = "torch.nn:MultiheadAttention"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+JAX = ("jax", "implementations.adapters.jax_attention:attend", "--backend", "jax")
+LIBRARIES = (  # what they need, a target, and options
+    ("NumPy", ("numpy", "implementations.einsum:attend")),
+    ("torch", ("torch", "implementations.einsum_torch:attend")),
+    ("torch.compile", ("torch", "implementations.einsum_torch:attend", "--compiled", "static")),
+    (
+        "torch.compile, dynamic",
+        ("torch", "implementations.einsum_torch:attend", "--compiled", "dynamic"),
+    ),
+    ("jax.jit", (*JAX, "--compiled", "static")),
+    ("jax.jit, numbers traced", (*JAX, "--compiled", "traced")),
+)
+
+
+def judged(target: str, *words: str, **environment: str) -> dict[str, Any]:
+    """The certificate of a target by the command line, as its JSON has it, certified or not."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        line = [sys.executable, "-m", "spec", "certify", target, "--json", str(path), *words]
+        seen = {**os.environ, **ONE_THREAD, **environment}
+        subprocess.run(line, env=seen, stdout=subprocess.DEVNULL, check=False)
+        found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def seconds(certificate: dict[str, Any]) -> float:
+    """From start to end, as it says itself."""
+    return float(certificate["timings"]["total"])
+
+
+def certificates() -> Iterator[Measured]:
+    """How long a certificate takes, and how much of that is our own doing."""
+    quick, standard = (judged(SDPA, "--profile", name) for name in ("quick", "standard"))
+    said = "certificate of torch's function, four dtypes, from the command line"
+    yield one(f"a quick {said}", seconds(quick), "s", 6)
+    yield one("a standard one", seconds(standard), "s", 28)
+    yield one("beside a loop that only calls the function", times(standard), "times", 3)
+    spent = standard["timings"]
+    work = sum(x for name, x in spent.items() if name not in ("total", "loading"))
+    yield one("of that, drawing and bookkeeping", spent["elsewhere"] / work, "%", 0.15)
+    layer = judged(LAYER, "--profile", "standard")
+    yield one("a standard one of torch's layer, two dtypes", seconds(layer), "s", 12)
+
+
+def libraries() -> Iterator[Measured]:
+    """Quick certificates in float32 in each library: programs, problems, seconds, times a loop."""
+    for name, (needed, target, *words) in LIBRARIES:
+        if find_spec(needed) is None:
+            print(f"not measured: {name}, as there is no {needed}", flush=True)
+            continue
+        found = judged(target, "--profile", "quick", "--dtype", "float32", *words)
+        many, long = (120.0, 60.0) if needed == "jax" else (inf, inf)
+        problems = sum(verdict["examples"] for verdict in found["verdicts"])
+        values = [Value(found["programs"], "programs", many), Value(problems, "problems")]
+        values += [Value(seconds(found), "s", long), Value(times(found), "times")]
+        yield Measured(f"{name}, quick, float32: compiled, asked, taken, beside a loop", (*values,))
+
+
+def sections() -> Iterator[Measured]:
+    """What the clauses of each section cost, of a standard certificate of torch's function."""
+    spent: dict[str, float] = {}
+    for verdict in judged(SDPA)["verdicts"]:
+        section = verdict["clause"][0]
+        spent[section] = spent.get(section, 0.0) + sum((verdict["seconds"] or {}).values())
+    total = sum(spent.values())
+    for section, share in sorted(spent.items(), key=lambda pair: -pair[1]):
+        yield one(f"section {section} of a standard certificate", share / total, "%")

@@ -1,0 +1,61 @@
+"""How soon a mistake is refused, and how fast our own fused implementation is."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from math import inf
+
+from tests.bench.measured import Measured, Value, one, timed
+
+
+def mistakes() -> Iterator[Measured]:
+    """How long until a mistake is refused, in process, at the first violation."""
+    from tests.certification.test_false_alarms import WRONG, refused
+
+    seconds = []
+    for mistake in WRONG:
+        start = time.perf_counter()
+        caught = refused(mistake, seed=0)
+        seconds.append(time.perf_counter() - start if caught else inf)
+        if not caught:
+            print(f"NOT REFUSED: {mistake.name}")
+    values = Value(statistics.median(seconds), "s", 0.12), Value(max(seconds), "s", 6)
+    count = f"median and slowest of {len(seconds)} (fail-fast, in process)"
+    yield Measured(f"a mistake is refused, {count}", values)
+
+
+def fused() -> Iterator[Measured]:
+    """Attention in tiles at N = M = 8192, D = 64, one head, one thread, in float32."""
+    import numpy as np
+    import torch
+
+    from implementations import dense, fused_torch
+    from implementations import fused as tiled
+
+    torch.set_num_threads(1)
+    chance = np.random.default_rng(0)
+    arrays = [chance.standard_normal((1, 1, 8192, 64)).astype(np.float32) for _ in range(3)]
+    tensors = [torch.from_numpy(x) for x in arrays]
+    with torch.no_grad():
+        sdpa = timed(lambda: torch.nn.functional.scaled_dot_product_attention(*tensors))
+        torch_tiled = timed(lambda: fused_torch.attend(*tensors))
+    numpy_tiled = timed(lambda: tiled.attend(*arrays))
+    whole = timed(lambda: dense.attend(*arrays), runs=2)
+    tiled_in = "attention in tiles at N = M = 8192, D = 64"
+    yield one(f"{tiled_in}: NumPy, beside the whole matrix", numpy_tiled / whole, "times", 0.9)
+    beside = Value(numpy_tiled / sdpa, "times", 1.5), Value(torch_tiled / sdpa, "times", 1.2)
+    yield Measured("NumPy and torch in tiles, beside torch's function", beside)
+    yield one("extra memory of NumPy in tiles, in N x M matrices", memory(arrays), "%", 0.05)
+
+
+def memory(arrays: list[object]) -> float:
+    """The most memory that the forward pass has beyond its output, in N x M matrices."""
+    import tracemalloc
+
+    from implementations import fused as tiled
+
+    tracemalloc.start()
+    out = tiled.attend(*arrays)  # type: ignore[arg-type]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return float((most - out.nbytes) / (8192 * 8192 * 4))
