@@ -26,6 +26,11 @@ def programs() -> int:
     return int(of_torch) + _heard[DONE] - _heard[KEPT]
 
 
+def none() -> bool:
+    """Whether no program was compiled so far in this process, nor taken from where it was kept."""
+    return programs() + _heard[KEPT] == 0
+
+
 def not_compiled() -> tuple[str, ...]:
     """Why the compiler gave up on a function, in its words, so far in this process.
 

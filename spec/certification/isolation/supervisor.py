@@ -125,6 +125,7 @@ class Supervisor:
         self.probed = message["probed"]
         self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
         self.plan = Plan(self.survey.items, self.request.fail_fast)
+        self.crew.compiles |= any(left["palette"] for left in message["probed"]["by_dtype"].values())
         self.crew.let_go(child)
         self._go_on()
 

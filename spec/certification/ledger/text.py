@@ -73,6 +73,7 @@ def _head(certificate: Certificate) -> str:
         "",
         f"conventions   {named or 'all default'}",
         f"with          {versions}",
+        *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
         *(f"note          {note}" for note in certificate.notes),
     ]
