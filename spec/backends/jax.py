@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spec.backends.compiled import listen
+from spec.backends.compiling import TRACED
 from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
@@ -25,7 +26,6 @@ from spec.notation import DTYPES, Array
 listen(jax.monitoring)
 
 FORMATS = {name: getattr(jnp, name) for name in DTYPES}
-DATA = {"static": (jax.Array,), "traced": (jax.Array, float)}  # what is traced; the rest is static
 
 
 def library(device: str) -> Library:
@@ -50,7 +50,7 @@ def library(device: str) -> Library:
         copied=np.array,
         same=lambda x, y: np.asarray(x).tobytes() == y.tobytes(),
         overlap=lambda x, y: False,  # noqa: ARG005 - JAX arrays are immutable
-        compilers={way: partial(compiler, data=data) for way, data in DATA.items()},
+        compilers={way: partial(compiler, data=(jax.Array, *x)) for way, x in TRACED.items()},
     )
 
 

@@ -125,7 +125,7 @@ def compiler(program: Any, dynamic: bool) -> Any:
     """A function under torch.compile, or a class whose modules are. Raises Unsuitable."""
     if isinstance(program, type):
         return _of_modules(program, dynamic)
-    compiled = torch.compile(program, dynamic=dynamic)
+    compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
 
     def run(*places: Any, **words: Any) -> Any:
         with unlimited():

@@ -71,7 +71,8 @@ def dismiss() -> None:
 def started(*handles: int) -> subprocess.Popen[str]:
     """A worker that is told which handles are for what it shares with this process."""
     environment = {
-        **dict.fromkeys((*THREADS, BUILDERS), "1"),  # problems are small, and threads would wait on threads
+        **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
+        BUILDERS: "1",
         **_sharing_programs(),
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
