@@ -7,6 +7,7 @@ of the paths that people use are seen.
 import functools
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -125,7 +126,9 @@ def compiler(program: Any, dynamic: bool) -> Any:
     """A function under torch.compile, or a class whose modules are. Raises Unsuitable."""
     if isinstance(program, type):
         return _of_modules(program, dynamic)
-    compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
+    with warnings.catch_warnings():  # what it imports for the first time warns of itself
+        warnings.simplefilter("ignore")
+        compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
 
     def run(*places: Any, **words: Any) -> Any:
         with unlimited():
