@@ -53,7 +53,7 @@ class Subject:
     multiples: of what number "lengths" and "widths" are, where not all are asked; and the lengths
         of a kind of problem.
     palette: of one that compiles a program for each shape, what stands for the shapes that it is
-        asked, by the number of the clause.
+        asked, by the number of the clause. compiled: by its library, in which way, if it is.
 
     Each kind of subject says what it is about, which of its functions offer a capability by being
     there, and the choices that conventions leave it, the default first.
@@ -72,6 +72,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     multiples: Mapping[str, int] = field(default_factory=dict)
     palette: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compiled: str = ""
 
     about: ClassVar[str]
     offering: ClassVar[Mapping[str, str]] = {}

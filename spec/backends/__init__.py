@@ -30,11 +30,12 @@ def library(name: str, device: str = "cpu") -> Library:
     return found
 
 
-def prepared(name: str) -> None:
-    """Import a library, if it is there, and what it imports itself once it differentiates."""
+def prepared(name: str, compiles: bool = False) -> None:
+    """Import a library, if it is there, and what it imports itself once it is used."""
     with suppress(ImportError):
         module = importlib.import_module(f"{__name__}.{name}")
-        for later in getattr(module, "LATER", ()):
+        compilers = getattr(module, "COMPILERS", ()) if compiles else ()
+        for later in (*getattr(module, "LATER", ()), *compilers):
             importlib.import_module(later)
 
 
@@ -42,7 +43,5 @@ def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:
     """`dtypes`, once the library has them all. Raises Unsuitable otherwise."""
     for dtype in dtypes:
         if dtype not in arrays.dtypes:
-            titles = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}
-            title = titles.get(arrays.name, arrays.name)
-            raise Unsuitable(f"the {title} backend has no {dtype}")
+            raise Unsuitable(f"the {arrays.title} backend has no {dtype}")
     return dtypes

@@ -64,6 +64,7 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     parameters = told(function)
     if parameters is not None:
         return parameters
+    function = inspect.unwrap(function)
     if isinstance(function, functools.partial):
         inner = dict(parameters_of(function.func))
         for bound in [*list(inner)[: len(function.args)], *function.keywords]:
@@ -122,6 +123,7 @@ def matched(
 
 def unused(function: Any, parameters: Parameters, taken: Iterable[str]) -> tuple[str, ...]:
     """The parameters that no call passes: not those taken, nor what a partial has bound."""
+    function = inspect.unwrap(function)
     bound = function.keywords if isinstance(function, functools.partial) else ()
     passed = {*taken, *bound}
     return tuple(n for n, p in parameters.items() if n not in passed and p.kind not in VARIADIC)

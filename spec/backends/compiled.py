@@ -26,16 +26,21 @@ def programs() -> int:
     return int(of_torch) + _heard[DONE] - _heard[KEPT]
 
 
+def none() -> bool:
+    """Whether no program was compiled so far in this process, nor taken from where it was kept."""
+    return programs() + _heard[KEPT] == 0
+
+
 def not_compiled() -> tuple[str, ...]:
     """Why the compiler gave up on a function, in its words, so far in this process.
 
     It says so to its log alone, and goes on with the function as it is written: among others
-    after eight shapes that it compiled one by one.
+    after eight shapes that it compiled one by one. A part may be a line amid others.
     """
     counting = sys.modules.get("torch._dynamo.utils")
     if counting is None:
         return ()
-    reasons = counting.counters["unimplemented"]
+    reasons = [x for name in ("unimplemented", "graph_break") for x in counting.counters[name]]
     return tuple(words.splitlines()[0] for words in reasons)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spec.backends.compiled import listen
+from spec.backends.compiling import TRACED
 from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
@@ -48,6 +50,7 @@ def library(device: str) -> Library:
         copied=np.array,
         same=lambda x, y: np.asarray(x).tobytes() == y.tobytes(),
         overlap=lambda x, y: False,  # noqa: ARG005 - JAX arrays are immutable
+        compilers={way: partial(compiler, data=(jax.Array, *x)) for way, x in TRACED.items()},
     )
 
 
@@ -80,6 +83,22 @@ def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any
     _, pull = jax.vjp(function, *arrays)
     found: Sequence[Any] = pull(dout)
     return found
+
+
+def compiler(program: Any, data: tuple[type, ...]) -> Callable[..., Any]:
+    """A function under jax.jit, what is none of `data` static. Raises Unsuitable: a class."""
+    if isinstance(program, type):
+        raise Unsuitable(f"{program.__name__} is a class, and jax.jit compiles functions")
+    kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Callable[..., Any]] = {}
+
+    def run(*places: Any, **words: Any) -> Any:
+        first = tuple(i for i, x in enumerate(places) if not isinstance(x, data))
+        named = tuple(name for name, x in words.items() if not isinstance(x, data))
+        if (first, named) not in kept:
+            kept[first, named] = jax.jit(program, static_argnums=first, static_argnames=named)
+        return kept[first, named](*places, **words)
+
+    return run
 
 
 def _wide() -> Any:

@@ -2,10 +2,10 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from spec.backends.memory import Laid, laid_out
@@ -29,6 +29,7 @@ class Library:
     recorded: function, arrays -> what the function returns while gradients are recorded; None
         where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.
+    compilers: by way (`compiling`), what makes a function, or a class, a compiled one.
     """
 
     name: str
@@ -46,6 +47,12 @@ class Library:
     copied: Callable[[Any], Any]
     same: Callable[[Any, Any], bool]
     overlap: Callable[[Any, Any], bool]
+    compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Its name as it writes it itself."""
+        return {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}.get(self.name, self.name)
 
     @contextmanager
     def quiet(self, dtype: str) -> Iterator[None]:

@@ -4,8 +4,13 @@ The forward pass runs without autograd and the gradients with it, so that both
 of the paths that people use are seen.
 """
 
+import functools
+import importlib
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +23,11 @@ from spec.subject import NoGradient
 
 FORMATS = {name: getattr(torch, name) for name in DTYPES}
 LATER = ("torch.fx.experimental.symbolic_shapes",)  # imported by autograd, not by torch
+COMPILERS = ("torch._dynamo", "torch._inductor.compile_fx")
 NAMES = {dtype: name for name, dtype in FORMATS.items()}
+DYNAMIC = {"static": False, "dynamic": True}
+LIMITS = ("recompile_limit", "accumulated_recompile_limit")
+OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names before torch 2.6
 
 
 def library(device: str) -> Library:
@@ -43,6 +52,7 @@ def library(device: str) -> Library:
         copied=lambda buffer: buffer.detach().clone(),
         same=same,
         overlap=overlap,
+        compilers={way: partial(compiler, dynamic=x) for way, x in DYNAMIC.items()},
     )
 
 
@@ -110,3 +120,46 @@ def overlap(x: Any, buffer: Any) -> bool:
     if not x.numel() or not buffer.numel():
         return False
     return bool(x.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr())
+
+
+def compiler(program: Any, dynamic: bool) -> Any:
+    """A function under torch.compile, or a class whose modules are. Raises Unsuitable."""
+    if isinstance(program, type):
+        return _of_modules(program, dynamic)
+    with warnings.catch_warnings():  # what it imports for the first time warns of itself
+        warnings.simplefilter("ignore")
+        compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
+
+    def run(*places: Any, **words: Any) -> Any:
+        with unlimited():
+            return compiled(*places, **words)
+
+    return run
+
+
+def _of_modules(kind: Any, dynamic: bool) -> Any:
+    """The class whose objects are compiled as they are made: what they are called is theirs."""
+    if not issubclass(kind, torch.nn.Module):
+        what = f"{kind.__name__} is a class of other objects"
+        raise Unsuitable(f"torch.compile is for functions and modules, and {what}")
+
+    @functools.wraps(kind.__init__)
+    def made(self: Any, *places: Any, **words: Any) -> None:
+        kind.__init__(self, *places, **words)
+        self.compile(dynamic=dynamic)
+
+    def call(self: Any, *places: Any, **words: Any) -> Any:
+        with unlimited():
+            return kind.__call__(self, *places, **words)
+
+    own = {"__init__": made, "__call__": call, "__doc__": kind.__doc__}
+    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind)(kind.__name__, (kind,), {**own, **named})
+
+
+def unlimited() -> AbstractContextManager[Any]:
+    """Without the limit of programs, beyond which a function runs uncompiled, and nobody hears."""
+    config = importlib.import_module("torch._dynamo.config")
+    names = LIMITS if hasattr(config, LIMITS[0]) else OLDER
+    many: AbstractContextManager[Any] = config.patch(dict.fromkeys(names, sys.maxsize))
+    return many

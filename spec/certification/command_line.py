@@ -22,7 +22,7 @@ from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
 from spec.certification.options import Parser, add_options, asked
 from spec.certification.repository import FILE, SECTION, requests
-from spec.certification.settings import Request, selected
+from spec.certification.settings import COMPILING, Request, selected
 from spec.certification.several import judged
 from spec.certification.target.loading import resolved
 
@@ -126,7 +126,8 @@ def _add_certify_options(certify: Parser) -> None:
     add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
     hurried = "what is not run by then is blocked; clauses come in random order"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
-    add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")
+    hangs = f"a call that takes longer hangs; one that may compile has {COMPILING:g} times as long"
+    add("--patience", type=float, metavar="SECONDS", help=hangs)
     first, on = "stop at the first violated `must`", "go on after every crash, however many"
     add("--fail-fast", action="store_true", default=None, help=first)
     add("--isolate", action="store_true", default=None, help=on)

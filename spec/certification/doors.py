@@ -43,6 +43,7 @@ def certify(
     widths: int = 1,
     description: str | None = None,
     device: str = "cpu",
+    compiled: str | None = None,
     dtypes: Sequence[str] | None = None,
     profile: str = "standard",
     seed: int = 0,
@@ -61,7 +62,8 @@ def certify(
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
     "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld" or "ld". lengths,
     widths: of what number all of them are multiples. description: a file that says how a target
-    is built, named and called, if not as usual. dtypes, clauses: all
+    is built, named and called, if not as usual. compiled: "static", "traced" or "dynamic", to
+    judge it as its library's compiler runs it (`spec.backends.compiling`). dtypes, clauses: all
     that there are, unless given; a clause by number, name or section, and the definition's in
     any case. deviations: number of a clause -> why the target is known to break it; never that
     of the definition. where: the problems that it is judged on, as a sentence. profile: "quick",

@@ -4,6 +4,7 @@ import argparse
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
+from spec.backends.compiling import WAYS
 from spec.certification.settings import LAYOUTS, MULTIPLES, PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
@@ -35,6 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add(f"--{axes}", type=int, metavar="N", help=f"only {axes} that are multiples of N")
     add("--description", metavar="FILE", help="how a target is built, named and called")
     add("--device", help=f"cpu or cuda (default: {Request.device})")
+    run = "as jax.jit (static, traced) or torch.compile (static, dynamic) runs it"
+    add("--compiled", choices=WAYS, help=run)
     dtypes = "default: all that the backend has"
     add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
     add("--profile", choices=tuple(PROFILES), help=f"default: {Request.profile}")

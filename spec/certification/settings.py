@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.backends import NAMES, Unsuitable
+from spec.backends.compiling import WAYS
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
@@ -19,6 +20,7 @@ from spec.subject import Subject
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
+COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
 MULTIPLES = ("lengths", "widths")  # what may be declared to be multiples of a number
 
 
@@ -28,9 +30,10 @@ class Profile:
 
     examples: for a clause of effort 1, in one dtype. reduction: seconds for making
     counterexamples smaller, all of them together. patience: seconds after which a
-    target that has not come back from a call counts as hanging. diagnosis: seconds for finding
-    causes, for which so many problems are `drawn` in each format. palette, programs: of a target
-    that compiles: of how many shapes it is asked some, and how many programs that may cost.
+    target that has not come back from a call counts as hanging, `COMPILING` times as many where it
+    compiles. diagnosis: seconds for finding causes, for which so many problems are `drawn` in each
+    format. palette, programs: of a target that compiles: of how many shapes it is asked some, and
+    how many programs that may cost.
     """
 
     name: Reach
@@ -51,7 +54,7 @@ QUICK = Profile(
     diagnosis=60.0,
     drawn=100,
     palette=24,
-    programs=74,
+    programs=72,
 )
 STANDARD = Profile(
     name="standard",
@@ -82,7 +85,8 @@ class Request:
 
     target: as a person names it. description: the file that says how it is built, named and
     called, if not as usual. about: the kind of subject that it is, where that cannot be
-    told from it. lengths, widths: of what number all are multiples, if not of one.
+    told from it. lengths, widths: of what number all are multiples, if not of one. compiled: in
+    which way (`spec.backends.compiling`), if it is not judged as it is written.
     specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. The other fields are the options of the command line.
@@ -96,6 +100,7 @@ class Request:
     widths: int = 1
     description: str | None = None
     device: str = "cpu"
+    compiled: str | None = None
     dtypes: tuple[str, ...] | None = None
     profile: str = "standard"
     seed: int = 0
@@ -140,7 +145,7 @@ class Request:
     def command(self) -> str:
         """The command line that repeats it."""
         words = [f"python -m {NAME} certify", self.target]
-        for name in ("about", "backend", "description", "layout", *MULTIPLES, "device"):
+        for name in ("about", "backend", "description", "layout", *MULTIPLES, "device", "compiled"):
             if name in self.asked:
                 words.append(f"--{name} {self.asked[name]}")
         for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
@@ -158,6 +163,7 @@ def checked(request: Request) -> Request:
     _among("kind of subject", request.about, (None, *KINDS))
     _among("backend", request.backend, (None, *NAMES))
     _among("layout", request.layout, LAYOUTS)
+    _among("way to compile", request.compiled, (None, *WAYS))
     _among("profile", request.profile, tuple(PROFILES))
     for dtype in request.dtypes or ():
         _among("dtype", dtype, DTYPES)

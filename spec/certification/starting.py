@@ -17,6 +17,7 @@ NAME = __name__.partition(".")[0]  # `spec`, or `attention_spec` where another i
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 KEEPING = ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")  # from how much on a program is kept there
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+BUILDERS = "TORCHINDUCTOR_COMPILE_THREADS"  # more than one are processes, which outlive a worker
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def started(*handles: int) -> subprocess.Popen[str]:
     """A worker that is told which handles are for what it shares with this process."""
     environment = {
         **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
+        BUILDERS: "1",
         **_sharing_programs(),
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

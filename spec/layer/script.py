@@ -128,6 +128,7 @@ class Script:
             f"layer = {self.name}({p.A}, {p.H}{words}){placed}",
             f"layer.load_state_dict({{{state}}})",
             *training,
+            *[f"layer.compile(dynamic={self.raw.compiled == 'dynamic'})"] * bool(self.raw.compiled),
         ]
 
     def _called(self, what: str) -> list[str]:

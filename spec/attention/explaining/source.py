@@ -6,7 +6,7 @@ contiguous, as the same view of the same buffer that the implementation was give
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from spec.attention.options import ARRAYS
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends.calling import behind
+from spec.backends.compiling import as_source
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array
 from spec.subject import named
@@ -100,7 +101,10 @@ class Source:
         arrays = ["q", "k", "v"]
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]
-        text = f"{written}({_arguments(wrapped, asked.problem, arrays)})"
+        options = _options(wrapped, asked.problem)
+        plain = {name: x for name, x in options.items() if not isinstance(x, str)}
+        called = as_source(self.library, self.raw.compiled, written, plain)
+        text = f"{called}({_arguments(wrapped, options, arrays)})"
         if self.library == "jax" and itself and asked.function == "training":
             return f"jax.vjp(lambda q, k, v: {text}, q, k, v)[0]"
         return f"{self._derivative(text, asked.inputs) if differentiates else text}{index}"
@@ -162,8 +166,12 @@ def _ours(problem: Problem, name: str) -> tuple[int, ...]:
     return shapes[name] if name in shapes else getattr(problem, name.removeprefix("d")).shape
 
 
-def _arguments(call: Wrapped, problem: Problem, arrays: list[str]) -> str:
+def _options(call: Wrapped, problem: Problem) -> dict[str, Any]:
+    """The options of a call; of one that is an array, the name that it has in a script."""
+    return call.signature.keywords(problem, {option.name: option.name for option in ARRAYS})
+
+
+def _arguments(call: Wrapped, options: Mapping[str, Any], arrays: list[str]) -> str:
     ordered, named = call.signature.arranged(arrays)
-    options = call.signature.keywords(problem, {option.name: option.name for option in ARRAYS})
     words = {name: x if isinstance(x, str) else repr(x) for name, x in options.items()}
     return ", ".join([*ordered, *(f"{n}={x}" for n, x in {**named, **words}.items())])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import library_of
+from spec.backends.compiling import compiled
 from spec.backends.library import Library
 from spec.backends.results import refusing
 from spec.certification.explaining.tape import Tape
@@ -49,18 +50,18 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
     raw: a record of what is judged, which knows where that is imported from.
     """
     target = named(raw.origin)
-    if not callable(target):
-        return []
-    asked = replace(request, about=raw.about, target=raw.origin)
+    if not callable(target) or (raw.compiled and isinstance(target, type)):
+        return []  # nobody but its compiler sees what a compiled object is asked
+    asked = replace(request, about=raw.about, target=raw.origin, compiled=None)
 
     def put(tape: Tape) -> Violation | None:
         with tape:
-            record = load(tape.of(target), asked, tried=False)
+            record = load(tape.of(search.as_run(target)), asked, tried=False)
             return broken(clause, kind_of(raw.about).under(record, request.conventions), problem)
 
     try:
         library = library_of(target, request.backend, request.device)
-        search = Search(library, raw.origin, put)
+        search = Search(library, raw.origin, raw.compiled, put)
         with library.quiet(problem.dtype), refusing():
             return search.script()
     except Exception:  # a stranger's program, called as it was not meant to be: no script of it
@@ -71,12 +72,17 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
 class Search:
     """The search for a call that is wrong by itself.
 
-    put: has a target that is written down judged.
+    compiled: in which way, if it is. put: has a target that is written down judged.
     """
 
     library: Library
     origin: str
+    compiled: str
     put: Callable[[Tape], Violation | None]
+
+    def as_run(self, target: Any) -> Any:
+        """What is called, and written down, which is what is inside where that is compiled."""
+        return compiled(target, self.library, self.compiled) if self.compiled else target
 
     def script(self) -> list[str]:
         """The lines of the script, or none."""
@@ -192,7 +198,7 @@ class Search:
 
     def _made(self, tape: Tape, needed: list[int]) -> tuple[list[str], str, Mapping[str, str]]:
         """The lines up to the last of some calls, that call, and what its arguments are called."""
-        writer = Writer(self.library, self.origin.rpartition(":")[2])
+        writer = Writer(self.library, self.origin.rpartition(":")[2], self.compiled)
         *lines, call = [line for x in needed for line in writer.call(x, tape.calls[x])]
         imports = imported(self.origin, IMPORTS[self.library.name])
         return [*imports, *lines], call, writer.names
@@ -204,7 +210,8 @@ class Search:
         name knows all that it was asked.
         """
         is_file = ".py:" in self.origin
-        made: dict[int | None, Any] = {None: (resolved if is_file else named)(self.origin)}
+        found = (resolved if is_file else named)(self.origin)
+        made: dict[int | None, Any] = {None: self.as_run(found)}
         given: Mapping[str, Any] = {}
         for place in needed:
             made[place], given = tape.calls[place].of(made[tape.calls[place].whose])

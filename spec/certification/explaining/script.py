@@ -18,7 +18,7 @@ from spec.subject import Subject
 from spec.written import classes, found_from, source
 
 AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
-HOW = ("about", "backend", "layout", "description", "device", *MULTIPLES)
+HOW = ("about", "backend", "layout", "description", "device", "compiled", *MULTIPLES)
 
 
 def script(

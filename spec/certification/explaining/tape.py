@@ -67,7 +67,7 @@ class Tape:
 
         others = {} if isinstance(program, type) else vars(program)  # methods are those of objects
         for other, x in others.items():
-            if callable(x) and not isinstance(x, type) and other != "__wrapped__":
+            if callable(x) and not isinstance(x, type) and not other.startswith("_"):
                 setattr(seen, other, self.of(x, f"{name}.{other}"))
         return seen
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import BY_PLACE
+from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
 from spec.certification.explaining.tape import Called, is_object
 from spec.written import array_of
@@ -22,19 +23,21 @@ PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
 class Writer:
     """Writes calls as source text.
 
-    target: what it is called. objects: what the calls at some places made is called; names: what
-    the last call was given.
+    target: what it is called. compiled: in which way, if it is. objects: what the calls at some
+    places made is called; names: what the last call was given.
     """
 
     library: Library
     target: str
+    compiled: str = ""
     objects: dict[int, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=lambda: Counter(TAKEN))
 
     def call(self, place: int, call: Called) -> list[str]:
         """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written."""
-        lines, words, gap = [], [], False
+        lines, words, gap = list[str](), list[str](), False
+        options: dict[int | str, Any] = {}
         for name, parameter in call.signature.parameters.items():
             gap |= name not in call.given
             for passed, x in _each(name, parameter, call.given):
@@ -42,9 +45,12 @@ class Writer:
                 text = self._new(passed) if is_array else _option(x)
                 lines += [f"{text} = {self._array(x)}"] if is_array else []
                 self.names[passed] = text
-                words.append(text if parameter.kind in PLACED and not gap else f"{passed}={text}")
+                in_place = parameter.kind in PLACED and not gap
+                options |= {} if is_array else {len(words) if in_place else passed: x}
+                words.append(text if in_place else f"{passed}={text}")
         whose = self.target if call.whose is None else self.objects[call.whose]
-        text = f"{whose}{call.name}({', '.join(words)})"
+        called = as_source(self.library.name, self.compiled, f"{whose}{call.name}", options)
+        text = f"{called}({', '.join(words)})"
         if is_object(call.answer):
             self.objects[place] = self._new("made")
             text = f"{self.objects[place]} = {text}"

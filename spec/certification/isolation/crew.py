@@ -12,7 +12,7 @@ from spec.certification.isolation.copying import Process, Stock
 from spec.certification.isolation.guard import Crash
 from spec.certification.judging.judging import PARTS, differentiates
 from spec.certification.judging.plan import Item
-from spec.certification.settings import Request
+from spec.certification.settings import COMPILING, Request
 from spec.clause import Clause
 from spec.notation import Grade
 
@@ -21,11 +21,11 @@ class Crew:
     """Children, those that are at work and those that wait for work.
 
     spent: seconds by what they were spent on, of all children together, also of those that are
-    gone: each is told something, and works until it is heard of.
+    gone: each is told something, and works until it is heard of. compiles: whether calls may.
     """
 
     def __init__(self, request: Request) -> None:
-        self.request = request
+        self.request, self.compiles = request, request.compiled is not None
         self.messages: Messages = queue.SimpleQueue()  # a signal's handler may put in it
         self.children: list[Child] = []
         self.stock = Stock(request)
@@ -97,15 +97,20 @@ class Crew:
         """Whether there may be one more of a sort."""
         return sum(child.sort == sort for child in self.children) < self.request.jobs
 
+    @property
+    def patience(self) -> float:
+        """Seconds after which a child that has said nothing counts as hanging."""
+        return self.request.thoroughness.patience * (COMPILING if self.compiles else 1.0)
+
     def until_overdue(self) -> float:
         """Seconds until the first child counts as hanging."""
-        patience, now = self.request.thoroughness.patience, time.monotonic()
-        waits = (child.since + patience - now for child in self.children if not child.idle)
-        return min(waits, default=patience)
+        now = time.monotonic()
+        waits = (child.since + self.patience - now for child in self.children if not child.idle)
+        return min(waits, default=self.patience)
 
     def overdue(self) -> list[Child]:
         """Those that count as hanging."""
-        since = time.monotonic() - self.request.thoroughness.patience
+        since = time.monotonic() - self.patience
         return [child for child in self.children if not child.idle and child.since <= since]
 
     def answering(self, child: Child) -> None:

@@ -50,8 +50,7 @@ class Supervisor:
         self.plan = Plan((), request.fail_fast)
         self.explained, self.diagnosis = False, Diagnosis()
         self.notes: dict[str, int] = {}  # those of all children, each once, with its place
-        self.crashes: list[Item] = []
-        self.probes_lost: list[Crash] = []
+        self.crashes, self.probes_lost = list[Item](), list[Crash]()
         self.start = time.monotonic()
 
     def run(self) -> None:
@@ -122,9 +121,10 @@ class Supervisor:
             self._go_on()
 
     def _surveyed(self, child: Child, message: Mapping[str, Any]) -> None:
-        self.probed = message["probed"]
+        self.probed = probed = message["probed"]
         self.survey = with_crashes(Survey.from_json(message["survey"]), self.probes_lost)
         self.plan = Plan(self.survey.items, self.request.fail_fast)
+        self.crew.compiles |= any(x["palette"] for x in probed["by_dtype"].values())
         self.crew.let_go(child)
         self._go_on()
 

@@ -85,7 +85,7 @@ def main() -> None:
     notes, orders = _handles()
     try:
         target = _imported(request.target)
-        prepared(request.backend or inferred(target)[0])
+        prepared(request.backend or inferred(target)[0], request.compiled is not None)
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
         if orders is not None and copied:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.compiled import programs
+from spec.backends.compiled import none, not_compiled, programs
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import script
@@ -75,6 +75,7 @@ class Examiner:
         target is seen through, under its conventions, where it is tried out.
         """
         clauses, compiled = resolved(request.specification), programs()
+        refused = not_compiled() if survey is None else None
         raw = load(target, request, guard)
         check_conventions(raw, request.conventions)
         check_deviations(request.deviations, clauses, raw.about)
@@ -86,10 +87,12 @@ class Examiner:
         deviations = deviations.and_declared(request.deviations)
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
-        witness = Witness.of(seen)
+        witness = Witness.of(seen, refused)
         found = probed(seen) if survey is None else Probed.from_json(seen, survey)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
+        if request.compiled and none():
+            raise Unsuitable(f"--compiled {request.compiled}: nothing of {raw.name} was compiled")
         settled = declared.offers, witness, deviations, Bounds.asked(kind, request.where)
         patience, made = request.thoroughness.reduction, programs() - compiled
         return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)

@@ -35,6 +35,10 @@ from spec.written import arrays, optional
 TRIED = 3  # small shapes that were slow at first, or one more that were not, tell
 SLOW, TIMES = 0.02, 3.0  # seconds of a first call, which is so many times the second
 AMONG = 8  # times as many numbers are looked at as a palette has
+WHY = (
+    "compiles for each shape, and is asked in {} of them",
+    "is compiled, and is asked in {} shapes",
+)
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
 
 Shapes = tuple[Any, ...]  # of arrays by name, and all options
@@ -51,7 +55,8 @@ def planned(
 ) -> Probed:
     """What is left to judge, with palettes if it compiles: the same where it answers the same.
 
-    clauses: all of them by number. beat: is called before each clause.
+    clauses: all of them by number. beat: is called before each clause. What is judged as compiled
+    compiles, in whichever way: one that takes any shape has a program for each set of options.
     """
     first = clauses.get(kind.definition)
     found: dict[str, Subject] = {}
@@ -59,13 +64,13 @@ def planned(
     notes: dict[str, None] = {}
     for dtype, subject in probed.by_dtype.items():
         planner = Planner(kind, subject, first, profile, seed, beat) if first else None
-        if planner is None or not (found or planner.compiles()):
+        if planner is None or not (found or subject.compiled or planner.compiles()):
             return probed
         bound = [clause for clause in clauses.values() if clause.binds(subject)]
         key = subject.answers, subject.differentiates, *sorted(subject.multiples.items())
         if key not in known:
             known[key] = planner.palette(bound)
-            notes[f"compiles for each shape, and is asked in {planner.shapes} of them"] = None
+            notes[WHY[bool(subject.compiled)].format(planner.shapes)] = None
         found[dtype] = subject.but(palette=known[key])
     return replace(probed, by_dtype=found, notes=(*probed.notes, *notes))
 

@@ -11,7 +11,7 @@ path is judged where it is met. What a compiler says that it did not compile is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -32,11 +32,14 @@ class Witness:
     refused: list[str]  # by a compiler, so far
 
     @staticmethod
-    def of(subject: Subject) -> Witness:
-        """Answers that come twice alike; one that does not could tell of no change."""
+    def of(subject: Subject, refused: Sequence[str] | None = None) -> Witness:
+        """Answers that come twice alike; one that does not could tell of no change.
+
+        refused: by a compiler, before the subject was asked anything; by default, so far.
+        """
         once = {dtype: _answer(subject, dtype) for dtype in subject.dtypes}
         alike = {d: x for d, x in once.items() if x == _answer(subject, d)}
-        return Witness(subject, alike, [*not_compiled()])
+        return Witness(subject, alike, [*(not_compiled() if refused is None else refused)])
 
     def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
         """A line if an answer is not what it was; of each dtype once. dtype: all unless given."""

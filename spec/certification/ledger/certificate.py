@@ -36,7 +36,8 @@ class Certificate:
     comparisons), the reduction of counterexamples, and elsewhere.
     advice: conventions recognised and not declared.
     where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
-    problems; region: what is left outside of them, and was judged. command: what repeats it.
+    problems; region: what is left outside of them, and was judged. compiled: in which way it was,
+    by its library, where that was asked for. command: what repeats it.
     programs: how many were compiled, as far as compilers tell.
     about: the kind of subject. definition: the number of the clause without which nothing of this
     kind is certified.
@@ -60,6 +61,7 @@ class Certificate:
     causes: tuple[Cause, ...] = ()
     region: Region = field(default_factory=Region)
     where: str = ""
+    compiled: str | None = None
     programs: int = 0
 
     @property
@@ -171,6 +173,7 @@ def certificate(
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
         where=request.where,
+        compiled=request.compiled,
         programs=survey.programs + diagnosis.programs + sum(v.programs for v in verdicts),
         **{name: getattr(survey, name) for name in kept},
     )

@@ -9,12 +9,18 @@ from spec.certification.ledger.certificate import Certificate
 def compared(before: Certificate, after: Certificate) -> str:
     """The verdicts, conventions and versions that are not what they were, as text."""
     lines = [
-        *_mappings("", {"name": before.name}, {"name": after.name}),
+        *_mappings("", _of(before), _of(after)),
         *_mappings("convention ", before.conventions, after.conventions),
         *_mappings("version of ", before.versions, after.versions),
         *_verdicts(before, after),
     ]
     return "\n".join(lines) if lines else "nothing changed"
+
+
+def _of(certificate: Certificate) -> Mapping[str, str]:
+    """What was judged."""
+    compiled = {"compiled": certificate.compiled} if certificate.compiled else {}
+    return {"name": certificate.name, **compiled}
 
 
 def _mappings(what: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

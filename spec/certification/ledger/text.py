@@ -68,11 +68,10 @@ def _head(certificate: Certificate) -> str:
     )
     versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
     lines = [
-        title,
-        "=" * len(title),
-        "",
+        *(title, "=" * len(title), ""),
         f"conventions   {named or 'all default'}",
         f"with          {versions}",
+        *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
         *(f"note          {note}" for note in certificate.notes),
     ]

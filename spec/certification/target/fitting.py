@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from spec import CLAUSES
-from spec.backends import NAMES, Unsuitable, inferred
+from spec.backends import NAMES, Unsuitable, inferred, library
+from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
 from spec.comparison import Violation
@@ -86,8 +87,11 @@ class Search:
     def plugged(self, backend: str, layout: str) -> Any:
         """The target in a library and a layout, as yet asked nothing. Raises Unsuitable."""
         more = {"layout": layout} if len(self.known.layouts) > 1 else {}
-        record = self.known.load(self.found, backend=backend, **self.options, **more)
-        return declared(record, self.request)
+        found, way = self.found, self.request.compiled or ""
+        if way:
+            found = compiled(found, library(backend, self.request.device), way)
+        record = self.known.load(found, backend=backend, **self.options, **more)
+        return declared(record.but(compiled=way), self.request)
 
     @cached_property
     def likely(self) -> tuple[str, ...]:
@@ -184,7 +188,11 @@ def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guard
     options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
     if request.description and known.described:
         options |= known.described(request.description, found)
-    return Search(found, known, request, options, guard)
+    search = Search(found, known, request, options, guard)
+    libraries = [library(name, request.device) for name in search.likely if request.compiled]
+    if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
+        compiled(found, libraries[0], request.compiled)  # which says what it has instead
+    return search
 
 
 def _complaint(record: Any, known: Kind) -> str | None:

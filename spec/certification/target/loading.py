@@ -36,9 +36,11 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
     """
     found: Any = resolved(target) if isinstance(target, str) else target
     origin = origin_of(request.target if ":" in request.target else target)
-    if request.description and is_record(found):
-        raise Unsuitable(f"--description {request.description}: {origin} is a record already")
     if is_record(found):
+        for option in ("description", "compiled"):
+            if option in request.asked:
+                said = f"--{option} {request.asked[option]}"
+                raise Unsuitable(f"{said}: {origin} is a record already")
         if request.about not in (None, found.about):
             what = f"{found.name} is a record about {found.about}"
             raise Unsuitable(f"--about {request.about}: {what}")

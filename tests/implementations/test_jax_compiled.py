@@ -1,0 +1,89 @@
+"""JAX's functions as jax.jit runs them, judged from the command line; and their scripts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spec import CLAUSES, certify
+from spec.attention.plug.trials import core
+from spec.certification.settings import Request
+from spec.certification.target.loading import load
+from spec.subject import Refused
+from spec.trial import keeps
+from tests import shell
+
+pytestmark = pytest.mark.jax
+TARGETS = "tests.targets.compiled_jax"
+
+
+def loaded(name: str, way: str) -> Any:
+    target = f"{TARGETS}:{name}"
+    return load(target, Request(target, compiled=way, dtypes=("float32",)))
+
+
+def test_a_right_function_is_certified_with_its_gradients_and_what_it_carries() -> None:
+    clauses = ("A1", "A4", "A7")
+    options: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": clauses}
+    certificate = certify(f"{TARGETS}:right", compiled="traced", **options)
+    assert {v.clause: v.outcome for v in certificate.verdicts} == dict.fromkeys(clauses, "holds")
+    assert certificate.passed
+    text = str(certificate)
+    assert "compiled      traced\n" in text
+    assert "note          is compiled, and is asked in " in text
+    assert "--compiled traced" in text
+
+
+def test_what_is_wrong_under_jit_alone_is_refused_and_its_script_shows_it(tmp_path: Path) -> None:
+    name = "keeps_its_scale"
+    words = (*shell.FEW, "--clause", "A1", "--fail-fast", "--report", str(tmp_path))
+    done = shell.run("certify", f"{TARGETS}:{name}", *words, "--compiled", "static")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "compiled      static\n" in done.stdout
+    (script,) = tmp_path.glob("*.py")
+    text = script.read_text()
+    assert f"jax.jit({name})(q, k, v)" in text
+    assert "from spec" not in text
+    assert shell.run(program=(str(script),)).returncode == 1
+    script.write_text(text.replace(f"jax.jit({name})", name))  # as it is written, it is right
+    assert shell.run(program=(str(script),)).returncode == 0
+
+
+def test_a_scale_is_data_only_where_it_is_traced() -> None:
+    problem = core("float32").but(scale=0.3)
+    for way in ("static", "traced"):
+        assert keeps(CLAUSES["A1"], loaded("rounds_a_scale", way), problem) == (way == "static")
+
+
+def test_who_decides_by_a_scale_cannot_be_compiled_with_one_that_is_data() -> None:
+    name, problem = "asks_whether_a_scale_is_positive", core("float32").but(scale=0.3)
+    assert keeps(CLAUSES["A1"], loaded(name, "static"), problem)
+    with pytest.raises(Refused, match="TracerBoolConversionError"):
+        loaded(name, "traced").forward(problem)
+
+
+@pytest.mark.deep
+def test_the_whole_certificate_of_the_function_of_jax(tmp_path: Path) -> None:
+    target = "implementations/adapters/jax_attention.py:attend"
+    words = ("--compiled", "traced", "--layout", "blhd", "--json", str(tmp_path / "c"))
+    done = shell.run("certify", target, *shell.FEW, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "c").read_text())
+    assert found["compiled"] == "traced"
+    assert 0 < found["programs"] <= 120
+    assert found["ledger"]["holds"] > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--compiled", "dynamic"), "--compiled dynamic: JAX compiles static or traced"),
+        (("--compiled", "often"), "invalid choice: 'often'"),
+    ],
+)
+def test_a_way_that_jax_has_not_is_no_good(words: tuple[str, ...], said: str) -> None:
+    done = shell.run("certify", f"{TARGETS}:right", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

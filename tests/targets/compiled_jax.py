@@ -1,0 +1,41 @@
+"""Functions of JAX that are right as they are written, and wrong under jax.jit."""
+
+import jax
+import jax.numpy as jnp
+
+_kept = {"scale": 1.0}
+
+
+def right(query, key, value, scale=None):
+    s = query @ key.swapaxes(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    return jax.nn.softmax(s) @ value
+
+
+def _lse(query, key, value, scale=None):  # noqa: ARG001
+    s = query @ key.swapaxes(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    return jax.nn.logsumexp(s, axis=-1)
+
+
+right.lse = _lse
+
+
+def keeps_its_scale(query, key, value):
+    """Keeps a number of Python between calls, which nobody writes where calls are traced."""
+    s = query @ key.swapaxes(-1, -2)
+    if not isinstance(s, jax.core.Tracer):
+        _kept["scale"] = query.shape[-1] ** -0.5
+    return jax.nn.softmax(s * _kept["scale"]) @ value
+
+
+def asks_whether_a_scale_is_positive(query, key, value, scale=None):
+    """Cannot be compiled with a scale that is data."""
+    if scale is not None and scale < 0:
+        return right(-query, key, value, -scale)
+    return right(query, key, value, scale)
+
+
+def rounds_a_scale(query, key, value, scale=None):
+    """Right where the scale is a number of Python, and coarse where it is an array."""
+    if isinstance(scale, jax.core.Tracer):
+        scale = scale.astype(jnp.float16).astype(query.dtype)
+    return right(query, key, value, scale)
