@@ -7,7 +7,7 @@ import sys
 FEW = ("--profile", "quick", "--dtype", "float32")
 
 
-def run(*words, cwd=None, program=("-m", "spec"), path=None):
+def run(*words, cwd=None, program=("-m", "spec"), path=None, timeout=120):
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(x for x in (sys.path if path is None else path) if x),
@@ -18,7 +18,7 @@ def run(*words, cwd=None, program=("-m", "spec"), path=None):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=timeout,
         cwd=cwd,
         env=environment,
     )

@@ -24,7 +24,7 @@ def judged(name: str, way: str | None, *clauses: str) -> tuple[int, dict[str, st
 
 
 def test_a_right_function_is_certified_with_its_gradients_and_what_it_carries() -> None:
-    clauses = ("A1", "A4", "S13")
+    clauses = ("A1", "A4", "A7")
     code, outcomes, text = judged("right", "traced", *clauses)
     assert (code, outcomes) == (0, dict.fromkeys(clauses, "holds"))
     assert "compiled      traced\n" in text

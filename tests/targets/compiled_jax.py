@@ -11,7 +11,7 @@ def right(query, key, value, scale=None):
     return jax.nn.softmax(s) @ value
 
 
-def _lse(query, key, value, scale=None):
+def _lse(query, key, value, scale=None):  # noqa: ARG001
     s = query @ key.swapaxes(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
     return jax.nn.logsumexp(s, axis=-1)
 
