@@ -2,31 +2,34 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from spec import certify
+from spec import CLAUSES, certify
+from spec.attention.plug.trials import core
+from spec.certification.settings import Request
+from spec.certification.target.loading import load
+from spec.subject import Refused
+from spec.trial import keeps
 from tests import shell
 
 pytestmark = pytest.mark.jax
 TARGETS = "tests.targets.compiled_jax"
-QUICK = {"profile": "quick", "dtypes": ("float32",)}
 
 
-def judged(name: str, way: str | None, *clauses: str) -> tuple[int, dict[str, str], str]:
+def loaded(name: str, way: str) -> Any:
     target = f"{TARGETS}:{name}"
-    certificate = certify(target, compiled=way, clauses=clauses, fail_fast=True, **QUICK)  # type: ignore[arg-type]
-    return (
-        certificate.exit_code,
-        {v.clause: v.outcome for v in certificate.verdicts},
-        str(certificate),
-    )
+    return load(target, Request(target, compiled=way, dtypes=("float32",)))
 
 
 def test_a_right_function_is_certified_with_its_gradients_and_what_it_carries() -> None:
     clauses = ("A1", "A4", "A7")
-    code, outcomes, text = judged("right", "traced", *clauses)
-    assert (code, outcomes) == (0, dict.fromkeys(clauses, "holds"))
+    options: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": clauses}
+    certificate = certify(f"{TARGETS}:right", compiled="traced", **options)
+    assert {v.clause: v.outcome for v in certificate.verdicts} == dict.fromkeys(clauses, "holds")
+    assert certificate.passed
+    text = str(certificate)
     assert "compiled      traced\n" in text
     assert "note          is compiled, and is asked in " in text
     assert "--compiled traced" in text
@@ -48,19 +51,16 @@ def test_what_is_wrong_under_jit_alone_is_refused_and_its_script_shows_it(tmp_pa
 
 
 def test_a_scale_is_data_only_where_it_is_traced() -> None:
-    assert judged("rounds_a_scale", "static", "A1")[:2] == (0, {"A1": "holds"})
-    code, outcomes, text = judged("rounds_a_scale", "traced", "A1")
-    assert (code, outcomes) == (1, {"A1": "violated"})
-    assert "got = np.asarray(jax.jit(rounds_a_scale)(q, k, v, scale=" in text
+    problem = core("float32").but(scale=0.3)
+    for way in ("static", "traced"):
+        assert keeps(CLAUSES["A1"], loaded("rounds_a_scale", way), problem) == (way == "static")
 
 
 def test_who_decides_by_a_scale_cannot_be_compiled_with_one_that_is_data() -> None:
-    name = "asks_whether_a_scale_is_positive"
-    assert judged(name, "static", "A1")[:2] == (0, {"A1": "holds"})
-    code, _, text = judged(name, "traced", "A1")
-    assert code == 0
-    assert "refused: takes a scale" in text
-    assert "TracerBoolConversionError" in text
+    name, problem = "asks_whether_a_scale_is_positive", core("float32").but(scale=0.3)
+    assert keeps(CLAUSES["A1"], loaded(name, "static"), problem)
+    with pytest.raises(Refused, match="TracerBoolConversionError"):
+        loaded(name, "traced").forward(problem)
 
 
 @pytest.mark.deep
