@@ -124,6 +124,7 @@ def _add_certify_options(certify: Parser) -> None:
     add("target", nargs="?", metavar="TARGET", help=f"{target}, all of which are judged without")
     add_options(certify)
     add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
+    add("--scheduler", metavar="ADDRESS", help="of Dask, whose workers are to judge")
     hurried = "what is not run by then is blocked; clauses come in random order"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
     add("--patience", type=float, metavar="SECONDS", help="a call that takes longer hangs")

@@ -105,6 +105,7 @@ class Request:
     fail_fast: bool = False
     budget: float | None = None
     jobs: int = 1
+    scheduler: str | None = None
     isolate: bool = False
     patience: float | None = None
     where: str = ""
