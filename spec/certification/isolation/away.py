@@ -20,7 +20,7 @@ from typing import Any
 
 from spec.certification.isolation.bench import Bench
 from spec.certification.isolation.child import Messages
-from spec.certification.isolation.scheduler import workers
+from spec.certification.isolation.scheduler import closed, workers
 from spec.certification.isolation.station import SLICE, Lost, dismiss, judge
 from spec.certification.judging.edition import edition
 from spec.certification.judging.plan import Item, Plan
@@ -109,22 +109,21 @@ class Away:
             self._look()
 
     def overdue(self, bench: Bench) -> bool:
-        """Whether nothing came back for too long; then all that is out is lost."""
+        """Whether nothing came back for too long, or ever will; then all that is out is lost."""
         patience = self.request.thoroughness.patience + SLICE
-        if not self.out or time.monotonic() - self.news < patience:
+        cut_off = closed(self.executor)
+        if not self.out or (not cut_off and time.monotonic() - self.news < patience):
             return False
-        self.over = self.over or len(self.out) >= self.width
-        for batch in [*self.out]:
-            batch.future.cancel()
-            self._lose(batch, TimeoutError(), bench.plan)
+        self.over = self.over or cut_off or len(self.out) >= self.width
+        for batch in self._called_back():
+            self._lose(batch, ConnectionError() if cut_off else TimeoutError(), bench.plan)
         return True
 
     def end(self) -> None:
         """Wait for nothing more."""
         self.over = True
-        for batch in self.out:
-            batch.future.cancel()
-        self.out.clear()
+        for batch in self._called_back():
+            self.out.remove(batch)
         dismiss(self.told["run"])
 
     @property
@@ -134,6 +133,13 @@ class Away:
         reasons = sorted(self.reasons.items())
         lost = [f"lost elsewhere and judged again: {n} verdicts ({x})" for x, n in reasons]
         return [gone] * bool(self.left) + lost
+
+    def _called_back(self) -> list[Batch]:
+        """All that is out, which nobody is to begin any more, if he can be told."""
+        for batch in self.out:
+            if not closed(self.executor):
+                batch.future.cancel()
+        return [*self.out]
 
     def _send(self, batch: Batch, messages: Messages) -> None:
         self.out.append(batch)

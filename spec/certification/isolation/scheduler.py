@@ -8,7 +8,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
 
-SECONDS = 10  # for a scheduler to answer
+SECONDS = 10  # for a scheduler to answer, at first or again
 
 
 @contextlib.contextmanager
@@ -35,6 +35,11 @@ def connected(address: str | None) -> Iterator[Executor | None]:
     finally:
         with contextlib.suppress(OSError, TimeoutError):
             client.close(timeout=SECONDS)
+
+
+def closed(executor: Executor) -> bool:
+    """Whether a Dask client has given its scheduler up; of other executors that is not known."""
+    return getattr(getattr(executor, "_client", None), "status", "") in ("closing", "closed")
 
 
 def workers(executor: Executor) -> dict[str, int]:
