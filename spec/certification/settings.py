@@ -85,7 +85,8 @@ class Request:
     told from it. lengths, widths: of what number all are multiples, if not of one.
     specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
-    patience: overrides that of the profile. The other fields are the options of the command line.
+    patience: overrides that of the profile. replays: nothing is judged but these problems, by
+    clause and dtype (`judging.replaying`). The other fields are the options of the command line.
     """
 
     target: str = ""
@@ -109,6 +110,7 @@ class Request:
     isolate: bool = False
     patience: float | None = None
     where: str = ""
+    replays: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specification: str = f"{NAME}:CLAUSES"
 
     def to_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from spec.certification.doors import requested, so_far, supervising
 from spec.certification.isolation.station import _idle
 from tests.alike import alike, breaking
 from tests.shell import run
+from tests.targets import plain
 
 DENSE = "implementations.dense:attend"
 FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A,S,V"}
@@ -111,7 +112,7 @@ def test_a_crash_is_told_as_it_is_at_home():
 
 def test_a_target_without_a_name_cannot_be_sent():
     with ThreadPoolExecutor(1) as executor, pytest.raises(Unsuitable, match="named by a string"):
-        certify(lambda query, key, value: value, executor=executor)
+        certify(plain, executor=executor)
 
 
 def test_a_scheduler_without_dask_is_told_in_a_line():

@@ -29,7 +29,7 @@ from spec.certification.isolation.guard import Crash, nothing_known, too_many, w
 from spec.certification.isolation.scheduler import connected
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import INTERRUPTED, Verdict
 from spec.certification.judging.witness import distinct
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
@@ -106,7 +106,7 @@ class Supervisor:
         if child is None and self.survey is None:
             raise KeyboardInterrupt
         if child is None:
-            self.bench.plan.stop("interrupted")
+            self.bench.plan.stop(INTERRUPTED)
             self._end()
         elif isinstance(child, Batch):
             self._back(child)
