@@ -26,28 +26,40 @@ class Faulty(Executor):
     """Does tasks at once, in this process; each of them first goes through a function."""
 
     def __init__(self, fault):
-        self.fault, self.count, self.width = fault, 0, 1
+        self.fault, self.count = fault, 0
 
-    def submit(self, function, /, *arguments, **options):
+    def submit(self, function, /, *arguments):
         self.count += 1
         future = Future()
-        if not self.fault(self.count, future):
-            future.set_result(function(*arguments, **options))
+        if not self.fault(self.count, future, *arguments):
+            try:
+                future.set_result(function(*arguments))
+            except Exception as error:
+                future.set_exception(error)
         return future
 
 
-def loses(count, future):
+def loses(count, future, *_):
     if count % 3 == 0:
         future.set_exception(ConnectionError("the cable"))
     return future.done()
 
 
-def cancels(count, future):
+def cancels(count, future, *_):
     return count % 3 == 0 and future.cancel()
 
 
-def sulks(count, future):  # noqa: ARG001
+def sulks(count, *_):
     return count == 3
+
+
+def has_another_specification(count, future, told, *_):  # noqa: ARG001
+    told["edition"] = "another"
+
+
+def has_other_versions(count, future, told, known, *_):  # noqa: ARG001
+    if known is not None:
+        known["versions"]["numpy"] = "1.0"
 
 
 def test_jobs_judge_alike(undisturbed):
@@ -89,7 +101,14 @@ def test_an_executor_that_takes_nothing_is_done_without(undisturbed):
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"), [(loses, "ConnectionError"), (cancels, "cancelled"), (sulks, "Timeout")]
+    ("fault", "reason"),
+    [
+        (loses, "ConnectionError"),
+        (cancels, "cancelled"),
+        (sulks, "TimeoutError"),
+        (has_another_specification, "the specification is another one there"),
+        (has_other_versions, "versions differ: "),
+    ],
 )
 def test_what_is_lost_is_judged_again(fault, reason, undisturbed):
     request = requested(DENSE, {**FEW, "patience": 5.0})

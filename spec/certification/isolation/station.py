@@ -8,6 +8,7 @@ the next task of the same run; where none comes for a while they are sent away.
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,9 +72,14 @@ class Station:
         }
 
     def rest(self) -> None:
-        """Have nothing to do; for too long, and everybody is sent away."""
+        """Have nothing to do; for too long, or for good, and everybody is sent away."""
         with _lock:
-            _idle.append(self)
+            ended = self.run in _ended
+            if not ended:
+                _idle.append(self)
+        if ended:
+            self.crew.disband()
+            return
         self.leaving = threading.Timer(IDLE, self.close)
         self.leaving.daemon = True
         self.leaving.start()
@@ -128,6 +134,7 @@ class Station:
 
 
 _idle: list[Station] = []
+_ended = deque[str](maxlen=100)  # runs that have ended, in this process
 _lock = threading.Lock()
 
 
@@ -151,6 +158,8 @@ def judge(told: Told, known: Told | None, wanted: Wanted, _ticket: str) -> dict[
 
 def dismiss(run: str) -> None:
     """Send those away who worked for a run, in this process."""
+    with _lock:
+        _ended.append(run)
     for station in [*_idle]:
         if station.run == run:
             station.close()
