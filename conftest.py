@@ -10,6 +10,7 @@ NEEDED = {  # from their first line on
     "attention/test_plug.py": ("torch",),
     "attention/test_idle_conventions.py": ("torch",),
     "attention/test_no_gradient.py": ("torch",),
+    "certification/test_dask.py": ("distributed",),
     "certification/test_paths.py": ("torch",),
     "implementations/test_right.py": ("torch",),
     "implementations/test_classifier.py": CLASSIFIER,
@@ -26,7 +27,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What cannot run here is not collected, and what runs long only where it is asked for."""
-    absent = {name for name in ("torch", "jax") if find_spec(name) is None}
+    needed = {"torch": "torch", "jax": "jax", "dask": "distributed"}
+    absent = {mark for mark, name in needed.items() if find_spec(name) is None}
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
     left_out = [item for item in items if absent & {mark.name for mark in item.iter_markers()}]

@@ -4,11 +4,12 @@
     judging       problems are drawn, a clause is run on each, and what came of it is its verdict
     explaining    a failure is made smaller, and written as a script
     diagnosing    failures are explained: the causes, and the region outside of them
-    isolation     all this in a child process, which may die or hang
+    isolation     all this in a child process, which may die or hang, here or where others work
     ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
 
 `doors` has the ways in from Python, `command_line` the other, and `settings` what both can ask:
 in words (`options`), or written in a repository (`repository`), where `several` targets may be.
+A `campaign` judges with many seeds, and what broke a clause is `remembered`.
 What differs from kind to kind is asked of `spec.kind.Kind`.
 """
 

@@ -35,7 +35,7 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
         supervisor.now_and_then = keeping(supervisor, file)
     wanted = True
     try:
-        with progress(stream) as supervisor.report, stopping(supervisor.stop):
+        with progress(stream) as supervisor.bench.report, stopping(supervisor.stop):
             yield
     except KeyboardInterrupt:
         wanted = False  # who has seen enough is shown no more

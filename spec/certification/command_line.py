@@ -1,6 +1,7 @@
 """The command line.
 
     python -m spec certify [TARGET] ...  judge an implementation, or those of pyproject.toml
+    python -m spec campaign TARGET ...   judge them with many seeds, for hours, and go on later
     python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
     python -m spec compare A.json B.json what changed between two certificates
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
+from spec.certification.campaign import campaign, seeds
 from spec.certification.contents import markdown, table, whole
 from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
@@ -65,6 +67,16 @@ def _certify(options: argparse.Namespace) -> int:
     return certificate.exit_code
 
 
+def _campaign(options: argparse.Namespace) -> int:
+    if options.seed is not None:
+        raise Unsuitable("--seed is for one certificate: --seeds are those of a campaign")
+    given = asked(options)
+    wanted = {n: x for name in options.targets or [None] for n, x in requests(name, given).items()}
+    folder = Path(options.folder)
+    _reserve(folder)
+    return campaign(wanted, seeds(options.seeds), folder, options.database)
+
+
 def _reserve(folder: Path) -> None:
     """Make a folder before the work is done. Raises Unsuitable where none can be made."""
     try:
@@ -103,6 +115,8 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     certify = commands.add_parser("certify", help="judge an implementation")
     _add_certify_options(certify)
+    campaign = commands.add_parser("campaign", help="judge implementations with many seeds")
+    _add_campaign_options(campaign)
     clauses = commands.add_parser("clauses", help="read the specification")
     clauses.add_argument("number", nargs="?", help="a clause, or a section, to show whole")
     clauses.add_argument("--markdown", action="store_true", help="all of it, as spec/README.md")
@@ -111,10 +125,34 @@ def _parser() -> Parser:
     compare.add_argument("before", metavar="A.json")
     compare.add_argument("after", metavar="B.json")
     compare.set_defaults(run=_compare)
-    for command, default in ((certify, None), (clauses, Request.specification)):
+    for command, default in ((certify, None), (campaign, None), (clauses, Request.specification)):
         hidden = argparse.SUPPRESS
         command.add_argument("--specification", default=default, help=hidden)
     return parser
+
+
+def _add_work_options(parser: Parser) -> None:
+    """How clauses are judged, whatever comes of it."""
+    add = parser.add_argument
+    add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
+    add("--scheduler", metavar="ADDRESS", help="of Dask, whose workers are to judge")
+    hangs = f"a call that takes longer hangs; one that may compile has {COMPILING:g} times as long"
+    add("--patience", type=float, metavar="SECONDS", help=hangs)
+    on = "go on after every crash, however many"
+    add("--isolate", action="store_true", default=None, help=on)
+
+
+def _add_campaign_options(campaign: Parser) -> None:
+    campaign.set_defaults(run=_campaign)
+    add = campaign.add_argument
+    add("targets", nargs="*", metavar="TARGET", help="as those of certify")
+    add_options(campaign)
+    _add_work_options(campaign)
+    add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
+    kept = "where certificates are kept, and found when the same campaign goes on"
+    add("--folder", required=True, metavar="FOLDER", help=kept)
+    broken = "of problems that broke a clause, put first (default: a folder in FOLDER)"
+    add("--database", metavar="FOLDER or redis://...", help=broken)
 
 
 def _add_certify_options(certify: Parser) -> None:
@@ -123,14 +161,11 @@ def _add_certify_options(certify: Parser) -> None:
     target = f"module:name or path/to/file.py:name; or a name of [{SECTION}.targets] in {FILE}"
     add("target", nargs="?", metavar="TARGET", help=f"{target}, all of which are judged without")
     add_options(certify)
-    add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
+    _add_work_options(certify)
     hurried = "what is not run by then is blocked; clauses come in random order"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
-    hangs = f"a call that takes longer hangs; one that may compile has {COMPILING:g} times as long"
-    add("--patience", type=float, metavar="SECONDS", help=hangs)
-    first, on = "stop at the first violated `must`", "go on after every crash, however many"
+    first = "stop at the first violated `must`"
     add("--fail-fast", action="store_true", default=None, help=first)
-    add("--isolate", action="store_true", default=None, help=on)
     add("--json", metavar="FILE", help="write the certificate as JSON")
     report = "write it as text and JSON, and a script per violation; of several, a folder each"
     add("--report", metavar="FOLDER", help=report)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +54,8 @@ def certify(
     fail_fast: bool = False,
     budget: float | None = None,
     jobs: int = 1,
+    scheduler: str | None = None,
+    executor: Executor | None = None,
     isolate: bool = False,
     where: str = "",
     specification: str = Request.specification,
@@ -68,19 +71,15 @@ def certify(
     any case. deviations: number of a clause -> why the target is known to break it; never that
     of the definition. where: the problems that it is judged on, as a sentence. profile: "quick",
     "standard" or "deep". budget: in seconds. jobs and isolate judge a target that is named by a
-    string in processes of its own. Raises Unsuitable where the target or an option is no good.
+    string in processes of its own; an executor does so in its processes, wherever they are, as
+    the workers of a Dask scheduler do at an address.
+    Raises Unsuitable where the target or an option is no good.
     """
     given = dict(locals())
+    del given["executor"]
     request = requested(given.pop("target"), given)
-    if request.jobs > 1 or request.isolate:
-        if not isinstance(target, str):
-            raise Unsuitable("jobs and isolate need a target that is named by a string")
-        supervisor = supervising(request)
-        try:
-            supervisor.run()
-        finally:
-            sys.stderr.write(str(supervisor.printed))
-        return so_far(supervisor)
+    if request.jobs > 1 or request.isolate or request.scheduler or executor is not None:
+        return _by_children(target, request, executor)
     start = time.perf_counter()
     examiner = Examiner.of(target, request)
     examiner.plan()
@@ -94,9 +93,9 @@ def certify(
     return certificate(request, survey, verdicts, spent, diagnosis)
 
 
-def supervising(request: Request) -> Supervisor:
+def supervising(request: Request, executor: Executor | None = None) -> Supervisor:
     """Who has the target of a request judged in processes of its own, once it is run."""
-    return Supervisor(request, resolved(request.specification))
+    return Supervisor(request, resolved(request.specification), executor)
 
 
 def so_far(supervisor: Supervisor) -> Certificate:
@@ -114,6 +113,18 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
             fields[name] = tuple(fields[name])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     return checked(Request(target=name, **fields))
+
+
+def _by_children(target: Target, request: Request, executor: Executor | None) -> Certificate:
+    if not isinstance(target, str):
+        asked = "jobs and isolate need" if executor is None else "an executor needs"
+        raise Unsuitable(f"{asked} a target that is named by a string")
+    supervisor = supervising(request, executor)
+    try:
+        supervisor.run()
+    finally:
+        sys.stderr.write(str(supervisor.printed))
+    return so_far(supervisor)
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:

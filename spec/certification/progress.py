@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from spec.certification.isolation.supervisor import Report
+from spec.certification.isolation.workbench import Report
 from spec.certification.judging.verdict import Verdict
 
 CLEAR = "\r\x1b[K"

@@ -89,7 +89,8 @@ class Request:
     which way (`spec.backends.compiling`), if it is not judged as it is written.
     specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
-    patience: overrides that of the profile. The other fields are the options of the command line.
+    patience: overrides that of the profile. replays: nothing is judged but these problems, by
+    clause and dtype (`judging.replaying`). The other fields are the options of the command line.
     """
 
     target: str = ""
@@ -110,9 +111,11 @@ class Request:
     fail_fast: bool = False
     budget: float | None = None
     jobs: int = 1
+    scheduler: str | None = None
     isolate: bool = False
     patience: float | None = None
     where: str = ""
+    replays: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specification: str = f"{NAME}:CLAUSES"
 
     def to_json(self) -> dict[str, Any]:

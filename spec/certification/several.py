@@ -27,7 +27,7 @@ def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
             rows.append(row)
             codes.append(code)
     finally:  # whoever interrupts sees what was done by then
-        print(_table(rows))
+        print(table(rows))
     return max(codes, key=GRAVITY.index)
 
 
@@ -52,12 +52,12 @@ def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
     return (name, verdict, *map(str, counts), f"{certificate.timings['total']:.1f}")
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
+def table(rows: Sequence[tuple[str, ...]]) -> str:
     """Words to the left and figures to the right; what is longer than a verdict has the line."""
-    figured = [row for row in rows if len(row) == len(HEAD)]
+    figured = [row for row in rows if len(row) == len(rows[0])]
     name = max(len(row[0]) for row in rows)
     words = max(len(row[1]) for row in figured)
-    widths = [max(len(row[i]) for row in figured) for i in range(2, len(HEAD))]
+    widths = [max(len(row[i]) for row in figured) for i in range(2, len(rows[0]))]
     lines = []
     for first, verdict, *figures in rows:
         right = [f"{x:>{width}}" for x, width in zip(figures, widths, strict=False)]

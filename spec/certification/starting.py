@@ -33,6 +33,14 @@ class Started:
     orders: socket.socket | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a target is found that was named elsewhere: from a folder, and in others."""
+
+    folder: str
+    paths: tuple[str, ...]
+
+
 _ahead: list[Started] = []
 _programs: list[str] = []  # where they are kept, as long as this process lives
 
@@ -42,16 +50,17 @@ def ahead() -> None:
     _ahead.append(first())
 
 
-def taken() -> Started:
+def taken(place: Place | None = None) -> Started:
     """The worker that was started ahead, or another one."""
-    return _ahead.pop() if _ahead else first()
+    return _ahead.pop() if _ahead and place is None else first(place)
 
 
-def first() -> Started:
+def first(place: Place | None = None) -> Started:
     """A worker that can be told to copy itself."""
     shared = tempfile.TemporaryFile() if os.name == "posix" else None  # noqa: SIM115
     ours, theirs = socket.socketpair() if sys.platform == "linux" else (None, None)
-    process = started(*(x.fileno() for x in (shared, theirs) if x is not None))
+    handles = (x.fileno() for x in (shared, theirs) if x is not None)
+    process = started(*handles, place=place)
     if theirs is not None:
         theirs.close()
     return Started(process, shared, ours)
@@ -68,14 +77,16 @@ def dismiss() -> None:
     _ahead.clear()
 
 
-def started(*handles: int) -> subprocess.Popen[str]:
+def started(*handles: int, place: Place | None = None) -> subprocess.Popen[str]:
     """A worker that is told which handles are for what it shares with this process."""
+    folder = place.folder if place is not None and os.path.isdir(place.folder) else None
+    paths = dict.fromkeys([*sys.path, *(() if place is None else place.paths)])
     environment = {
         **dict.fromkeys(THREADS, "1"),  # problems are small, and threads would wait on threads
         BUILDERS: "1",
         **_sharing_programs(),
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
     # By import, for what `-m` runs is in no package of ours; -P: see `attention_spec`; and
     # -u: what is printed is not lost with the process. To import makes no garbage.
@@ -90,6 +101,7 @@ def started(*handles: int) -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
         pass_fds=handles,
+        cwd=folder,
     )
 
 

@@ -26,9 +26,12 @@ def verdict(item: Item, grade: Grade, needs: Grade, outcome: str) -> Verdict:
 
 
 def results(
-    seed: int, jobs: int, fail_fast: bool, order: Sequence[Item] = ITEMS
+    seed: int, jobs: int, fail_fast: bool, order: Sequence[Item] = ITEMS, lost: float = 0
 ) -> tuple[list[Verdict], str]:
-    """The verdicts where so many run at a time, and which of them is done first is chance."""
+    """The verdicts where so many run at a time, and which of them is done first is chance.
+
+    lost: how likely it is that nothing comes of one, and it is given back.
+    """
     facts = random.Random(seed)
     needs = {item: facts.choice(("strict", "strict", "strict", *GRADES)) for item in ITEMS}
     outcomes = {item: facts.choice(("holds",) * 9 + ("violated",)) for item in ITEMS}
@@ -39,6 +42,10 @@ def results(
             item = chance.choice(plan.waiting[: 2 * jobs - 1])
             running[item] = plan.begin(item)
         item = chance.choice([*running])
+        if chance.random() < lost:
+            del running[item]
+            plan.give_back([item])
+            continue
         plan.note(verdict(item, running.pop(item), needs[item], outcomes[item]))
     return plan.all(CLAUSES), plan.reason
 
@@ -54,6 +61,12 @@ def test_verdicts_are_the_same_in_whatever_order_they_come(seed: int, fail_fast:
     assert [(v.clause, v.dtype) for v in alone[0]] == [*ITEMS]
     for jobs in (2, 5):
         assert results(seed, jobs, fail_fast) == alone
+
+
+@pytest.mark.parametrize("fail_fast", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_verdicts_are_the_same_whatever_is_lost_on_the_way(seed: int, fail_fast: bool) -> None:
+    assert results(seed, 5, fail_fast, lost=0.2) == results(seed, 1, fail_fast)
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -62,9 +62,13 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
     """The items that are violated and not known to be, in the order of the clauses.
 
     None if all of them are of clauses that should hold, which block nothing; nor where the run was
-    to end with the first, or was stopped.
+    to end with the first, or was stopped, or puts old problems again.
     """
-    if request.fail_fast or any(verdict.outcome == "blocked" for verdict in verdicts):
+    if (
+        request.fail_fast
+        or request.replays
+        or any(verdict.outcome == "blocked" for verdict in verdicts)
+    ):
         return []
     places = {number: place for place, number in enumerate(survey.order)}
     found = [v for v in verdicts if v.outcome == "violated" and v.clause not in survey.deviations]

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spec.certification.isolation.copying import Process, Stock, ended
 from spec.certification.isolation.guard import Crash, Probe
@@ -17,7 +17,10 @@ from spec.certification.judging.plan import Item
 from spec.certification.judging.verdict import ASKED
 from spec.notation import Grade
 
-Messages = queue.SimpleQueue[tuple["Child | None", Mapping[str, Any] | None]]
+if TYPE_CHECKING:
+    from spec.certification.isolation.away import Batch
+
+Messages = queue.SimpleQueue[tuple["Child | Batch | None", Mapping[str, Any] | None]]
 CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
 Sort = tuple[bool, bool]  # whether gradients are asked for, and which half of the clauses it is
 

@@ -20,7 +20,7 @@ from typing import TextIO
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.printed import Printed
 from spec.certification.settings import Request
-from spec.certification.starting import started, taken
+from spec.certification.starting import Place, started, taken
 
 GRACE = 5.0  # seconds
 LINE = 32  # bytes: a number
@@ -136,11 +136,11 @@ def ended(process: Process) -> None:
 class Stock:
     """Processes for a target: the first loads it, and others are copies of it if they can be."""
 
-    def __init__(self, request: Request) -> None:
-        self.request = request
+    def __init__(self, request: Request, place: Place | None = None) -> None:
+        self.request, self.place = request, place
         self.copies = False  # until the first is known to take orders
         self.printed = Printed()
-        one = taken()
+        one = taken(place)
         self.asked = None if one.shared is None else Asked(one.shared)
         self.first, self.orders = self._told(one.process), one.orders
 
@@ -152,7 +152,7 @@ class Stock:
             except OSError:  # a target may end whom it pleases
                 self.copies = False
         handles = [] if self.asked is None else [self.asked.fileno()]
-        return self._told(started(*handles))
+        return self._told(started(*handles, place=self.place))
 
     def end(self) -> None:
         """Take no more of them."""

@@ -13,6 +13,7 @@ from spec.certification.isolation.guard import Crash
 from spec.certification.judging.judging import PARTS, differentiates
 from spec.certification.judging.plan import Item
 from spec.certification.settings import COMPILING, Request
+from spec.certification.starting import Place
 from spec.clause import Clause
 from spec.notation import Grade
 
@@ -22,19 +23,27 @@ class Crew:
 
     spent: seconds by what they were spent on, of all children together, also of those that are
     gone: each is told something, and works until it is heard of. compiles: whether calls may.
+    place: where the target is found that was named elsewhere; then one at a time is at work.
+    spare: a child that has loaded the target, cannot be copied, and waits for what it is to do.
     """
 
-    def __init__(self, request: Request) -> None:
-        self.request, self.compiles = request, request.compiled is not None
+    def __init__(self, request: Request, place: Place | None = None) -> None:
+        self.request, self.alone = request, place is not None
+        self.spare: Child | None = None
+        self.compiles = request.compiled is not None
         self.messages: Messages = queue.SimpleQueue()  # a signal's handler may put in it
         self.children: list[Child] = []
-        self.stock = Stock(request)
+        self.stock = Stock(request, place)
         self.places = itertools.count()  # where they write down what they are asked
         self.spent = dict.fromkeys(PARTS, 0.0)
         self.first = self.child(self.stock.first)
 
     def child(self, process: Process | None = None) -> Child:
-        """A child in a process, one more from the stock if none is given."""
+        """A child in a process, one more from the stock if none is given, or the spare one."""
+        if self.spare is not None:
+            spare, self.spare = self.spare, None
+            self.children.append(spare)
+            return spare
         place, process = next(self.places), process or self.stock.another()
         self.children.append(Child(self.stock, process, place, self.messages))
         return self.children[-1]
@@ -81,7 +90,7 @@ class Crew:
     @property
     def most(self) -> int:
         """How many may be at work: two where that costs no more, or as was asked."""
-        cores = len(os.sched_getaffinity(0)) if self.stock.copies else 1
+        cores = len(os.sched_getaffinity(0)) if self.stock.copies and not self.alone else 1
         return max(self.request.jobs, min(2, cores))
 
     def sort(self, clause: Clause) -> Sort:
@@ -109,9 +118,24 @@ class Crew:
         return min(waits, default=self.patience)
 
     def overdue(self) -> list[Child]:
-        """Those that count as hanging."""
+        """Those that count as hanging, and are no more."""
         since = time.monotonic() - self.patience
-        return [child for child in self.children if not child.idle and child.since <= since]
+        late = [child for child in self.children if not child.idle and child.since <= since]
+        for child in late:
+            child.hung = True
+            child.process.kill()
+        return late
+
+    def loaded(self, child: Child, copied: bool) -> bool:
+        """A child has loaded the target: whether it is the first. copied: now it copies itself."""
+        child.since = time.monotonic()
+        self.count("loading", child)
+        first = child.process is self.stock.first
+        if first:
+            self.stock.copies = copied
+        if first and copied:
+            self.children.remove(child)
+        return first
 
     def answering(self, child: Child) -> None:
         """A child is heard of, for the first time when it is ready."""

@@ -87,6 +87,11 @@ class Crash:
     fate: str
     last_words: str = ""
 
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Crash:
+        """The crash whose fields were written as JSON."""
+        return Crash(**{**written, "probe": Probe.from_json(written["probe"])})
+
     def __str__(self) -> str:
         return f"{self.fate} while probing {self.probe}{self.last_words}"
 

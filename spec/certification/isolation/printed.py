@@ -7,6 +7,7 @@ kept than a person reads.
 import os
 import re
 import threading
+from collections.abc import Mapping
 from typing import IO
 
 LINES = 20
@@ -25,15 +26,25 @@ class Printed:
         self._room = CHARACTERS
         self._lock = threading.Lock()
 
-    def add(self, line: str) -> None:
-        """One more line, from any thread."""
+    def taken(self) -> Mapping[str, int]:
+        """How often each line was printed since this was last asked, and then all others."""
         with self._lock:
-            self.count += 1
+            rest = self.count - sum(self.lines.values())
+            told = {**self.lines, **({"": rest} if rest else {})}
+            self.lines, self.count, self._room = {}, 0, CHARACTERS
+        return told
+
+    def add(self, line: str, times: int = 1) -> None:
+        """One more line, from any thread; of none, only that there was one."""
+        with self._lock:
+            self.count += times
+            if not line:
+                return
             if line not in self.lines:
                 if len(self.lines) == LINES or len(line) > self._room:
                     return
                 self._room -= len(line)
-            self.lines[line] = self.lines.get(line, 0) + 1
+            self.lines[line] = self.lines.get(line, 0) + times
 
     def __str__(self) -> str:
         """As it is shown at the end of a run; empty where nothing was printed."""

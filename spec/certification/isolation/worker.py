@@ -37,7 +37,7 @@ from spec.certification.diagnosing.diagnosis import diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
-from spec.certification.isolation.guard import Crash, Guard, Probe
+from spec.certification.isolation.guard import Crash, Guard
 from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
@@ -92,7 +92,7 @@ def main() -> None:
             asked, told = as_copies(orders)
         gc.enable()
         wanted = json.loads(asked.readline())
-        crashes = [Crash(**{**c, "probe": Probe.from_json(c["probe"])}) for c in wanted["crashes"]]
+        crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
         pulse = Pulse(told, notes, wanted["place"])
         alone: Alone = nobody
         if copied and wanted["explains"]:

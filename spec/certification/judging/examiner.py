@@ -19,6 +19,7 @@ from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.judging import without_gradients as spared
 from spec.certification.judging.palette import planned
 from spec.certification.judging.plan import in_turn
+from spec.certification.judging.replaying import BREAKS, replayed, word
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness
@@ -140,12 +141,16 @@ class Examiner:
         seen, elsewhere = self.bounds.over(implementation), not self.bounds.everywhere
         examples, seed, compiled = profile.examples, self.request.seed, programs()
         drawn = (lambda _: True) if elsewhere else None  # more, in the place of what lies there
+        if self.request.replays:
+            return replayed(clause, implementation, scope, self.request.replays), None
         try:
             finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=drawn)
         except Exception as error:
             reason = f"the clause itself failed: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
         verdict = self._written(clause, dtype, finding)
+        if finding.violation is not None:
+            verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
         return replace(verdict, programs=programs() - compiled), finding.problem
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:

@@ -35,6 +35,7 @@ class Finding:
     refusal: str = ""
     worst: float = 0.0
     problem: Any = None  # of the kind that the clause is about
+    place: int = 0  # of that problem, in its series
     violation: Violation | None = None
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
@@ -116,13 +117,14 @@ def _run(
     checking, start = 0.0, time.perf_counter()
     most = wanted if drawn is None else MORE * wanted
     with same_chances(), np.errstate(all="ignore"):
-        for problem in series(clause, scope, most, seed):
+        for place, problem in enumerate(series(clause, scope, most, seed)):
             if drawn is not None and not drawn(problem):
                 continue
             begun = time.perf_counter()
             _examine(clause, watched, watch, problem, finding)
             checking += time.perf_counter() - begun
             if finding.violation is not None or finding.examples >= wanted:
+                finding.place = place
                 break
     finding.seconds = {
         "implementation": watch.seconds,

@@ -32,10 +32,14 @@ Item = tuple[str, str]  # the number of a clause, and a dtype
 class Plan:
     """The items of a survey in their order, and the verdicts so far.
 
-    waiting: what is still to be begun. reason: why the run was stopped, if it was.
+    waiting: what is still to be begun. reason: why the run was stopped, if it was. grades: in
+    which items are to be run, where that is settled elsewhere; then none is run again.
     """
 
-    def __init__(self, items: Sequence[Item], fail_fast: bool) -> None:
+    def __init__(
+        self, items: Sequence[Item], fail_fast: bool, grades: Mapping[Item, Grade] | None = None
+    ) -> None:
+        self.grades = grades
         self.place = {item: place for place, item in enumerate(items)}
         self.waiting = [*items]
         self.fail_fast = fail_fast
@@ -70,13 +74,20 @@ class Plan:
             self.waiting = [item for item in self.waiting if self.place[item] < self._end]
             self._take_back([item for item in self.verdicts if self.place[item] > self._end])
 
+    def give_back(self, items: Iterable[Item]) -> None:
+        """Have items wait again that were begun in vain, if they still count."""
+        if self.reason and self._end == len(self.place):  # nothing more is to be begun
+            return
+        again = (item for item in items if self.place[item] <= self._end)
+        self.waiting = sorted({*self.waiting, *again}, key=self.place.__getitem__)
+
     def go_on(self) -> bool:
         """Whether anything waits, or has to be run again now that all else was."""
         if not self.waiting and self._in_order:
             ran = [item for item, verdict in self.verdicts.items() if verdict.ran]
             self._run_again([item for item in ran if self._begun[item] != self._grade(item)])
             self._in_order = bool(self.waiting)
-        if not self.waiting and not self.reason:
+        if not self.waiting and not self.reason and self.grades is None:
             self._run_again(unsettled(self.verdicts.values()))
         return bool(self.waiting)
 
@@ -91,6 +102,8 @@ class Plan:
     def _grade(self, item: Item) -> Grade:
         """What those before the item need, or, once these are settled, what all need."""
         _, dtype = item
+        if self.grades is not None:
+            return self.grades[item]
         if dtype not in HALF:
             return "strict"
         known = (

@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, Self
@@ -16,9 +16,9 @@ from spec.kinds import kind_of
 from spec.notation import DTYPES
 
 
-def versions() -> Mapping[str, str]:
-    """Python, NumPy, the libraries that were loaded, and the machine."""
-    loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
+def versions(names: Collection[str] = sys.modules) -> Mapping[str, str]:
+    """Python, NumPy, the libraries that were loaded, or are named, and the machine."""
+    loaded = [name for name in ("numpy", *NAMES) if name in names]
     libraries = {name: metadata.version(name) for name in loaded}
     machine = f"{platform.system()} {platform.machine()}"
     return {"python": platform.python_version(), **libraries, "platform": machine}

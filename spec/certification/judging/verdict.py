@@ -21,6 +21,7 @@ from spec.written import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
 ASKED = ", last asked for "  # in the message of what crashed: before it how, behind it on what
+INTERRUPTED = "interrupted"  # why what is blocked is, where somebody stopped the run
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
@@ -54,6 +55,7 @@ class Verdict:
     likewise: what it calls that is known to break the clause in the same way.
     coverage: rows that see a key; of these, those held to the hull only; and those about
     whose gradients nothing is claimed. programs: how many were compiled meanwhile.
+    drawn: what draws a problem again that was put (`replaying`) -> what came of it.
     """
 
     clause: str
@@ -69,6 +71,7 @@ class Verdict:
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
     programs: int = 0
+    drawn: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
     causes: tuple[int, ...] = ()
@@ -87,6 +90,7 @@ def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON has it: numbers that JSON lacks are written as words."""
     written = {**vars(verdict), "worst": number(verdict.worst), "seconds": dict(verdict.seconds)}
+    written["drawn"] = dict(verdict.drawn)
     example = verdict.counterexample
     return {**written, "counterexample": example and counterexample_to_json(example)}
 

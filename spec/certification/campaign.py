@@ -1,0 +1,169 @@
+"""Many seeds of some targets: a certificate each, kept as soon as it is known.
+
+What was killed goes on where it was: a seed whose certificate is in the folder is not judged again.
+The folder says which campaign it holds, so that what another specification found, or was asked in
+another way, is not taken for this. First of all the problems are put that broke a clause before.
+"""
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.certification.attended import certified
+from spec.certification.judging.edition import edition
+from spec.certification.judging.verdict import INTERRUPTED
+from spec.certification.ledger.certificate import Certificate, loaded
+from spec.certification.ledger.files import in_lines, written
+from spec.certification.remembered import Remembered, database, replays
+from spec.certification.settings import Request
+from spec.certification.several import GRAVITY, table
+
+HEAD = ("target", "seeds", "problems", "failures", "clauses that are violated")
+ABOUT = "campaign.json"
+HOW = ("jobs", "scheduler", "isolate", "patience")  # what may be another when a campaign goes on
+
+
+@dataclass
+class Tally:
+    """What the certificates of a target say. seeds: how many there are, of those that are wanted.
+
+    problems: that were judged. failures: verdicts that are violated, by clause. code: the worst.
+    """
+
+    wanted: int
+    seeds: int = 0
+    problems: int = 0
+    code: int = 0
+    failures: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def add(self, certificate: Certificate) -> None:
+        """One more seed."""
+        self.seeds += 1
+        self.problems += sum(verdict.examples for verdict in certificate.verdicts)
+        self.code = max(self.code, certificate.exit_code, key=GRAVITY.index)
+        for verdict in certificate.failures:
+            self.failures[verdict.clause] = self.failures.get(verdict.clause, 0) + 1
+
+    def row(self, name: str) -> tuple[str, ...]:
+        """As the table has it."""
+        failures = sum(self.failures.values())
+        clauses = ", ".join(sorted(self.failures))
+        return (name, f"{self.seeds}/{self.wanted}", str(self.problems), str(failures), clauses)
+
+
+def campaign(
+    requests: Mapping[str, Request], wanted: Sequence[int], folder: Path, where: str | None
+) -> int:
+    """Judge what is not yet judged, print a table before and after it, return the worst exit code.
+
+    wanted: the seeds. where: the database of problems that broke a clause, if not in the folder.
+    Raises Unsuitable: the folder holds another campaign, or there is no such database.
+    """
+    places = {name: folder / _written_as(name) for name in requests}
+    if len({*places.values()}) < len(requests):
+        raise Unsuitable("two targets would have the same folder")
+    _check(requests, folder)
+    known = database(where or str(folder / ".problems"))
+    tallies = {name: Tally(len(wanted)) for name in requests}
+    left = [(n, x) for n in requests for x in wanted if not _told(tallies[n], places[n], x)]
+    if left and len(left) < len(requests) * len(wanted):
+        print(_table(tallies), flush=True)
+    try:
+        for name in dict.fromkeys(name for name, _ in left):
+            try:
+                _replay(name, requests[name], known)
+                for seed in (seed for other, seed in left if other == name):
+                    certificate = _judged(replace(requests[name], seed=seed), known)
+                    certificate.save(_file(places[name], seed))
+                    tallies[name].add(certificate)
+            except Unsuitable as reason:  # the others are judged
+                print(f"{name}: {reason}", file=sys.stderr, flush=True)
+                tallies[name].code = 2
+    finally:  # whoever interrupts sees what was done by then
+        print(_table(tallies), flush=True)
+    return max((tally.code for tally in tallies.values()), key=GRAVITY.index, default=0)
+
+
+def seeds(text: str) -> list[int]:
+    """The seeds of `0-99,200`. Raises Unsuitable."""
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        if not ends or int(ends[2] or ends[1]) < int(ends[1]):
+            raise Unsuitable(f"--seeds {text}: write A-B, numbers, or several with commas")
+        found |= dict.fromkeys(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return [*found]
+
+
+def _judged(request: Request, known: Remembered) -> Certificate:
+    """The certificate of one seed; what breaks a clause is remembered before that is told.
+
+    Raises KeyboardInterrupt where somebody stopped it.
+    """
+    certificate = certified(request, sys.stderr)
+    if any(verdict.message == INTERRUPTED for verdict in certificate.verdicts):
+        raise KeyboardInterrupt
+    for verdict in certificate.verdicts:
+        known.keep(request.target, verdict)
+    return certificate
+
+
+def _replay(name: str, request: Request, known: Remembered) -> None:
+    """Put the problems again that broke a clause of a target, and say what came of them."""
+    again, stale = replays(known, request)
+    if again is not None:
+        certificate = certified(again, sys.stderr)
+        for line in known.told(request.target, certificate.verdicts):
+            print(f"{name}: {line}", flush=True)
+    if stale:
+        print(f"{name}: {stale} that another specification found are put no more", flush=True)
+
+
+def _told(tally: Tally, place: Path, seed: int) -> bool:
+    """Whether a seed is judged already; then it is counted."""
+    try:
+        tally.add(loaded(_file(place, seed)))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Unsuitable(f"{_file(place, seed)} is no certificate") from None
+    return True
+
+
+def _check(requests: Mapping[str, Request], folder: Path) -> None:
+    """Have the folder say which campaign it holds. Raises Unsuitable: it holds another one."""
+    file, known = folder / ABOUT, dict[str, Any]()
+    if file.exists():
+        known = json.loads(file.read_text(encoding="utf-8"))
+    told = {name: _asked(request) for name, request in requests.items()}
+    targets = {**known.get("targets", {}), **told}
+    if known and known["edition"] != edition():
+        raise Unsuitable(f"{folder} holds what another version of the specification found")
+    for name, fields in told.items():
+        if fields != known.get("targets", {}).get(name, fields):
+            raise Unsuitable(f"{folder} holds a campaign that asks otherwise for {name}")
+    written(file, in_lines({"edition": edition(), "targets": targets}))
+
+
+def _asked(request: Request) -> Any:
+    """What settles the verdicts of a request, but for the seed."""
+    fields = {n: x for n, x in request.to_json().items() if n not in (*HOW, "seed")}
+    return json.loads(json.dumps(fields))
+
+
+def _file(place: Path, seed: int) -> Path:
+    return place / f"{seed}.json"
+
+
+def _written_as(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)
+
+
+def _table(tallies: Mapping[str, Tally]) -> str:
+    return table([HEAD, *(tally.row(name) for name, tally in tallies.items())])

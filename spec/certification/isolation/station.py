@@ -1,0 +1,186 @@
+"""Where an executor has work done: what a task is, and the children that do it there.
+
+A task runs in a process of the executor, which judges nothing itself: it has children do it, as
+they do at home, so that a crash or a hang of the target is contained and told there. They stay for
+the next task of the same run; where none comes for a while they are sent away.
+"""
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spec.certification.isolation.child import Child
+from spec.certification.isolation.crew import Crew
+from spec.certification.isolation.guard import Crash
+from spec.certification.isolation.workbench import Workbench
+from spec.certification.judging.edition import edition
+from spec.certification.judging.judging import PARTS
+from spec.certification.judging.plan import Plan
+from spec.certification.judging.survey import versions
+from spec.certification.judging.verdict import verdict_to_json
+from spec.certification.settings import Request
+from spec.certification.starting import Place
+from spec.certification.target.loading import resolved
+from spec.notation import Grade
+
+IDLE = 60.0  # seconds after which those who have nothing to do are sent away
+SLICE = 5.0  # seconds after which a task begins nothing more
+Told = Mapping[str, Any]
+Wanted = Sequence[tuple[str, str, Grade]]
+
+
+class Lost(Exception):
+    """Nothing can be judged here: the target cannot be loaded, or is not the same here."""
+
+
+class Station:
+    """The children of a run that judge here. run: a word for it."""
+
+    def __init__(self, run: str, request: Request, place: Place) -> None:
+        self.run, self.loaded = run, False
+        self.crew = Crew(request, place)
+        self.bench = Workbench(self.crew, resolved(request.specification))
+        self.leaving: threading.Timer | None = None
+
+    def load(self) -> None:
+        """Have the target loaded, if it is not. Raises Lost."""
+        while not self.loaded:
+            self._step()
+
+    def judged(self, known: Told, wanted: Wanted) -> dict[str, Any]:
+        """What came of some items: verdicts, and what else there is to say. Raises Lost."""
+        bench, until = self.bench, time.monotonic() + SLICE
+        bench.know(known["probed"])
+        bench.lost = [*map(Crash.from_json, known["crashes"])]
+        grades = {(number, dtype): grade for number, dtype, grade in wanted}
+        bench.plan, bench.notes, bench.crashes = Plan([*grades], False, grades), {}, []
+        while bench.plan.waiting or self.crew.busy:
+            if time.monotonic() < until:
+                bench.hand_out([*bench.plan.waiting])
+            if not self.crew.busy:
+                break
+            self._step()
+        spent, self.crew.spent = self.crew.spent, dict.fromkeys(PARTS, 0.0)
+        return {
+            "verdicts": [verdict_to_json(verdict) for verdict in bench.plan.verdicts.values()],
+            "notes": [(note, [*grades][place]) for note, place in bench.notes.items()],
+            "crashes": bench.crashes,
+            "printed": self.crew.stock.printed.taken(),
+            "spent": spent,
+        }
+
+    def rest(self) -> None:
+        """Have nothing to do; for too long, or for good, and everybody is sent away."""
+        with _lock:
+            ended = self.run in _ended
+            if not ended:
+                _idle.append(self)
+        if ended:
+            self.crew.disband()
+            return
+        self.leaving = threading.Timer(IDLE, self.close)
+        self.leaving.daemon = True
+        self.leaving.start()
+
+    def wake(self) -> bool:
+        """Whether there was nothing to do; now there is."""
+        with _lock:
+            if self not in _idle:
+                return False
+            _idle.remove(self)
+        if self.leaving is not None:
+            self.leaving.cancel()
+        return True
+
+    def close(self) -> None:
+        """Send everybody away, unless there is work."""
+        if self.wake():
+            self.crew.disband()
+
+    def _step(self) -> None:
+        """Wait for one message, or for the time when something is overdue."""
+        try:
+            child, message = self.crew.messages.get(timeout=self.crew.until_overdue())
+        except queue.Empty:
+            for late in self.crew.overdue():
+                self._gone(late)
+            return
+        if not isinstance(child, Child) or child not in self.crew.children:
+            return
+        if message is None:
+            self._gone(child)
+        elif "unsuitable" in message:
+            raise Lost(message["unsuitable"])
+        elif "loaded" in message:
+            self._loaded(child, message["loaded"])
+        else:
+            self.bench.heard(child, message)
+
+    def _loaded(self, child: Child, copied: bool) -> None:
+        """The first child is copied from now on; if it cannot be, it is the first that judges."""
+        if self.crew.loaded(child, copied):
+            self.loaded = True
+            self.crew.stock.printed.taken()  # it was printed at home as well
+            if not copied:
+                self.crew.children.remove(child)
+                self.crew.spare = child
+
+    def _gone(self, child: Child) -> None:
+        why = self.bench.gone(child)
+        if child.item is None and not child.idle:
+            raise Lost(f"while it was loaded {why}")
+
+
+_idle: list[Station] = []
+_ended = deque[str](maxlen=100)  # runs that have ended, in this process
+_lock = threading.Lock()
+
+
+def judge(told: Told, known: Told | None, wanted: Wanted, _ticket: str) -> dict[str, Any]:
+    """A task: the verdicts on some items, as JSON. known: what probing found, if it is known.
+
+    told: the run, and what the target needs to be the same here. Raises Lost, or what a machine
+    raises that has no more processes to give.
+    """
+    _same(told, known)
+    station = _taken(told)
+    try:
+        station.load()
+        found = {} if known is None else station.judged(known, wanted)
+    except BaseException:
+        station.crew.disband()
+        raise
+    station.rest()
+    return found
+
+
+def dismiss(run: str) -> None:
+    """Send those away who worked for a run, in this process."""
+    with _lock:
+        _ended.append(run)
+    for station in [*_idle]:
+        if station.run == run:
+            station.close()
+
+
+def _taken(told: Told) -> Station:
+    """A station of a run with nothing to do, or a new one in the place of those of other runs."""
+    for station in [*_idle]:
+        if station.run == told["run"] and station.wake():
+            return station
+    for station in [*_idle]:
+        if station.run != told["run"]:
+            station.close()
+    place = Place(told["folder"], tuple(told["paths"]))
+    return Station(told["run"], Request.from_json(told["request"]), place)
+
+
+def _same(told: Told, known: Told | None) -> None:
+    """Raises Lost where verdicts would be those of another specification, or of other libraries."""
+    if told["edition"] != edition():
+        raise Lost("the specification is another one there")
+    if known is not None and (here := versions(known["versions"])) != known["versions"]:
+        raise Lost(f"versions differ: {here}")

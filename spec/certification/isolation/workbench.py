@@ -1,0 +1,107 @@
+"""Those that judge: children are handed the items of a plan, one at a time, and may die of it.
+
+A child that dies or falls silent leaves the verdict `crashed` on its clause, and a new child goes
+on with the rest. Who probes, or looks for causes, is no business of the bench.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from spec.certification.isolation.child import Child
+from spec.certification.isolation.copying import leaving
+from spec.certification.isolation.crew import Crew
+from spec.certification.isolation.guard import Crash
+from spec.certification.judging.plan import Item, Plan
+from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
+from spec.clause import Clause
+
+Report = Callable[[Verdict, int, int], None]
+
+
+class Workbench:
+    """The children of a crew that judge, and what they came to.
+
+    lost: the crashes while the target was probed; probed: what probing found. plan: what is to be
+    judged. notes: those of all children, each once, with its place. crashes: the items of which a
+    process died.
+    """
+
+    def __init__(self, crew: Crew, clauses: Mapping[str, Clause]) -> None:
+        self.crew, self.clauses = crew, clauses
+        self.report: Report = lambda *_: None
+        self.lost: list[Crash] = []
+        self.probed: Mapping[str, Any] | None = None
+        self.plan = Plan((), False)
+        self.notes: dict[str, int] = {}
+        self.crashes: list[Item] = []
+
+    def know(self, probed: Mapping[str, Any]) -> None:
+        """What probing found; who compiles has more time from now on."""
+        self.probed = probed
+        self.crew.compiles |= any(left["palette"] for left in probed["by_dtype"].values())
+
+    def hand_out(self, items: Iterable[Item]) -> None:
+        """Give items that wait to children, as many at a time as may be."""
+        for item in items:
+            if self.crew.busy >= self.crew.most:
+                return
+            child = self._free(item)
+            if child is not None:
+                child.run(item, self.plan.begin(item))
+
+    def heard(self, child: Child, message: Mapping[str, Any]) -> None:
+        """What a child says that judges, or tries the target out before."""
+        if "probing" in message:
+            child.probing(message["probing"])
+        elif "verdict" in message:
+            self._judged(child, verdict_from_json(message["verdict"]))
+        elif "answering" in message:
+            self.crew.answering(child)
+        elif "note" in message:
+            assert child.item is not None
+            self.say(message["note"], child.item)
+        else:
+            self.crew.count("elsewhere", child)
+            child.item = None
+
+    def gone(self, child: Child) -> str:
+        """A child died: its clause crashed, unless it had its verdict already. Returns why."""
+        if not child.hung:
+            leaving(child.process)
+        self.crew.let_go(child)
+        if child.idle:
+            return ""
+        why = f"{child.fate()}{child.last_asked}{child.last_words}"
+        if child.item in self.plan.place:
+            self.crashes.append(child.item)
+            if child.item not in self.plan.verdicts:
+                number, dtype = child.item
+                self.note(unrun(self.clauses[number], dtype, "crashed", why))
+        return why
+
+    def note(self, verdict: Verdict) -> None:
+        """A verdict, or the same one with its example."""
+        known = (verdict.clause, verdict.dtype) in self.plan.verdicts
+        self.plan.note(verdict)
+        if not known:
+            self.report(verdict, len(self.plan.verdicts), len(self.plan.place))
+
+    def say(self, note: str, item: Item) -> None:
+        """What else was seen while an item was judged: of one that was seen before, the first."""
+        place = self.plan.place[item]
+        self.notes[note] = min(place, self.notes.get(note, place))
+
+    def _judged(self, child: Child, verdict: Verdict) -> None:
+        part, known = ("reduction", {}) if child.judged else ("elsewhere", verdict.seconds)
+        self.crew.count(part, child, known)
+        child.judged = True
+        self.note(verdict)
+
+    def _free(self, item: Item) -> Child | None:
+        """A child of the sort that an item is put to, with nothing to do; a new one if need be."""
+        sort = self.crew.sort(self.clauses[item[0]])
+        child = self.crew.waiting(sort)
+        if child is None and self.crew.lacks(sort):
+            child = self.crew.child()
+            child.begin(self.lost, self.probed, sort)
+        return child

@@ -1,0 +1,65 @@
+"""Problems that broke a clause once, put again: each as a word that draws it.
+
+    standard 7 12 strict 5c1f09d2ab34     the profile, the seed, the place in the series, the
+                                          rounding grade, and what the problem is known by
+
+A word draws the same problem as long as the target answers the same kinds of problem. Where it
+draws another one, it is known by another mark, and nothing is said of the first.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, cast
+
+from spec.certification.judging.drawing import same_chances, series
+from spec.certification.judging.judging import Finding
+from spec.certification.judging.verdict import Verdict, unrun
+from spec.clause import Clause
+from spec.domain import Scope
+from spec.notation import Grade
+from spec.sizes import Reach
+from spec.subject import Subject
+from spec.trial import broken
+from spec.written import problem_to_json
+
+BREAKS, HOLDS, OTHER = "breaks it", "no longer breaks it", "draws another problem now"
+
+
+def word(scope: Scope, seed: int, finding: Finding) -> str:
+    """What draws the problem again that broke a clause."""
+    mark = _mark(finding.problem)
+    return f"{scope.reach} {seed} {finding.place} {finding.rounding} {mark}"
+
+
+def replayed(
+    clause: Clause, subject: Subject, scope: Scope, replays: Mapping[str, Sequence[str]]
+) -> Verdict:
+    """What comes of the problems of one clause and dtype, each of them put again.
+
+    replays: the words by clause and dtype, as `K2 float32`.
+    """
+    words = replays.get(f"{clause.number} {scope.dtype}", ())
+    found = {x: _again(clause, subject, scope, x) for x in words}
+    put = sum(x != OTHER for x in found.values())
+    outcome = "violated" if BREAKS in found.values() else "holds" if put else "not offered"
+    verdict = unrun(clause, scope.dtype, outcome, "")  # type: ignore[arg-type]
+    return replace(verdict, examples=put, drawn=found)
+
+
+def _again(clause: Clause, subject: Subject, scope: Scope, written: str) -> str:
+    reach, seed, place, grade, mark = written.split()
+    scope = replace(scope, reach=cast(Reach, reach), rounding=cast(Grade, grade))
+    drawn = series(clause, scope, int(place) + 1, int(seed))
+    problem = next(islice(drawn, int(place), None))
+    if _mark(problem) != mark:
+        return OTHER
+    with same_chances():
+        return HOLDS if broken(clause, subject, problem) is None else BREAKS
+
+
+def _mark(problem: Any) -> str:
+    written = json.dumps({**problem_to_json(problem), "rounding": ""})
+    return hashlib.sha256(written.encode()).hexdigest()[:12]

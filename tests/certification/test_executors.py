@@ -1,0 +1,142 @@
+"""A certificate is the same wherever its clauses are judged, and whoever dies meanwhile."""
+
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+from spec import certify
+from spec.backends import Unsuitable
+from spec.certification.doors import requested, so_far, supervising
+from spec.certification.isolation.station import _idle
+from tests.alike import alike, breaking
+from tests.shell import run
+from tests.targets import plain
+
+DENSE = "implementations.dense:attend"
+FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A,S,V"}
+ABSENT = "import sys; sys.modules['distributed'] = None; from spec.__main__ import main; "
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return alike(certify(DENSE, **FEW))
+
+
+class Faulty(Executor):
+    """Does tasks at once, in this process; each of them first goes through a function."""
+
+    def __init__(self, fault):
+        self.fault, self.count = fault, 0
+
+    def submit(self, function, /, *arguments):
+        self.count += 1
+        future = Future()
+        if not self.fault(self.count, future, *arguments):
+            try:
+                future.set_result(function(*arguments))
+            except Exception as error:
+                future.set_exception(error)
+        return future
+
+
+def loses(count, future, *_):
+    if count % 3 == 0:
+        future.set_exception(ConnectionError("the cable"))
+    return future.done()
+
+
+def cancels(count, future, *_):
+    return count % 3 == 0 and future.cancel()
+
+
+def sulks(count, *_):
+    return count == 3
+
+
+def has_another_specification(count, future, told, *_):  # noqa: ARG001
+    told["edition"] = "another"
+
+
+def has_other_versions(count, future, told, known, *_):  # noqa: ARG001
+    if known is not None:
+        known["versions"]["numpy"] = "1.0"
+
+
+def test_jobs_judge_alike(undisturbed):
+    assert alike(certify(DENSE, **FEW, jobs=2)) == undisturbed
+
+
+@pytest.mark.parametrize("kind", [ProcessPoolExecutor, ThreadPoolExecutor])
+def test_an_executor_judges_alike(kind, undisturbed):
+    with kind(2) as executor:
+        certificate = certify(DENSE, **FEW, executor=executor)
+    assert alike(certificate) == undisturbed
+    assert certificate.notes == ()
+    assert not _idle  # who worked in this process is gone
+
+
+def test_causes_and_examples_are_the_same():
+    few = {"profile": "quick", "dtypes": "float32", "clauses": "A"}
+    alone = certify("tests.targets:elementwise", **few)
+    with ProcessPoolExecutor(2) as executor:
+        shared = certify("tests.targets:elementwise", **few, executor=executor)
+    assert alone.causes
+    assert alike(shared) == alike(alone)
+
+
+def test_what_a_broken_pool_had_is_judged_at_home(undisturbed):
+    certificate = certify(DENSE, **FEW, executor=breaking(5))
+    assert alike(certificate) == undisturbed
+    (note,) = certificate.notes
+    assert note.startswith("lost elsewhere and judged again: ")
+    assert note.endswith(" verdicts (BrokenProcessPool)")
+
+
+def test_an_executor_that_takes_nothing_is_done_without(undisturbed):
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    certificate = certify(DENSE, **FEW, executor=executor)
+    assert alike(certificate) == undisturbed
+    assert certificate.notes == ("lost elsewhere and judged again: 0 verdicts (RuntimeError)",)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (loses, "ConnectionError"),
+        (cancels, "cancelled"),
+        (sulks, "TimeoutError"),
+        (has_another_specification, "the specification is another one there"),
+        (has_other_versions, "versions differ: "),
+    ],
+)
+def test_what_is_lost_is_judged_again(fault, reason, undisturbed):
+    request = requested(DENSE, {**FEW, "patience": 5.0})
+    supervisor = supervising(request, Faulty(fault))
+    supervisor.run()
+    certificate = so_far(supervisor)
+    assert alike(certificate) == undisturbed
+    assert reason in " ".join(certificate.notes)
+
+
+def test_a_crash_is_told_as_it_is_at_home():
+    few = {"profile": "quick", "dtypes": "float32", "clauses": "A,V,P"}
+    alone = certify("tests.targets:crashes_when_long", **few, jobs=2)
+    with ProcessPoolExecutor(2) as executor:
+        shared = certify("tests.targets:crashes_when_long", **few, executor=executor)
+    assert shared.ledger["crashed"] == 3
+    assert shared.ledger["blocked"] > 0
+    assert alike(shared) == alike(alone)
+
+
+def test_a_target_without_a_name_cannot_be_sent():
+    with ThreadPoolExecutor(1) as executor, pytest.raises(Unsuitable, match="named by a string"):
+        certify(plain, executor=executor)
+
+
+def test_a_scheduler_without_dask_is_told_in_a_line():
+    words = ("certify", DENSE, "--scheduler", "tcp://127.0.0.1:1")
+    done = run(*words, program=("-c", f"{ABSENT}sys.exit(main())"))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "`distributed` is needed, which is not installed" in done.stderr
