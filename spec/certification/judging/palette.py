@@ -157,10 +157,14 @@ class Planner:
         return {given.clause.number: tuple(given.shapes) for given in every}
 
     def _one_more(self, given: Given) -> None:
-        """Give a clause what shows most for the fewest programs, if they are left; any at first."""
+        """Give a clause what shows most for the fewest programs, if they are left.
+
+        At first it is given something in any case: if they are not, of what costs least.
+        """
         gains = given.gains()
         prices = {shape: self._price(given.asked[shape]) for shape in gains}
-        affordable = {x: p for x, p in prices.items() if p <= self.left or not given.shapes}
+        least = 0 if given.shapes else min(prices.values(), default=0)
+        affordable = {x: p for x, p in prices.items() if p <= max(self.left, least)}
         if not affordable:
             return
 
