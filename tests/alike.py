@@ -1,6 +1,7 @@
 """Certificates that are to be the same, however they came about; and executors that things befall.
 
-What is compared is all that a certificate has as JSON, but for seconds and for who died.
+What is compared is all that a certificate has as JSON, but for seconds and for who died; and for
+the libraries that were loaded, which in the process of the tests are those of other tests, too.
 """
 
 import json
@@ -13,7 +14,7 @@ DIED = ("lost elsewhere and judged again", "workers that left")
 
 def alike(certificate):
     told = json.loads(json.dumps(certificate.to_json()))
-    del told["timings"]
+    del told["timings"], told["versions"]
     for verdict in told["verdicts"]:
         del verdict["seconds"]
     told["notes"] = [note for note in told["notes"] if not note.startswith(DIED)]

@@ -89,7 +89,8 @@ def test_paths_are_those_from_the_folder_of_the_file(repository, monkeypatch):
 
 
 def test_every_option_of_the_command_line_can_be_written():
-    assert {*KEYS} == {*Request.__dataclass_fields__}
+    found_by_campaigns = {"replays"}
+    assert {*KEYS} == {*Request.__dataclass_fields__} - found_by_campaigns
 
 
 @pytest.mark.parametrize(
