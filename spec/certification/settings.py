@@ -54,7 +54,7 @@ QUICK = Profile(
     diagnosis=60.0,
     drawn=100,
     palette=24,
-    programs=66,
+    programs=80,
 )
 STANDARD = Profile(
     name="standard",

@@ -49,9 +49,16 @@ def found_besides(search: Search, found: Found) -> Found | None:
         if not others[name].any():
             break
     name = min(others, key=lambda name: others[name].sum(), default="")
-    if not name or (~others[name]).sum() < FEW:
+    if not name or _different(failures, ~others[name]) < FEW:
         return None
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
+
+
+def _different(failures: Failures, which: Array) -> int:
+    """How many different numbers some failures are about: what is put again says nothing more."""
+    return len(
+        {str(found[1]) for (found, _), x in zip(failures, which, strict=True) if x and found}
+    )
 
 
 def _second(

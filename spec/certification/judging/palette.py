@@ -150,6 +150,8 @@ class Planner:
         for given in every:
             self.wanted.update({x for several in given.asked.values() for x in several})
         compared = {number for numbers in self.kind.compares.values() for number in numbers}
+        for given in every:
+            self._one_more(given)
         for _ in range(self.profile.examples):
             for given in every:
                 for _ in range(given.clause.effort if given.clause.number in compared else 1):
