@@ -17,7 +17,7 @@ from spec.domain import Scope
 from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
-from spec.layer.record import KINDS, Capability
+from spec.layer.record import FEW, KINDS, Capability
 from spec.notation import Array
 
 # What hides keys, and what an implementation has to take for it.
@@ -42,7 +42,7 @@ EVERY = (*LIVE, *IDLE)
 FAMILIES = ("lattice", "normal", "heavy", "sharp", "tiny")
 HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHARING = (1, 2, 3)  # heads to a key head
-SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, 33)
+SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, FEW)
 MOST = {"N": 130, "M": 130, "H": 20, "D": 66, "B": 8}  # of the lengths that come in turn
 EACH = tuple((axis, size + 1) for axis, most in MOST.items() for size in range(most))
 
@@ -150,7 +150,8 @@ def _sizes(
     sizes = {"B": max(least_b, choices.pick(batches)), "H": H, "D": D, "N": N, "M": M}
     if domain.each and scope.reach != "small":
         sizes = {axis: min(size, SHORT[1]) for axis, size in sizes.items()}
-        sizes |= [choices.turn(EACH)]
+        few = [x for x in EACH if x[0] not in "NM" or x[1] <= FEW]
+        sizes |= [choices.turn(EACH if Capability.LONG in scope.answers else few)]
     sizes["D"] += sizes["D"] % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
     if square:
         sizes["N"] = sizes["M"] = max(sizes["N"], sizes["M"])

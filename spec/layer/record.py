@@ -39,6 +39,7 @@ class Capability(StrEnum):
     BIASED = "can be built with biases"
     UNBIASED = "can be built without biases"
     UNBATCHED = "takes a problem without a batch axis"
+    LONG = "takes more than 33 tokens"
     EVALUATION = "knows training from evaluation"
 
 
@@ -50,6 +51,7 @@ OFFERING: Mapping[str, str] = {  # what is offered by a function that is there
     Capability.EVALUATION: "sequence",
     Capability.CALL: "call",
 }
+FEW = 33  # tokens, which every layer takes; some are built for so many and no more
 KINDS = frozenset(Capability).difference(OFFERING)  # of problems
 
 
@@ -67,6 +69,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.BIASED: problem.biased,
         Capability.UNBIASED: not problem.biased,
         Capability.UNBATCHED: not problem.batched,
+        Capability.LONG: max(problem.N, problem.M) > FEW,
         Capability.APART: problem.arrays > 1,
         Capability.GROUPS: problem.key_heads != problem.H,
     }

@@ -7,6 +7,7 @@ import numpy as np
 from spec.entries import eighths
 from spec.kind import Problems
 from spec.layer import definition, moves
+from spec.layer.domain import MOST
 from spec.layer.notation import LayerProblem, Parameters
 from spec.layer.record import Capability, Layer
 
@@ -68,7 +69,14 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
         Capability.UNBIASED: (plain.of(**dict.fromkeys(definition.BIASES)),),
         Capability.GROUPS: (_sharing(plain),),
         Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
+        Capability.LONG: (_of_length(plain, MOST["N"]),),
     }
+
+
+def _of_length(problem: LayerProblem, length: int) -> LayerProblem:
+    """The problem of one text with so many tokens, which repeat."""
+    x, dout = (x[:, np.arange(length) % problem.N] for x in (problem.query, problem.dout))
+    return problem.but(query=x, key=x, value=x, dout=dout)
 
 
 def _sharing(problem: LayerProblem) -> LayerProblem:
