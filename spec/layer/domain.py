@@ -151,7 +151,7 @@ def _sizes(
     if domain.each and scope.reach != "small":
         sizes = {axis: min(size, SHORT[1]) for axis, size in sizes.items()}
         few = [x for x in EACH if x[0] not in "NM" or x[1] <= FEW]
-        sizes |= [choices.turn(EACH if Capability.LONG in scope.answers else few)]
+        sizes |= [choices.turn(EACH if Capability.MANY_TOKENS in scope.answers else few)]
     sizes["D"] += sizes["D"] % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
     if square:
         sizes["N"] = sizes["M"] = max(sizes["N"], sizes["M"])

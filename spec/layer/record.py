@@ -39,7 +39,7 @@ class Capability(StrEnum):
     BIASED = "can be built with biases"
     UNBIASED = "can be built without biases"
     UNBATCHED = "takes a problem without a batch axis"
-    LONG = "takes more than 33 tokens"
+    MANY_TOKENS = "takes more than 33 tokens"
     EVALUATION = "knows training from evaluation"
 
 
@@ -69,7 +69,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.BIASED: problem.biased,
         Capability.UNBIASED: not problem.biased,
         Capability.UNBATCHED: not problem.batched,
-        Capability.LONG: max(problem.N, problem.M) > FEW,
+        Capability.MANY_TOKENS: max(problem.N, problem.M) > FEW,
         Capability.APART: problem.arrays > 1,
         Capability.GROUPS: problem.key_heads != problem.H,
     }

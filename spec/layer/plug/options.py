@@ -39,7 +39,7 @@ def kinds(
         Capability.BIASED: biased,
         Capability.UNBIASED: without or not biased,
         Capability.UNBATCHED: True,
-        Capability.LONG: True,
+        Capability.MANY_TOKENS: True,
         Capability.APART: told.inputs > 1,
         Capability.FUTURE: True,
         Capability.STILL: True,

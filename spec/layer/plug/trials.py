@@ -69,7 +69,7 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
         Capability.UNBIASED: (plain.of(**dict.fromkeys(definition.BIASES)),),
         Capability.GROUPS: (_sharing(plain),),
         Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
-        Capability.LONG: (_of_length(plain, MOST["N"]),),
+        Capability.MANY_TOKENS: (_of_length(plain, MOST["N"]),),
     }
 
 
