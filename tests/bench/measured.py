@@ -16,7 +16,7 @@ class Value(NamedTuple):
     def __str__(self) -> str:
         if self.unit == "%":
             return f"{self.number:.1%}".replace(".0%", "%").replace("%", " %")
-        digits = f"{self.number:.0f}" if abs(self.number) >= 100 else f"{self.number:.2g}"
+        digits = f"{self.number:.0f}" if abs(self.number) >= 100 else f"{self.number:.3g}"
         return f"{digits} {self.unit}".strip()
 
 
