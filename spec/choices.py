@@ -7,6 +7,7 @@ stands for all of them, and a problem is made in a third of the time.
 
 import math
 from collections.abc import Sequence
+from functools import cache, cached_property
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -48,20 +49,16 @@ class Numbered:
     ) -> None:
         self._random = Random(number) if number else None
         self._picking = self._random if shape is None else Random(shape) if shape else None
-        self._place = None if turn is None or shape is not None else turn[0]
-        self._strides = Random(turn[1] if turn else 0)
+        self._turn = turn if shape is None else None
 
     def pick(self, values: Sequence[T]) -> T:
         return values[_below(len(values), self._picking)]
 
     def turn(self, values: Sequence[T]) -> T:
-        if self._place is None:
+        if self._turn is None:
             return self.pick(values)
-        count = len(values)
-        # Strides that have no divisor in common with their number lead through all values, and
-        # others for each axis, so that not the same lengths always come together.
-        strides = [x for x in range(1, count + 1) if math.gcd(x, count) == 1]
-        return values[self._place * self._strides.choice(strides) % count]
+        place, count = self._turn[0], len(values)
+        return values[place * self._order.choice(_strides(count)) % count]
 
     def vary(self, value: T, values: Sequence[T]) -> T:
         apart = self._picking is not self._random
@@ -73,9 +70,24 @@ class Numbered:
     def places(self, seed: int) -> int:
         return seed if self._picking is self._random else _below(2**32, self._picking)
 
+    @cached_property
+    def _order(self) -> Random:
+        """What settles in what order values come; few problems have any that do."""
+        assert self._turn is not None
+        return Random(self._turn[1])
+
     def octets(self, count: int) -> bytes:
         return bytes(count) if self._random is None else self._random.randbytes(count)
 
 
 def _below(end: int, chance: Random | None) -> int:
     return 0 if chance is None else int(chance.random() * end)
+
+
+@cache
+def _strides(count: int) -> tuple[int, ...]:
+    """The steps that lead through so many values, as they have no divisor in common with them.
+
+    Another one for each axis, so that not the same lengths always come together.
+    """
+    return tuple(x for x in range(1, count + 1) if math.gcd(x, count) == 1)

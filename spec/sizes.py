@@ -26,7 +26,6 @@ WIDTHS = (1, 2, 3, 4, 5, 8, 16)
 WIDE = (63, 64, 65, 72, 80, 128)
 SHARING = (1, 2, 3, 7)  # query heads to a key head
 MOST = {"N": 130, "M": 130, "H": 20, "B": 8}  # of the lengths that come in turn
-EACH = tuple((axis, size + 1) for axis, most in MOST.items() for size in range(most))
 EACH_WIDTH = range(1, 67)
 MOST_SCORES = 2**15  # B H N M beyond the smallest of each: more are slow, and find little
 
@@ -49,6 +48,14 @@ LENGTHS: Mapping[str, tuple[int, ...]] = {
     "edge": SMALL + EDGES,
     "long": SMALL + LONG,
 }
+
+
+def each(most: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Every length of some axes, one after the other: an axis, and how long it is."""
+    return tuple((axis, size + 1) for axis, longest in most.items() for size in range(longest))
+
+
+EACH = each(MOST)
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Limits:
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
     several: B and H may be more than one. queries: so may N. lengths, widths: N and M, and D and E,
-    are multiples of that; a single query is not. each: all sizes in turn, and no two axes long.
+    are multiples of that; a single query is not. each: all sizes in turn.
     """
 
     reach: Reach
@@ -151,9 +158,7 @@ def _up(number: int, size: int) -> int:
 def _each(choices: Choices, limits: Limits) -> Sizes:
     """Every length, width and number of heads in turn, also what nobody would think of."""
     axis, size = choices.turn(EACH)
-    few = {
-        axis: choices.pick(SMALL[:most]) for axis, most in zip("NMHB", (5, 5, 2, 2), strict=True)
-    }
+    few = {x: choices.pick(SMALL if x in "NM" else SMALL[:2]) for x in MOST}
     N, M, H, B = (few | {axis: size}).values()
     if limits.square:
         N = M = size if axis in "NM" else N

@@ -19,6 +19,7 @@ from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import FEW, KINDS, Capability
 from spec.notation import Array
+from spec.sizes import each
 
 # What hides keys, and what an implementation has to take for it.
 HIDING: Mapping[str, frozenset[str]] = {
@@ -44,7 +45,7 @@ HEADS, HEAD_WIDTHS = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 8)
 SHARING = (1, 2, 3)  # heads to a key head
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, FEW)
 MOST = {"N": 130, "M": 130, "H": 20, "D": 66, "B": 8}  # of the lengths that come in turn
-EACH = tuple((axis, size + 1) for axis, most in MOST.items() for size in range(most))
+EACH = each(MOST)
 
 
 @dataclass(frozen=True, kw_only=True)

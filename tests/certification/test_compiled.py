@@ -64,15 +64,8 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
 def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path):
     name = "leaves_out_the_scale"
     assert certify(f"{TARGETS}:{name}", clauses=("A1",), **QUICK).passed
-    words = ("--clause", "A1", "--fail-fast", "--compiled", "static", "--report", str(tmp_path))
-    done = shell.run("certify", f"{TARGETS}:{name}", *shell.FEW, *words)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "compiled      static\n" in done.stdout
-    (script,) = tmp_path.glob("*.py")
-    text = script.read_text()
-    assert f"torch.compile({name}, dynamic=False)(q, k, v)" in text
-    assert "from spec" not in text
-    assert shell.run(program=(str(script),)).returncode == 1
+    call = f"torch.compile({name}, dynamic=False)(q, k, v)"
+    shell.refused_compiled(f"{TARGETS}:{name}", call, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "number"), [("bakes_in", "A1"), ("with_lse", "A7")])

@@ -29,8 +29,9 @@ EACH = Problems(masks=SEEN, families=("normal",), each=True, few=True)
 def no_size_is_an_exception(attention: Implementation, problem: Problem) -> None:
     """The output is that of the definition at every length, width and number of heads.
 
-    o_i = sum_j a_ij v_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
+        o_i = sum_j a_ij v_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
+    Each is met, beside a few sizes of the other axes; a fault that needs two of them may not be.
     """
     o = attention.forward(problem)
 

@@ -25,8 +25,9 @@ EACH = LayerProblems(hiding=("none",), grouped=False, families=("normal",), each
 def no_size_is_an_exception_to_a_layer(layer: Layer, problem: LayerProblem) -> None:
     """The output is that of the definition at every length, width and number of heads.
 
-    y = [o_1 ... o_H] W_o^T + b_o    for N, M = 1 … 130,  H = 1 … 20,  D = 1 … 66,  B = 1 … 8
+        y = [o_1 ... o_H] W_o^T + b_o    for N, M = 1 … 130,  H = 1 … 20,  D = 1 … 66,  B = 1 … 8
 
+    Each is met, beside a few sizes of the other axes; a fault that needs two of them may not be.
     """
     y = layer.forward(problem)
 
