@@ -63,8 +63,14 @@ def heavy(chance: Chance, shape: Shape) -> Array:
 
 
 def _each(numbers: Numbers, chance: Chance, shapes: Shapes) -> Entries:
-    q, k, v, dout = (numbers(chance, shape) for shape in shapes)
+    q, k, v, dout = _cut(numbers(chance, (sum(map(math.prod, shapes)),)), shapes)
     return q, k, v, dout
+
+
+def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
+    """Arrays of these shapes, of numbers in a row."""
+    ends = [*accumulate(map(math.prod, shapes), initial=0)]
+    return [numbers[a:b].reshape(x) for a, b, x in zip(ends, ends[1:], shapes, strict=False)]
 
 
 def sharp(chance: Chance, shapes: Shapes) -> Entries:
@@ -152,7 +158,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     q, k = _at_most(q, most), _at_most(k, most)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     q = q * _power_of_two(score / reach) if reach > score else q
-    q, k, v, dout = (rounded(x, dtype) for x in (q, k, v, dout))
+    q, k, v, dout = _cut(rounded(np.concatenate((q, k, v, dout), axis=None), dtype), shapes)
     return q, k, v, dout
 
 
@@ -168,12 +174,10 @@ def drawn(
     zeros; else what `seeded` makes of a family, a seed and the shapes.
     """
     family = choices.vary(choices.pick(families), families)
-    ends = [*accumulate(map(math.prod, shapes))]
-    if family not in EXACT or ends[-1] > few:
+    count = sum(map(math.prod, shapes))
+    if family not in EXACT or count > few:
         return seeded(family, choices.seed(bits), shapes)
-    numbers = BYTES[np.frombuffer(choices.octets(ends[-1]), np.uint8)]
-    parts = zip(np.split(numbers, ends[:-1]), shapes, strict=True)
-    return [part.reshape(shape) for part, shape in parts]
+    return _cut(BYTES[np.frombuffer(choices.octets(count), np.uint8)], shapes)
 
 
 def _lattice_of_bytes() -> Array:

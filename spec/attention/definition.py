@@ -32,7 +32,7 @@ from spec.notation import Array
 
 def shared(x: Array, heads: int) -> Array:
     """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
-    return np.repeat(x, heads // x.shape[1], axis=1)
+    return x if x.shape[1] == heads else np.repeat(x, heads // x.shape[1], axis=1)
 
 
 def gathered(x: Array, key_heads: int) -> Array:

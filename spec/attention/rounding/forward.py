@@ -121,7 +121,8 @@ class Forward:
         """sum_j drift_ij |v_jc - o_ic|.   (B, H, N, E)"""
         if self.o.size * self.problem.M > DIRECT_UP_TO:
             return self._centred_by_products + self._centred_moved
-        away = np.abs(self.v[..., None, :, :] - self.o[..., :, None, :])
+        away = self.v[..., None, :, :] - self.o[..., :, None, :]
+        np.abs(away, out=away)
         return np.einsum("bhij,bhijc->bhic", self.weights.drift, away) + self._centred_moved
 
     @cached_property

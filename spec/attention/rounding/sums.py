@@ -84,12 +84,17 @@ def _rank(s: Array, margin: Array) -> Array:
     """
     M = s.shape[-1]
     order = np.argsort(s, axis=-1)
-    places = (order + np.arange(0, s.size, M).reshape(*s.shape[:-1], 1)).ravel()
-    climbing = s.ravel()[places].reshape(s.shape)
-    opens = np.zeros(s.shape, dtype=np.intp)  # where the chain of each place began
-    opens[..., 1:] = np.arange(1, M) * (climbing[..., 1:] >= climbing[..., :-1] + margin)
+    order += np.arange(0, s.size, M).reshape(*s.shape[:-1], 1)
+    places = order.reshape(-1)
+    climbing = s.reshape(-1)[places].reshape(s.shape)
+    apart = climbing[..., 1:] >= climbing[..., :-1] + margin
+    began = np.broadcast_to(np.arange(M), s.shape)  # where the chain of each place did
+    if not apart.all():
+        began = began.copy()
+        began[..., 1:] *= apart
+        np.maximum.accumulate(began, axis=-1, out=began)
     rank = np.empty(s.size)
-    rank[places] = ((M - 1) - np.maximum.accumulate(opens, axis=-1)).ravel()
+    rank[places] = ((M - 1) - began).reshape(-1)
     return rank.reshape(s.shape)
 
 

@@ -9,13 +9,18 @@ import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 
 from spec.choices import Numbered
 from spec.clause import Clause
 from spec.domain import Scope
+
+T = TypeVar("T")
+
+AT_ONCE = 16  # problems drawn in a row; each takes a third less time than between two checks
 
 
 def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]:
@@ -41,6 +46,12 @@ def drawn(
     """The problem of a clause that a number stands for, or several (`choices.Numbered`)."""
     with np.errstate(all="ignore"):
         return clause.over.problem(Numbered(number, shape, turn), scope)
+
+
+def in_advance(problems: Iterator[T]) -> Iterator[T]:
+    """The same, of which some are drawn before the first of them is put to anyone."""
+    while some := list(islice(problems, AT_ONCE)):
+        yield from some
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.judging.drawing import same_chances, series
+from spec.certification.judging.drawing import in_advance, same_chances, series
 from spec.clause import Clause
 from spec.comparison import Violation, measuring
 from spec.domain import Scope
@@ -116,8 +116,9 @@ def _run(
     watched = watch.over(subject)
     checking, start = 0.0, time.perf_counter()
     most = wanted if drawn is None else MORE * wanted
+    problems = in_advance(series(clause, scope, most, seed))
     with same_chances(), np.errstate(all="ignore"):
-        for place, problem in enumerate(series(clause, scope, most, seed)):
+        for place, problem in enumerate(problems):
             if drawn is not None and not drawn(problem):
                 continue
             begun = time.perf_counter()
