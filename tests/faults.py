@@ -2,6 +2,7 @@
 
     python -m tests.faults --part 0/16             of the catalogue, every sixteenth mistake
     python -m tests.faults --pairs 40 --seed 3     pairs of mistakes of attention, drawn at random
+    python -m tests.faults --profile standard      with as many problems as users have by default
 
 A line for each, figures at the end. Hours for all; nothing here is a test of what is right.
 """
@@ -14,21 +15,22 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from spec.attention.mistakes.making import at_once
+from spec.certification.settings import PROFILES
 from spec.kinds import KINDS
 from tests.telling import Told, told
 
 PAGE, MORE = 60, 25  # lines of one cause, and of each further one
 
 
-def alone(part: int, parts: int) -> Iterator[Told]:
+def alone(part: int, parts: int, profile: str) -> Iterator[Told]:
     """Each mistake of a part of the catalogue."""
     every = [(k, m) for k in KINDS.values() for m in k.mistakes.values() if not m.harmless]
     for kind, mistake in [pair for pair in every if pair[1].force == "must"][part::parts]:
         dtypes = tuple(dict.fromkeys(("float64", *mistake.dtypes)))
-        yield told(kind, [mistake], mistake.target, dtypes)
+        yield told(kind, [mistake], mistake.target, dtypes, profile)
 
 
-def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
+def pairs(count: int, seed: int, of: int, profile: str) -> Iterator[Told]:
     """Several mistakes of different steps at once."""
     kind, chance = KINDS["attention"], random.Random(seed)
     usual = [m for m in kind.mistakes.values() if not m.harmless and m.force == "must"]
@@ -38,7 +40,7 @@ def pairs(count: int, seed: int, of: int) -> Iterator[Told]:
         made = at_once(mistakes)
         if made is not None:
             count -= 1
-            yield told(kind, mistakes, made, ("float64", "float32"))
+            yield told(kind, mistakes, made, ("float64", "float32"), profile)
 
 
 def figures(found: Sequence[Told]) -> Iterator[str]:
@@ -70,10 +72,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, help="how many, instead")
     parser.add_argument("--of", type=int, default=2, help="how many mistakes at once")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--profile", choices=PROFILES, default="quick")
     asked = parser.parse_args(words)
-    part, parts = map(int, asked.part.split("/"))
+    several, part = (asked.pairs, asked.seed, asked.of), [int(x) for x in asked.part.split("/")]
     found = []
-    for one in pairs(asked.pairs, asked.seed, asked.of) if asked.pairs else alone(part, parts):
+    for one in pairs(*several, asked.profile) if asked.pairs else alone(*part, asked.profile):
         found.append(one)
         known = "".join("+" if x else "-" for x in one.known)
         sentences = "; ".join(one.sentences)

@@ -160,10 +160,16 @@ def shown(certificate: Certificate) -> Iterator[bool]:
         yield done.returncode == 1 and bool(done.stdout)
 
 
-def told(kind: Kind, mistakes: Sequence[Mistake], target: Any, dtypes: tuple[str, ...]) -> Told:
+def told(
+    kind: Kind,
+    mistakes: Sequence[Mistake],
+    target: Any,
+    dtypes: tuple[str, ...],
+    profile: str = "quick",
+) -> Told:
     """What is said of these mistakes."""
     names = [mistake.name for mistake in mistakes]
-    put = {"about": kind.about, "profile": "quick", "dtypes": dtypes}
+    put = {"about": kind.about, "profile": profile, "dtypes": dtypes}
     origin = origin_of(target) if len(mistakes) == 1 and not mistakes[0].where else ""
     try:
         # What is remembered is told by a process that was asked nothing before.
