@@ -10,13 +10,14 @@ is a test of what is right; it exits with 1 where a promise is broken.
 import argparse
 import sys
 
-from tests.bench import certificates, figures, growth, programs
+from tests.bench import certificates, figures, growth, programs, scaling
 
 PARTS = {
     "certificates": certificates.certificates,
     "libraries": certificates.libraries,
     "sections": certificates.sections,
     "growth": growth.growth,
+    "scaling": scaling.scaling,
     "mistakes": programs.mistakes,
     "fused": programs.fused,
 }

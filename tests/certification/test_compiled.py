@@ -61,6 +61,20 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
     assert keeps(CLAUSES["A4"], subject, core("float32"))
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"), [("", ("--compiled", "static")), ('compiled = "static"\n', ())]
+)
+def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, asked, tmp_path):
+    table = "[tool.attention-spec.targets.mine]\n"
+    told = f'{table}target = "{TARGETS}:leaves_out_the_scale"\ndtypes = ["float32"]\n{written}'
+    (tmp_path / "pyproject.toml").write_text(told)
+    words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "A1-")
+    words = ("--implementation", "mine", "--profile", "quick", *words)
+    done = shell.run(*words, *asked, cwd=tmp_path, program=("-m", "pytest"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed" in done.stdout
+
+
 def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path):
     name = "leaves_out_the_scale"
     assert certify(f"{TARGETS}:{name}", clauses=("A1",), **QUICK).passed

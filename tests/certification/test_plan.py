@@ -80,19 +80,32 @@ def test_in_another_order_the_same_is_violated_and_the_same_grade_is_granted(see
 
 def test_under_a_budget_all_is_run_by_chance_the_definition_first() -> None:
     hurried = Request(budget=5.0)
-    order = in_turn(ITEMS, "S3", hurried)
+    order = in_turn(ITEMS, CLAUSES, "S3", hurried)
     assert order[:3] == (("S3", "float32"), ("S3", "float16"), ("S3", "bfloat16"))
     assert sorted(order) == sorted(ITEMS)
-    assert order != in_turn(ITEMS, "S3", replace(hurried, seed=1))
+    assert order != in_turn(ITEMS, CLAUSES, "S3", replace(hurried, seed=1))
     fewer = [item for item in ITEMS if item != ("S5", "float16")]
-    assert in_turn(fewer, "S3", hurried) == tuple(i for i in order if i in fewer)
+    assert in_turn(fewer, CLAUSES, "S3", hurried) == tuple(i for i in order if i in fewer)
 
 
 def test_what_is_selected_is_run_before_the_definition_that_is_added() -> None:
     wanted = with_definition(Request(clauses=("S8",)), CLAUSES, "S3").clauses
-    order = in_turn(ITEMS[2::5], "S3", Request(clauses=wanted))
+    order = in_turn(ITEMS[2::5], CLAUSES, "S3", Request(clauses=wanted))
     assert order == tuple(sorted(ITEMS[2::5], key=lambda item: item[0] == "S3"))
-    assert in_turn(ITEMS, "S3", Request()) == ITEMS
+    assert in_turn(ITEMS, CLAUSES, "S3", Request()) == ITEMS
+
+
+def test_who_stops_at_the_first_violation_is_asked_first_what_tells_most() -> None:
+    clauses = {number: CLAUSES[number] for number, _ in ITEMS}
+    order = in_turn(ITEMS, clauses, "S3", Request(fail_fast=True))
+    assert sorted(order) == sorted(ITEMS)
+    assert [dtype for _, dtype in order] == [dtype for _, dtype in ITEMS]
+    numbers = [number for number, dtype in order if dtype == "float32"]
+    assert numbers[0] == "S3"
+    catches = [CLAUSES[number].catches for number in numbers]
+    new = [len(x.difference(*catches[:place])) for place, x in enumerate(catches)]
+    worth = [x / CLAUSES[number].effort for x, number in zip(new, numbers, strict=True)]
+    assert worth[1:] == sorted(worth[1:], reverse=True)
 
 
 def test_what_is_stopped_leaves_the_rest_blocked() -> None:

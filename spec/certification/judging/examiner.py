@@ -123,7 +123,9 @@ class Examiner:
             deviations=self.deviations.reasons,
             strict=self.deviations.strict,
             order=tuple(self.clauses),
-            items=in_turn((i for i, v in bound.items() if v is None), definition, self.request),
+            items=in_turn(
+                (i for i, v in bound.items() if v is None), self.clauses, definition, self.request
+            ),
             settled=tuple(verdict for verdict in bound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),

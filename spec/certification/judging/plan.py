@@ -123,26 +123,43 @@ class Plan:
             del self.verdicts[item]
 
 
-def in_turn(items: Iterable[Item], definition: str, request: Request) -> tuple[Item, ...]:
+def in_turn(
+    items: Iterable[Item], clauses: Mapping[str, Clause], definition: str, request: Request
+) -> tuple[Item, ...]:
     """Items, given as they are read, in the order in which they are run.
 
     The definition is run after what was selected beside it, if it is named last (as it is where
     nobody selected it). Under a budget it is first, and all else comes by chance, so that what is
     judged in a short time is a little of everything; what is drawn for an item depends on the
-    seed and on itself alone, as then others stay in their order when a fault is mended.
+    seed and on itself alone, as then others stay in their order when a fault is mended. Where the
+    first violation ends it all, what tells most mistakes comes first, format by format.
     """
-    last = (request.clauses or ())[-1:] == (definition,)
+    read, last = [*items], (request.clauses or ())[-1:] == (definition,)
+    formats = [*dict.fromkeys(dtype for _, dtype in read)]
+    told = telling(clauses.values(), definition) if request.fail_fast else []
 
-    def turn(item: Item) -> tuple[bool, float]:
-        number, dtype = item
-        if number == definition:
-            return last, -1.0
-        hurried = request.budget is not None
-        return False, random.Random(f"{request.seed} {number} {dtype}").random() if hurried else 0
+    def place(number: str, dtype: str) -> float:
+        if request.budget is not None:
+            chance = random.Random(f"{request.seed} {number} {dtype}").random()
+            return -1.0 if number == definition else chance
+        return formats.index(dtype) * len(told) + told.index(number) if told else 0.0
 
-    if request.budget is None and not last:
-        return tuple(items)
-    return tuple(sorted(items, key=turn))
+    return tuple(sorted(read, key=lambda item: (last and item[0] == definition, place(*item))))
+
+
+def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
+    """The numbers of clauses: after the definition those that name many mistakes, at least cost.
+
+    Of mistakes that none before names. Of clauses alike in that, the first that is read.
+    """
+    left, found, known = [*clauses], list[str](), set[str]()
+    while left:
+        worth = ((len(c.catches - known) / c.effort, -x) for x, c in enumerate(left))
+        first = (x for x, clause in enumerate(left) if clause.number == definition)
+        best = left.pop(next(first, -max(worth)[1]))
+        found.append(best.number)
+        known |= best.catches
+    return found
 
 
 def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:
