@@ -6,7 +6,7 @@ which is much too wide.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -54,29 +54,33 @@ def is_right_outside(kind: Kind, mistake: Mistake, examples: int, seed: int) -> 
 
 def shares(kind: Kind, mistake: Mistake) -> Iterator[float]:
     """How much is wrong of the problems inside, clause by clause: the likeliest ones first."""
-
-    def share(judge: tuple[Clause, str], count: int) -> float:
-        clause, subject = judge[0], kind.subjects[mistake.name]
-        asked = inside(kind, mistake, *judge, count)
-        wrong = [broken(clause, subject, problem) is not None for problem in asked]
-        return float(np.mean(wrong)) if asked else 0.0
-
     found = [*judges(kind, mistake)]
-    yield from (share(judge, DRAWN) for judge in found if share(judge, FEW) >= WRONG)
-    # A size that comes in turn comes once.
-    yield from (share(judge, max(3 * DRAWN, EXAMPLES * judge[0].effort)) for judge in found)
+    known: list[list[bool | None]] = [[] for _ in found]
+    more = [outcomes(kind, mistake, *judge) for judge in found]
+
+    def share(place: int, count: int) -> float:
+        known[place].extend(islice(more[place], count - len(known[place])))
+        wrong = [x for x in known[place][:count] if x is not None]
+        return float(np.mean(wrong)) if wrong else 0.0
+
+    places = range(len(found))
+    yield from (share(place, DRAWN) for place in places if share(place, FEW) >= WRONG)
+    yield from (share(place, most(found[place][0])) for place in places)
 
 
-def inside(kind: Kind, mistake: Mistake, clause: Clause, dtype: str, count: int) -> list[Any]:
-    """Of so many problems that a clause draws, those about which it asks something inside."""
+def most(clause: Clause) -> int:
+    """How many problems are drawn for a clause; a size that comes in turn comes once."""
+    return max(3 * DRAWN, EXAMPLES * clause.effort)
+
+
+def outcomes(kind: Kind, mistake: Mistake, clause: Clause, dtype: str) -> Iterator[bool | None]:
+    """Whether the problems that a clause draws are wrong; None: it asks nothing inside."""
     subject, bounds = kind.subjects[mistake.name], Bounds.of(kind, mistake.where)
     scope = scope_for(clause, subject, dtype, "strict", "standard")
-
-    def asks(problem: Any) -> bool:
+    for problem in series(clause, scope, most(clause), 0):
         put = calls(clause, subject, problem)
-        return any(bounds.has(x, group(kind, name)) for name, x in put)
-
-    return [problem for problem in series(clause, scope, count, 0) if asks(problem)]
+        inside = any(bounds.has(x, group(kind, name)) for name, x in put)
+        yield broken(clause, subject, problem) is not None if inside else None
 
 
 @pytest.mark.parametrize(("kind", "mistake"), DECLARED)

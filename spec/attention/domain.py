@@ -29,10 +29,10 @@ from spec.subject import holding
 
 PLAIN = ("none",)
 # A fault that only idle queries show is for the clauses about them and for section A; one at the
-# end of many keys is for the clause about tiles.
-IDLE, ENDS = kinds.LEAVE_QUERIES_IDLE, kinds.AT_THE_END
+# end of many keys is for the clause about tiles, and one that no key may hide for that about sizes.
+IDLE, ENDS, SLIGHT = kinds.LEAVE_QUERIES_IDLE, kinds.AT_THE_END, kinds.SLIGHT
 BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in (*IDLE, *ENDS))
-ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in (*IDLE, *ENDS))
+ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in (*IDLE, *ENDS, *SLIGHT))
 ANY = (*PLAIN, *BOOLEAN, *ADDITIVE)
 EVERY = (*ANY, *IDLE)
 
@@ -129,7 +129,7 @@ MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 # What a domain has to say for an option not to be asked, and for it to be.
 OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.MASK: ({"masks": PLAIN}, {"masks": (*BOOLEAN, "idle")}),
-    Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle")}),
+    Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle", *SLIGHT)}),
     Capability.CAUSAL: ({"causal": False}, {"causal": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),

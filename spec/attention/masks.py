@@ -103,6 +103,11 @@ def additive(chance: Chance, form: str, shape: Shape) -> Array:
     return chance.standard_normal(shaped(form, shape)) * chance.choice([1.0, 8.0])
 
 
+def additive_slight(chance: Chance, form: str, shape: Shape) -> Array:
+    """Finite numbers of about one, beside which no key is nothing."""
+    return chance.standard_normal(shaped(form, shape))
+
+
 def additive_with_holes(chance: Chance, form: str, shape: Shape) -> Array:
     """Finite numbers, and -inf at forbidden keys."""
     return np.where(scattered(chance, form, shape), additive(chance, form, shape), -np.inf)
@@ -130,9 +135,12 @@ def named(*kinds: Kind) -> Mapping[str, Kind]:
 
 
 BOOLEAN = named(all_true, scattered, padding, window, tiles, tail, idle)
-ADDITIVE = named(additive, additive_with_holes, additive_tail, additive_idle, additive_large)
+ADDITIVE = named(
+    additive, additive_slight, additive_with_holes, additive_tail, additive_idle, additive_large
+)
 LEAVE_QUERIES_IDLE = ("idle", "additive idle")
 AT_THE_END = ("tail", "additive tail")
+SLIGHT = ("additive slight",)
 OF_ONE_FORM = ("padding", "window")
 OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
 

@@ -8,7 +8,7 @@ H to 20 (`spec.sizes`). A target that compiles for each shape is spared that.
 """
 
 from spec.attention import rounding
-from spec.attention.domain import Problems
+from spec.attention.domain import SLIGHT, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.record import Implementation
@@ -16,7 +16,7 @@ from spec.clause import clause
 from spec.comparison import equal
 
 # Every key is seen and has some weight, also the last one, which is the first to be lost.
-SEEN = ("none", "all true", "additive")
+SEEN = ("none", "all true", *SLIGHT)
 EACH = Problems(masks=SEEN, families=("normal",), each=True, few=True)
 
 
