@@ -27,7 +27,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What cannot run here is not collected, and what runs long only where it is asked for."""
-    needed = {"torch": "torch", "jax": "jax", "dask": "distributed"}
+    needed = {"torch": "torch", "jax": "jax", "dask": "distributed", "mpi": "mpi4py"}
     absent = {mark for mark, name in needed.items() if find_spec(name) is None}
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
