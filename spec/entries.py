@@ -14,7 +14,7 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -69,8 +69,8 @@ def _each(numbers: Numbers, chance: Chance, shapes: Shapes) -> Entries:
 
 def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
     """Arrays of these shapes, of numbers in a row."""
-    ends = [*accumulate(map(math.prod, shapes), initial=0)]
-    return [numbers[a:b].reshape(x) for a, b, x in zip(ends, ends[1:], shapes, strict=False)]
+    ends = accumulate(map(math.prod, shapes), initial=0)
+    return [numbers[a:b].reshape(x) for (a, b), x in zip(pairwise(ends), shapes, strict=True)]
 
 
 def sharp(chance: Chance, shapes: Shapes) -> Entries:

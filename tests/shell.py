@@ -4,17 +4,18 @@ import os
 import subprocess
 import sys
 
+PYTHON = (sys.executable, "-W", "error")
 FEW = ("--profile", "quick", "--dtype", "float32")
 
 
-def run(*words, cwd=None, program=("-m", "spec"), path=None, timeout=120):
+def run(*words, cwd=None, program=("-m", "spec"), path=None, timeout=120, start=PYTHON):
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(x for x in (sys.path if path is None else path) if x),
         "OMP_NUM_THREADS": "1",
     }
     return subprocess.run(
-        [sys.executable, "-W", "error", *program, *words],
+        [*start, *program, *words],
         capture_output=True,
         text=True,
         check=False,

@@ -29,7 +29,7 @@ from spec.subject import holding
 
 PLAIN = ("none",)
 # A fault that only idle queries show is for the clauses about them and for section A; one at the
-# end of many keys is for the clause about tiles, and one that no key may hide for that about sizes.
+# end of many keys is for the clause about tiles. A slight bias is for sizes that come but once.
 IDLE, ENDS, SLIGHT = kinds.LEAVE_QUERIES_IDLE, kinds.AT_THE_END, kinds.SLIGHT
 BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in (*IDLE, *ENDS))
 ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in (*IDLE, *ENDS, *SLIGHT))

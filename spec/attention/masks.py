@@ -98,14 +98,14 @@ def idle(chance: Chance, form: str, shape: Shape) -> Array:
     return allowed
 
 
-def additive(chance: Chance, form: str, shape: Shape) -> Array:
-    """Finite numbers to add to the scores."""
-    return chance.standard_normal(shaped(form, shape)) * chance.choice([1.0, 8.0])
-
-
 def additive_slight(chance: Chance, form: str, shape: Shape) -> Array:
-    """Finite numbers of about one, beside which no key is nothing."""
+    """Finite numbers of about one to add to the scores, beside which no key is nothing."""
     return chance.standard_normal(shaped(form, shape))
+
+
+def additive(chance: Chance, form: str, shape: Shape) -> Array:
+    """Finite numbers to add to the scores, slight or not."""
+    return additive_slight(chance, form, shape) * chance.choice([1.0, 8.0])
 
 
 def additive_with_holes(chance: Chance, form: str, shape: Shape) -> Array:

@@ -46,6 +46,7 @@ SHARING = (1, 2, 3)  # heads to a key head
 SHORT, LONG = (1, 2, 3, 4, 5), (7, 8, 9, 16, 17, FEW)
 MOST = {"N": 130, "M": 130, "H": 20, "D": 66, "B": 8}  # of the lengths that come in turn
 EACH = each(MOST)
+EACH_OF_FEW = tuple((axis, size) for axis, size in EACH if axis not in "NM" or size <= FEW)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +152,8 @@ def _sizes(
     sizes = {"B": max(least_b, choices.pick(batches)), "H": H, "D": D, "N": N, "M": M}
     if domain.each and scope.reach != "small":
         sizes = {axis: min(size, SHORT[1]) for axis, size in sizes.items()}
-        few = [x for x in EACH if x[0] not in "NM" or x[1] <= FEW]
-        sizes |= [choices.turn(EACH if Capability.MANY_TOKENS in scope.answers else few)]
+        many = Capability.MANY_TOKENS in scope.answers
+        sizes |= [choices.turn(EACH if many else EACH_OF_FEW)]
     sizes["D"] += sizes["D"] % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
     if square:
         sizes["N"] = sizes["M"] = max(sizes["N"], sizes["M"])

@@ -6,12 +6,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measured import Measured, Value, one, times
+from tests.bench.measured import Measured, Value, is_there, one, times
 
 SDPA = "torch.nn.functional:scaled_dot_product_attention"
 LAYER = "torch.nn:MultiheadAttention"
@@ -63,8 +62,7 @@ def certificates() -> Iterator[Measured]:
 def libraries() -> Iterator[Measured]:
     """Quick certificates in float32 in each library: programs, problems, seconds, times a loop."""
     for name, (needed, target, *words) in LIBRARIES:
-        if find_spec(needed) is None:
-            print(f"not measured: {name}, as there is no {needed}", flush=True)
+        if not is_there(needed, name):
             continue
         found = judged(target, "--profile", "quick", "--dtype", "float32", *words)
         many, long = (120.0, 60.0) if needed == "jax" else (inf, inf)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -52,6 +53,14 @@ class Measured(NamedTuple):
         if not self.is_promise:
             return f"        {said}"
         return f"{'kept' if self.kept else 'BROKEN':8}{said}; promised {self.promised}"
+
+
+def is_there(library: str, what: str) -> bool:
+    """Whether a library is, without which something cannot be measured; if not, that is said."""
+    if find_spec(library) is None:
+        print(f"not measured: {what}, as there is no {library}", flush=True)
+        return False
+    return True
 
 
 def one(what: str, number: float, unit: str = "", most: float = inf) -> Measured:

@@ -3,32 +3,25 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from importlib.util import find_spec
 from typing import Any
 
 from spec import certify
-from tests.bench.measured import Measured, Value
+from tests.bench.growth import DENSE
+from tests.bench.measured import Measured, Value, is_there
 
-TARGETS = (
-    ("NumPy", "implementations.dense:attend"),
-    ("torch", "implementations.einsum_torch:attend"),
-)
+TARGETS = (("NumPy", "numpy", DENSE), ("torch", "torch", "implementations.einsum_torch:attend"))
 PROCESSES, WORKERS = 1.7, 1.6  # times as fast as one, at least
 
 
 def scaling() -> Iterator[Measured]:
     """Standard certificates by two of them, beside one; without causes, as these are right."""
-    for needed, target in TARGETS:
-        if find_spec(needed.lower()) is None:
-            print(f"not measured: {needed}, as it is not installed", flush=True)
-            continue
-        one, two = (_by_processes(target, count) for count in (1, 2))
-        yield _beside(f"{needed}, standard: two processes of an executor", one, two, PROCESSES)
-    if find_spec("distributed") is None:
-        print("not measured: Dask, as it is not installed", flush=True)
-        return
-    one, two = (_by_dask(TARGETS[0][1], count) for count in (1, 2))
-    yield _beside("NumPy, standard: two workers of Dask", one, two, WORKERS)
+    for name, needed, target in TARGETS:
+        if is_there(needed, name):
+            one, two = (_by_processes(target, count) for count in (1, 2))
+            yield _beside(f"{name}, standard: two processes of an executor", one, two, PROCESSES)
+    if is_there("distributed", "Dask"):
+        one, two = (_by_dask(DENSE, count) for count in (1, 2))
+        yield _beside("NumPy, standard: two workers of Dask", one, two, WORKERS)
 
 
 def _beside(what: str, one: float, two: float, least: float) -> Measured:

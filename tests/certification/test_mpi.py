@@ -1,12 +1,11 @@
 """Ranks of MPI judge alike: `mpiexec -n 3 python -m mpi4py.futures mine.py` and an executor."""
 
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
-from tests.shell import run
+from tests.shell import PYTHON, run
 
 pytestmark = pytest.mark.mpi
 MINE = """\
@@ -28,10 +27,9 @@ if __name__ == "__main__":
 
 def test_two_ranks_judge_alike(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
-    start = str(Path(sysconfig.get_path("scripts")) / "mpiexec")
-    again = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
-    words = (start, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(tmp_path / "mine.py"))
-    done = run(*words, program=("-c", again), timeout=300)
+    mpiexec = Path(sysconfig.get_path("scripts")) / "mpiexec"
+    program = ("-m", "mpi4py.futures", str(tmp_path / "mine.py"))
+    done = run(program=program, timeout=300, start=(str(mpiexec), "-n", "3", *PYTHON))
     assert done.returncode == 0, done.stdout + done.stderr
     told = ["implementations.dense:attend True", "tests.targets:elementwise False"]
     assert done.stdout.splitlines() == told

@@ -154,9 +154,11 @@ def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
     """
     left, found, known = [*clauses], list[str](), set[str]()
     while left:
-        worth = ((len(c.catches - known) / c.effort, -x) for x, c in enumerate(left))
-        first = (x for x, clause in enumerate(left) if clause.number == definition)
-        best = left.pop(next(first, -max(worth)[1]))
+        worth = (
+            (c.number == definition, len(c.catches - known) / c.effort, -place)
+            for place, c in enumerate(left)
+        )
+        best = left.pop(-max(worth)[-1])
         found.append(best.number)
         known |= best.catches
     return found
