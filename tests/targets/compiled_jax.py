@@ -1,4 +1,6 @@
-"""Functions of JAX that are right as they are written, and wrong under jax.jit."""
+"""Functions of JAX that are wrong under jax.jit alone; and one that takes long to compile."""
+
+import time
 
 import jax
 import jax.numpy as jnp
@@ -39,3 +41,13 @@ def rounds_a_scale(query, key, value, scale=None):
     if isinstance(scale, jax.core.Tracer):
         scale = scale.astype(jnp.float16).astype(query.dtype)
     return right(query, key, value, scale)
+
+
+slow = [2.5]  # seconds of the next times that it is traced
+
+
+def compiles_slowly(query, key, value):
+    """Takes its time at first, as a compiler that is loaded then does."""
+    if isinstance(query, jax.core.Tracer) and slow:
+        time.sleep(slow.pop())
+    return right(query, key, value)
