@@ -1,15 +1,21 @@
 """What the arguments of attention mean, settled once for every NumPy implementation here.
 
-`visible` reduces mask and causality to one question, whether query i may attend to
-key j; `masked` answers it in the scores; `mixed` multiplies by weights so that a
-forbidden key stays out even if it holds inf or NaN, since 0 * NaN would not be 0.
+`sight` takes causality for a window that ends at the query; `visible` reduces mask and
+window to one question, whether query i may attend to key j; `masked` answers it in the
+scores; `mixed` multiplies by weights so that a forbidden key stays out even if it holds
+inf or NaN, since 0 * NaN would not be 0.
 """
 
+from collections.abc import Iterator
 from math import sqrt
 
 import numpy as np
 
 from spec.notation import Array
+
+Window = tuple[int | None, int | None]  # how far back and how far ahead; None is no bound
+UNBOUNDED: Window = (None, None)
+FEWEST = 128  # queries in a block: with fewer, calling costs more than computing
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
@@ -60,12 +66,55 @@ def everywhere(attn_mask: Array | None, shape: tuple[int, ...]) -> Array | None:
     return None if attn_mask is None else np.broadcast_to(attn_mask, shape)
 
 
-def visible(attn_mask: Array | None, is_causal: bool, i: Array, j: Array) -> Array:
+def sight(is_causal: bool, window_size: Window = UNBOUNDED) -> Window:
+    """How far back and how far ahead a query sees: of what lies ahead, causality leaves nothing.
+
+    Raises ValueError: a bound is negative.
+    """
+    left, right = window_size
+    if (left or 0) < 0 or (right or 0) < 0:
+        raise ValueError(f"a window has no negative bound, which {window_size} has")
+    return left, 0 if is_causal else right
+
+
+def visible(attn_mask: Array | None, window: Window, i: Array, j: Array) -> Array:
     """True where query i may attend to key j, for indices that broadcast with the mask."""
     seen: Array = np.broadcast_to(np.True_, np.broadcast_shapes(i.shape, j.shape))
     if attn_mask is not None:
         seen = attn_mask if attn_mask.dtype == bool else ~np.isneginf(attn_mask)
-    return seen & (j <= i) if is_causal else seen
+    left, right = window
+    if right is not None:
+        seen = seen & (j <= i + right)
+    return seen if left is None else seen & (j >= i - left)
+
+
+def blocks(whole: slice, size: int) -> Iterator[slice]:
+    """A slice in slices of `size`, the last one shorter."""
+    starts = range(whole.start, whole.stop, size)
+    return (slice(i, min(i + size, whole.stop)) for i in starts)
+
+
+def at_once(window: Window, most: int) -> int:
+    """How many queries of a block: half a window, as the block sees the keys of all of them."""
+    left, right = window
+    if left is None or right is None:
+        return most
+    return min(most, max(FEWEST, (left + right + 1) // 2))
+
+
+def within_sight(rows: slice, M: int, window: Window) -> slice:
+    """Of M keys those that some query of a block sees, as far as the window tells."""
+    left, right = window
+    start = 0 if left is None else max(0, rows.start - left)
+    stop = M if right is None else min(M, rows.stop + right)
+    return slice(start, max(start, stop))
+
+
+def cut(rows: slice, cols: slice, window: Window) -> bool:
+    """Whether a window hides a key of a tile from one of its queries."""
+    left, right = window
+    behind = left is not None and cols.start < rows.stop - 1 - left
+    return behind or (right is not None and cols.stop - 1 > rows.start + right)
 
 
 def masked(s: Array, attn_mask: Array | None, seen: Array) -> Array:

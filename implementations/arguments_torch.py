@@ -5,6 +5,8 @@ from math import nan
 import torch
 from torch import Tensor
 
+from implementations.arguments import Window
+
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
     """The format to compute in: float32 for the 16-bit ones, which are rounded once at the end."""
@@ -16,13 +18,23 @@ def laid_out(x: Tensor, dtype: torch.dtype) -> Tensor:
     return x.to(dtype).contiguous()
 
 
-def visible(attn_mask: Tensor | None, is_causal: bool, i: Tensor, j: Tensor) -> Tensor:
-    """True where query i may attend to key j, for indices that broadcast with the mask."""
+def visible(
+    attn_mask: Tensor | None, window: Window, rows: slice, cols: slice, device: torch.device
+) -> Tensor:
+    """True where a query may attend to a key: a band between two diagonals, less the mask.
+
+    rows, cols: which queries and which keys, those that the mask is of    result: (..., n, keys)
+    """
+    (left, right), first = window, cols.start - rows.start
+    shape = rows.stop - rows.start, cols.stop - cols.start
+    seen = torch.ones(shape, dtype=torch.bool, device=device)
+    if right is not None:
+        seen.tril_(right - first)
+    if left is not None:
+        seen.triu_(-left - first)
     if attn_mask is None:
-        seen = torch.ones_like(i + j, dtype=torch.bool)
-    else:
-        seen = attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf()
-    return seen & (j <= i) if is_causal else seen
+        return seen
+    return seen & (attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf())
 
 
 def mixed(a: Tensor, x: Tensor, seen: Tensor) -> Tensor:

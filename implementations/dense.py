@@ -11,9 +11,13 @@ by the scores; the products are differentiated as products are. Time and memory
 grow with N M.
 """
 
+from typing import Any
+
 import numpy as np
 
 from implementations.arguments import (
+    UNBOUNDED,
+    Window,
     accumulator,
     everywhere,
     factor,
@@ -24,6 +28,7 @@ from implementations.arguments import (
     mixed,
     rounded,
     shared,
+    sight,
     visible,
 )
 from spec.notation import Array
@@ -37,16 +42,18 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen = scores(q, k, attn_mask, is_causal, scale)
+    s, seen = scores(q, k, attn_mask, is_causal, scale, window_size)
     a, _ = softmax(s)
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -56,14 +63,13 @@ def backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen = scores(q, k, attn_mask, is_causal, scale)
+    s, seen = scores(q, k, scale=scale, **options)
     a, _ = softmax(s)
     do = laid_out(dout, q.dtype)
     ds = score_gradients(a, do, v, seen) * q.dtype.type(factor(scale, q.shape[-1]))
@@ -76,32 +82,18 @@ def backward(
 
 
 def weights(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any
 ) -> Array:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    s, _ = scores(q, k, attn_mask, is_causal, scale)
+    s, _ = scores(q, k, **options)
     return rounded(softmax(s)[0], query.dtype)
 
 
-def lse(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Array:
+def lse(query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    s, _ = scores(q, k, attn_mask, is_causal, scale)
+    s, _ = scores(q, k, **options)
     return softmax(s)[1]
 
 
@@ -118,12 +110,17 @@ def opened(query: Array, key: Array, value: Array, enable_gqa: bool) -> tuple[Ar
 
 
 def scores(
-    q: Array, k: Array, attn_mask: Array | None, is_causal: bool, scale: float | None
+    q: Array,
+    k: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Array, Array]:
     """s_ij = scale <q_i, k_j> + b_ij, and where they may be seen; hidden scores are -inf."""
     N, M = q.shape[-2], k.shape[-2]
     mask = everywhere(attn_mask, (*q.shape[:-1], M))
-    seen = visible(mask, is_causal, np.arange(N)[:, None], np.arange(M))
+    seen = visible(mask, sight(is_causal, window_size), np.arange(N)[:, None], np.arange(M))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
     return masked(products, mask, seen), seen

@@ -9,7 +9,7 @@ by a denominator in which every key counts, dropped or not. Gradients are autogr
 import torch
 from torch import Tensor, nn
 
-from implementations.arguments import factor
+from implementations.arguments import factor, sight
 from implementations.arguments_torch import accumulator, visible
 
 
@@ -47,9 +47,9 @@ def exponentials(
     """e_ij = exp(s_ij - max_j s_ij), 0 where key j is forbidden to query i.   (B, H, N, M)"""
     work = accumulator(query.dtype)
     q, k = query.to(work) * factor(scale, query.shape[-1]), key.to(work)
-    i = torch.arange(query.shape[-2], device=query.device)[:, None]
-    j = torch.arange(key.shape[-2], device=query.device)
-    s = (q @ k.mT).masked_fill(~visible(attn_mask, is_causal, i, j), -torch.inf)
+    rows, cols = (slice(0, x.shape[-2]) for x in (query, key))
+    seen = visible(attn_mask, sight(is_causal), rows, cols, query.device)
+    s = (q @ k.mT).masked_fill(~seen, -torch.inf)
     return (s - s.detach().amax(dim=-1, keepdim=True)).exp()
 
 

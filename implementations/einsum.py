@@ -6,9 +6,13 @@
 (Ainslie et al. 2023, section 2.2): sharing is one more letter, and nothing is repeated.
 """
 
+from typing import Any
+
 import numpy as np
 
 from implementations.arguments import (
+    UNBOUNDED,
+    Window,
     accumulator,
     everywhere,
     factor,
@@ -16,6 +20,7 @@ from implementations.arguments import (
     laid_out,
     masked,
     rounded,
+    sight,
     visible,
 )
 from implementations.dense import softmax
@@ -30,35 +35,30 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
     a, _ = softmax(s)
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
 
 
 def backward(
-    dout: Array,
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    dout: Array, query: Array, key: Array, value: Array, scale: float | None = None, **options: Any
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value.
 
     Each is the product it comes from with the letters of two arrays exchanged.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, seen = scores(query, key, scale=scale, **options)
     a, _ = softmax(s)
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
     k, v = (read(x, seen, q.dtype) for x in (key, value))
@@ -78,13 +78,10 @@ def weights(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
-    a, _ = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
+    a, _ = softmax(scores(query, key, **options)[0])
     return rounded(a.reshape(*query.shape[:3], key.shape[2]), query.dtype)
 
 
@@ -92,13 +89,10 @@ def lse(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
-    _, total = softmax(scores(query, key, attn_mask, is_causal, scale, enable_gqa)[0])
+    _, total = softmax(scores(query, key, **options)[0])
     return total.reshape(query.shape[:3])
 
 
@@ -120,10 +114,11 @@ def read(x: Array, seen: Array, dtype: np.dtype) -> Array:
 def scores(
     query: Array,
     key: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Array, Array]:
     """s_bgrij = scale q_bgric k_bgjc + b_bgrij, and where they may be seen."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -132,7 +127,7 @@ def scores(
     if mask is not None:
         mask = mask.reshape(B, G, R, N, M)
     q = grouped(query, G)
-    seen = visible(mask, is_causal, np.arange(N)[:, None], np.arange(M))
+    seen = visible(mask, sight(is_causal, window_size), np.arange(N)[:, None], np.arange(M))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))

@@ -8,11 +8,12 @@ exp, without which float32 would overflow at a score of 89.
 """
 
 from math import inf
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from implementations.arguments import factor, group
+from implementations.arguments import UNBOUNDED, Window, factor, group, sight
 from implementations.arguments_torch import accumulator, laid_out, visible
 
 
@@ -24,15 +25,17 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -43,13 +46,10 @@ def weights(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
-    attn_mask: Tensor | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Tensor:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
-    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, _ = scores(query, key, **options)
     return softmax(s).reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
 
 
@@ -57,30 +57,28 @@ def lse(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
-    attn_mask: Tensor | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Tensor:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
-    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, _ = scores(query, key, **options)
     return s.logsumexp(dim=-1).reshape(query.shape[:3])
 
 
 def scores(
     query: Tensor,
     key: Tensor,
-    attn_mask: Tensor | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Tensor, Tensor]:
     """s_bgrij = scale q_bgric k_bgjc + b_bgrij, -inf where forbidden; and where it is not."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
-    i, j = torch.arange(N, device=query.device)[:, None], torch.arange(M, device=query.device)
-    seen = visible(mask, is_causal, i, j).expand(shape)
+    window = sight(is_causal, window_size)
+    seen = visible(mask, window, slice(0, N), slice(0, M), query.device).expand(shape)
     q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
     s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
     if mask is not None and mask.dtype != torch.bool:

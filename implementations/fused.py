@@ -15,18 +15,26 @@ Tiles are (keys, queries): NumPy takes the maximum down a column fastest.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from implementations.arguments import (
+    UNBOUNDED,
+    Window,
     accumulator,
+    at_once,
+    blocks,
+    cut,
     everywhere,
     factor,
     group,
     laid_out,
     mixed,
     rounded,
+    sight,
     visible,
+    within_sight,
 )
 from implementations.online import reference
 from spec.notation import Array
@@ -43,15 +51,18 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
-    o, _, _ = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    window = sight(is_causal, window_size)
+    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa)
     return rounded(o, query.dtype)
 
 
@@ -59,13 +70,12 @@ def lse(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None = None,
     is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    **options: Any,
 ) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
-    _, m, t = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    _, m, t = passed(query, key, value, sight(is_causal, window_size), **options)
     with np.errstate(divide="ignore"):
         return reference(m) + np.log(t)
 
@@ -79,19 +89,21 @@ def backward(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
-    o, m, t = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    window = sight(is_causal, window_size)
+    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
     sigma = o.dtype.type(factor(scale, query.shape[-1]))
     mask = everywhere(attn_mask, (*query.shape[:3], key.shape[2]))
     for b, h, g, k, v in heads(query, key, value, enable_gqa):
-        for rows in blocks(query.shape[2], QUERIES):
+        for rows in blocks(slice(0, query.shape[2]), at_once(window, QUERIES)):
             at = (b, h, rows)
             q, do = sigma * laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
             mean, share = (do * o[at]).sum(axis=-1), (1 / nonzero(t[at]))[:, None]
             part = None if mask is None else mask[at]
-            for cols, e, seen in tiles(q, k, part, is_causal, rows):
+            for cols, e, seen in tiles(q, k, part, window, rows):
                 exponentials(e, m[at])
                 z = weighted(e, do, v[cols], mean, seen)
                 dq[at] += product(z, k[cols], seen)
@@ -105,10 +117,10 @@ def passed(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    window: Window,
+    attn_mask: Array | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
     (*shape, N, D), work = query.shape, accumulator(query.dtype)
@@ -116,11 +128,11 @@ def passed(
     m, t = np.full((*shape, N), -np.inf, work), np.zeros((*shape, N), work)
     mask = everywhere(attn_mask, (*shape, N, key.shape[2]))
     for b, h, _, k, v in heads(query, key, value, enable_gqa):
-        for rows in blocks(N, QUERIES):
+        for rows in blocks(slice(0, N), at_once(window, QUERIES)):
             at = (b, h, rows)
             q = work.type(factor(scale, D)) * laid_out(query[at], work)
             part = None if mask is None else mask[at]
-            for cols, s, seen in tiles(q, k, part, is_causal, rows):
+            for cols, s, seen in tiles(q, k, part, window, rows):
                 absorb(s, v[cols], seen, o[at], m[at], t[at])
             o[at] /= nonzero(t[at])[:, None]
     return o, m, t
@@ -164,7 +176,7 @@ def product(e: Array, x: Array, seen: Array | None) -> Array:
     return e.T @ x if seen is None else mixed(e.T, x, seen)
 
 
-def tiles(q: Array, k: Array, mask: Array | None, is_causal: bool, rows: slice) -> Iterator[Tile]:
+def tiles(q: Array, k: Array, mask: Array | None, window: Window, rows: slice) -> Iterator[Tile]:
     """The tiles a block of queries sees something of: which keys, the scores, what is seen.
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (keys, n), in memory used again
@@ -173,13 +185,13 @@ def tiles(q: Array, k: Array, mask: Array | None, is_causal: bool, rows: slice) 
     n, M = len(q), len(k)
     memory = np.empty(KEYS * n, q.dtype)
     turned = np.ascontiguousarray(q.T)
-    for cols in blocks(min(M, rows.stop) if is_causal else M, KEYS):
+    for cols in blocks(within_sight(rows, M, window), KEYS):
         part = None if mask is None else mask[:, cols]
         seen = None
-        if part is not None or (is_causal and cols.stop > rows.start + 1):
+        if part is not None or cut(rows, cols, window):
             i, j = np.arange(rows.start, rows.stop), np.arange(cols.start, cols.stop)
-            seen = visible(part, is_causal, i[:, None], j)
-            if not seen.any():
+            seen = visible(part, window, i[:, None], j)
+            if part is not None and not seen.any():
                 continue
         s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
         with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
@@ -200,11 +212,6 @@ def heads(
     for b, h in np.ndindex(query.shape[:2]):
         g = h // R
         yield b, h, g, *(laid_out(x[b, g], work) for x in (key, value))
-
-
-def blocks(length: int, size: int) -> Iterator[slice]:
-    """0 … length in slices of `size`, the last one shorter."""
-    return (slice(i, min(i + size, length)) for i in range(0, length, size))
 
 
 def nonzero(t: Array) -> Array:

@@ -6,6 +6,7 @@ backward pass (Dao et al. 2022, algorithm 1). Scores are kept in bits, that is t
 log2 e, because torch takes powers of 2 faster than powers of e.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from math import inf, log
 from typing import Any
@@ -14,7 +15,17 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from implementations.arguments import factor, group
+from implementations.arguments import (
+    UNBOUNDED,
+    Window,
+    at_once,
+    blocks,
+    cut,
+    factor,
+    group,
+    sight,
+    within_sight,
+)
 from implementations.arguments_torch import accumulator, laid_out, mixed, visible
 
 QUERIES, KEYS = 384, 768
@@ -30,16 +41,19 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores and gets a gradient. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores and gets a gradient. is_causal also forbids j > i, and
+    window_size (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
     sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
-    return Fused.apply(query, key, value, attn_mask, is_causal, sigma, R)  # type: ignore[no-untyped-call]
+    window = sight(is_causal, window_size)
+    return Fused.apply(query, key, value, attn_mask, window, sigma, R)  # type: ignore[no-untyped-call]
 
 
 def lse(
@@ -50,14 +64,16 @@ def lse(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Tensor:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)
 
     A constant to autograd.
     """
     sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
+    window = sight(is_causal, window_size)
     with torch.no_grad():
-        _, m, t = passed(query, key, value, attn_mask, is_causal, sigma, R)
+        _, m, t = passed(query, key, value, attn_mask, window, sigma, R)
         return log(2) * (reference(m) + t.log2())
 
 
@@ -68,7 +84,7 @@ class Fused(torch.autograd.Function):
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *how: Any
     ) -> Tensor:
-        """o (B, H, N, E) in the dtype of q; `how` is is_causal, the scale and H / G."""
+        """o (B, H, N, E) in the dtype of q; `how` is the window, the scale and H / G."""
         o, m, t = passed(q, k, v, mask, *how)
         ctx.how = how
         ctx.save_for_backward(q, k, v, mask, o, m, t)
@@ -88,7 +104,7 @@ def passed(
     key: Tensor,
     value: Tensor,
     attn_mask: Tensor | None,
-    is_causal: bool,
+    window: Window,
     sigma: float,
     R: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -97,11 +113,11 @@ def passed(
     o = query.new_zeros(B, H, N, value.shape[3], dtype=accumulator(query.dtype))
     m, t = o.new_full((B, H, N, 1), -inf), o.new_zeros(B, H, N, 1)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M)
-    for at, g, rows in blocks_of_queries(query, R):
+    for at, g, rows in blocks_of_queries(query, R, at_once(window, QUERIES)):
         k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
         q = (sigma * BITS) * laid_out(query[at], o.dtype)
         part = None if mask is None else mask[at]
-        for cols, s, seen in tiles(q, k, part, is_causal, rows):
+        for cols, s, seen in tiles(q, k, part, window, rows):
             absorb(s, v[cols], seen, o[at], m[at], t[at])
         o[at].div_(nonzero(t[at]))
     return o, m[..., 0], t[..., 0]
@@ -115,7 +131,7 @@ def gradients(
     attn_mask: Tensor | None,
     forward: Sequence[Tensor],
     of_mask: bool,
-    is_causal: bool,
+    window: Window,
     sigma: float,
     R: int,
 ) -> tuple[Tensor | None, ...]:
@@ -129,12 +145,12 @@ def gradients(
     dmask = (
         torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None
     )
-    for at, g, rows in blocks_of_queries(query, R):
+    for at, g, rows in blocks_of_queries(query, R, at_once(window, QUERIES)):
         k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
         q, do = laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
         mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
         part = None if mask is None else mask[at]
-        for cols, e, seen in tiles((sigma * BITS) * q, k, part, is_causal, rows):
+        for cols, e, seen in tiles((sigma * BITS) * q, k, part, window, rows):
             e.sub_(reference(m[at])[:, None]).exp2_()
             z = weighted(e, do, v[cols], mean, seen)
             dq[at] += product(z, k[cols], seen)
@@ -189,26 +205,21 @@ def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: sli
     part += ds[None, None].sum_to_size(part.shape)
 
 
-def tiles(
-    q: Tensor, k: Tensor, mask: Tensor | None, is_causal: bool, rows: slice
-) -> Iterator[Tile]:
+def tiles(q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice) -> Iterator[Tile]:
     """The tiles a block of queries sees something of: which keys, the scores, what is seen.
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (n, keys), in memory used again
     by the next tile    seen: (n, keys), None for all
     """
-    n, M = len(q), len(k)
-    memory = q.new_empty(n * KEYS)
-    for cols in blocks(min(M, rows.stop) if is_causal else M, KEYS):
+    memory = q.new_empty(len(q) * KEYS)
+    for cols in blocks(within_sight(rows, len(k), window), KEYS):
         part = None if mask is None else mask[:, cols]
         seen = None
-        if part is not None or (is_causal and cols.stop > rows.start + 1):
-            i = torch.arange(rows.start, rows.stop, device=q.device)
-            j = torch.arange(cols.start, cols.stop, device=q.device)
-            seen = visible(part, is_causal, i[:, None], j)
-            if not seen.any():
+        if part is not None or cut(rows, cols, window):
+            seen = visible(part, window, rows, cols, q.device)
+            if part is not None and not seen.any():
                 continue
-        s = memory[: n * (cols.stop - cols.start)].view(n, -1)
+        s = memory[: len(q) * (cols.stop - cols.start)].view(len(q), -1)
         torch.mm(q, k[cols].T, out=s)
         if part is not None and part.dtype != torch.bool:
             s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
@@ -218,19 +229,12 @@ def tiles(
 
 
 def blocks_of_queries(
-    query: Tensor, R: int
+    query: Tensor, R: int, size: int
 ) -> Iterator[tuple[tuple[int, int, slice], tuple[int, int], slice]]:
     """Where each block of queries lies, which key head it reads, and which queries it holds."""
     B, H, N, _ = query.shape
-    for b in range(B):
-        for h in range(H):
-            for rows in blocks(N, QUERIES):
-                yield (b, h, rows), (b, h // R), rows
-
-
-def blocks(length: int, size: int) -> Iterator[slice]:
-    """0 … length in slices of `size`, the last one shorter."""
-    return (slice(i, min(i + size, length)) for i in range(0, length, size))
+    for b, h, rows in itertools.product(range(B), range(H), blocks(slice(0, N), size)):
+        yield (b, h, rows), (b, h // R), rows
 
 
 def reference(top: Tensor) -> Tensor:

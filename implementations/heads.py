@@ -6,10 +6,13 @@ broadcasting, so each line is the formula for one head.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from implementations.arguments import (
+    UNBOUNDED,
+    Window,
     accumulator,
     everywhere,
     factor,
@@ -18,6 +21,7 @@ from implementations.arguments import (
     masked,
     mixed,
     rounded,
+    sight,
     visible,
 )
 from implementations.dense import score_gradients, softmax
@@ -32,17 +36,19 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
     outputs = []
     for q, k, v, mask in heads(query, key, value, attn_mask, enable_gqa):
-        a, seen = head_weights(q, k, mask, is_causal, scale)
+        a, seen = head_weights(q, k, mask, is_causal, scale, window_size)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
 
@@ -53,9 +59,9 @@ def backward(
     key: Array,
     value: Array,
     attn_mask: Array | None = None,
-    is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     work = accumulator(query.dtype)
@@ -64,7 +70,7 @@ def backward(
     sigma = work.type(factor(scale, query.shape[-1]))
     lists = heads(query, key, value, attn_mask, enable_gqa)
     for (b, h), (q, k, v, mask) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen = head_weights(q, k, mask, is_causal, scale)
+        a, seen = head_weights(q, k, mask, scale=scale, **options)
         do = laid_out(dout[b, h], work)
         ds = score_gradients(a, do, v, seen)
         dq[b, h] = sigma * mixed(ds, k, seen)
@@ -78,13 +84,12 @@ def weights(
     key: Array,
     value: Array,
     attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
     enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
     """a_ij = exp(s_ij) / sum_j exp(s_ij), head by head.   (B, H, N, M)"""
     lists = heads(query, key, value, attn_mask, enable_gqa)
-    matrices = [head_weights(q, k, mask, is_causal, scale)[0] for q, k, _, mask in lists]
+    matrices = [head_weights(q, k, mask, **options)[0] for q, k, _, mask in lists]
     return stacked(matrices, query, key.shape[-2])
 
 
@@ -102,10 +107,16 @@ def heads(
 
 
 def head_weights(
-    q: Array, k: Array, mask: Array | None, is_causal: bool, scale: float | None
+    q: Array,
+    k: Array,
+    mask: Array | None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Array, Array]:
     """The weights of one head, and True where they may be other than zero.   (N, M)"""
-    seen = visible(mask, is_causal, np.arange(len(q))[:, None], np.arange(len(k)))
+    window = sight(is_causal, window_size)
+    seen = visible(mask, window, np.arange(len(q))[:, None], np.arange(len(k)))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T)
     return softmax(masked(s, mask, seen))[0], seen

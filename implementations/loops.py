@@ -16,6 +16,9 @@ import numpy as np
 
 from spec.notation import Array
 
+Window = tuple[int | None, int | None]
+UNBOUNDED: Window = (None, None)
+
 
 def attend(
     query: Array,
@@ -25,17 +28,19 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v = value.tolist()
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
     for (b, h, i), s in scored.items():
         a, g = softmax(s), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
@@ -44,21 +49,14 @@ def attend(
 
 
 def backward(
-    dout: Array,
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    dout: Array, query: Array, key: Array, value: Array, scale: float | None = None, **options: Any
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     D, E = query.shape[3], value.shape[3]
     sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    scored = scores(query, key, scale=scale, **options)
     for (b, h, i), s in scored.items():
         a, g = softmax(s), h * key.shape[1] // query.shape[1]
         da = {j: sum(do[b][h][i][c] * v[b][g][j][c] for c in range(E)) for j in a}
@@ -78,14 +76,11 @@ def weights(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
     out = np.zeros((*query.shape[:3], key.shape[2]))
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    scored = scores(query, key, **options)
     for (b, h, i), s in scored.items():
         for j, a in softmax(s).items():
             out[b, h, i, j] = a
@@ -96,14 +91,11 @@ def lse(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
     out = np.full(query.shape[:3], -inf)
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    scored = scores(query, key, **options)
     for at, s in scored.items():
         if s:
             top = max(s.values())
@@ -114,10 +106,11 @@ def lse(
 def scores(
     query: Array,
     key: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> dict[tuple[int, ...], dict[int, float]]:
     """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -131,11 +124,19 @@ def scores(
         scored[b, h, i] = {}
         for j in range(M):
             bias = float(b_ij[b, h, i, j])
-            if bias == -inf or (is_causal and j > i):
+            if bias == -inf or (is_causal and j > i) or not inside(window_size, j - i):
                 continue
             product: Any = sum(q[b][h][i][c] * k[b][h * G // H][j][c] for c in range(D))
             scored[b, h, i][j] = sigma * product + bias
     return scored
+
+
+def inside(window_size: Window, ahead: int) -> bool:
+    """Whether a key that lies so far ahead of a query, or behind it, lies in its window."""
+    left, right = window_size
+    if (left or 0) < 0 or (right or 0) < 0:
+        raise ValueError(f"a window has no negative bound, which {window_size} has")
+    return (left is None or -left <= ahead) and (right is None or ahead <= right)
 
 
 def additive(attn_mask: Array) -> Array:

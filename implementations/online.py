@@ -14,10 +14,13 @@ one key at a time (Dao et al. 2022, section 3.1).
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from implementations.arguments import (
+    UNBOUNDED,
+    Window,
     accumulator,
     everywhere,
     factor,
@@ -27,6 +30,7 @@ from implementations.arguments import (
     masked,
     rounded,
     shared,
+    sight,
     visible,
 )
 from spec.notation import Array
@@ -40,29 +44,32 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
     """
-    o, _ = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    o, _ = passed(
+        query,
+        key,
+        value,
+        enable_gqa,
+        attn_mask=attn_mask,
+        is_causal=is_causal,
+        scale=scale,
+        window_size=window_size,
+    )
     return rounded(o, query.dtype)
 
 
-def lse(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Array:
+def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
-    return passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)[1]
+    return passed(query, key, value, **options)[1]
 
 
 def backward(
@@ -70,22 +77,21 @@ def backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value.
 
     sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
     """
-    o, logs = passed(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+    o, logs = passed(query, key, value, scale=scale, enable_gqa=enable_gqa, **options)
     q, do = laid_out(query, o.dtype), laid_out(dout, o.dtype)
     sigma, finite = o.dtype.type(factor(scale, q.shape[-1])), reference(logs)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
     mean = (do * o).sum(axis=-1)
-    for j, s, k, v in one_by_one(query, key, value, attn_mask, is_causal, scale, R):
+    for j, s, k, v in one_by_one(query, key, value, R, scale=scale, **options):
         a = np.exp(s - finite)
         ds = sigma * a * ((do * v).sum(axis=-1) - mean)
         dq += ds[..., None] * k
@@ -95,20 +101,14 @@ def backward(
 
 
 def passed(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any
 ) -> tuple[Array, Array]:
     """Output (B, H, N, E) and log-sum-exp (B, H, N) after one pass over the keys."""
     rows, work = query.shape[:3], accumulator(query.dtype)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     m, t = np.full(rows, -np.inf, work), np.zeros(rows, work)
     o = np.zeros((*rows, value.shape[-1]), work)
-    for _, s, _, v in one_by_one(query, key, value, attn_mask, is_causal, scale, R):
+    for _, s, _, v in one_by_one(query, key, value, R, **options):
         top = np.maximum(m, s)
         fade, e = np.exp(m - reference(top)), np.exp(s - reference(top))
         t = t * fade + e
@@ -128,10 +128,11 @@ def one_by_one(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
     R: int,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    window_size: Window = UNBOUNDED,
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """For each key its index j, its scores, and the key and value as each query reads them.
 
@@ -140,10 +141,11 @@ def one_by_one(
     q = laid_out(query, accumulator(query.dtype))
     q = q.dtype.type(factor(scale, q.shape[-1])) * q
     N, M = query.shape[2], key.shape[2]
+    window = sight(is_causal, window_size)
     masks = everywhere(attn_mask, (*query.shape[:3], M))
     for j in range(M):
         mask = None if masks is None else masks[..., j]
-        seen = visible(mask, is_causal, np.arange(N), np.asarray(j))
+        seen = visible(mask, window, np.arange(N), np.asarray(j))
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
         pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
         k, v = (laid_out(x, q.dtype) for x in pair)

@@ -5,9 +5,13 @@ down. The numbers are float64 whatever dtype comes in, and rounded once on the w
 """
 
 from math import inf, sqrt
+from typing import Any
 
 import torch
 from torch import Tensor
+
+Window = tuple[int | None, int | None]
+UNBOUNDED: Window = (None, None)
 
 
 def attend(
@@ -18,15 +22,18 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j; gradients reach query, key, value and a float attn_mask.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i. An idle query gets
-    zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H.
+    float that is added to the scores. is_causal also forbids j > i, and window_size
+    (left, right) all j < i - left and j > i + right, None being no bound. An idle query gets
+    zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a
+    bound < 0.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(s).masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -37,13 +44,10 @@ def weights(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
-    attn_mask: Tensor | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Tensor:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
-    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, _ = scores(query, key, **options)
     return softmax(s).to(query.dtype)
 
 
@@ -51,23 +55,21 @@ def lse(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
-    attn_mask: Tensor | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    **options: Any,
 ) -> Tensor:
     """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
-    s, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa)
+    s, _ = scores(query, key, **options)
     return s.logsumexp(dim=-1) if s.shape[-1] else s.new_full(s.shape[:-1], -inf)
 
 
 def scores(
     query: Tensor,
     key: Tensor,
-    attn_mask: Tensor | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
 ) -> tuple[Tensor, Tensor]:
     """s_ij = scale <q_i, k_j> + b_ij, -inf where forbidden; and True where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
@@ -78,6 +80,11 @@ def scores(
         seen = seen & ~attn_mask.isneginf()
     if is_causal:
         seen = seen.tril()
+    left, right = window_size
+    if (left or 0) < 0 or (right or 0) < 0:
+        raise ValueError(f"a window has no negative bound, which {window_size} has")
+    seen = seen if left is None else seen.triu(-left)
+    seen = seen if right is None else seen.tril(right)
     s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask.double()

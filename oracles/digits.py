@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from spec.attention.notation import Gradients, Problem
+from spec.attention.notation import Corner, Gradients, Problem
 from spec.attention.record import Implementation
 from spec.formats import FORMATS, Format
 from spec.notation import DTYPES, Array
@@ -63,8 +63,11 @@ def scale(problem: Problem) -> Any:
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
     """b_ij, or None where key j is forbidden to query i."""
-    corner = problem.M - problem.N if problem.corner == "bottom-right" else 0
-    if problem.causal and j > i + corner:
+    if problem.causal and j > i + moved(problem, problem.corner):
+        return None
+    left, right = problem.window
+    ahead = j - i - moved(problem, problem.window_corner or problem.corner)
+    if (left is not None and ahead < -left) or (right is not None and ahead > right):
         return None
     if problem.mask is None:
         return mpmath.mpf(0)
@@ -72,6 +75,11 @@ def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
     if problem.mask.dtype == bool:
         return mpmath.mpf(0) if entry else None
     return None if entry == -inf else mpmath.mpf(float(entry))
+
+
+def moved(problem: Problem, corner: Corner) -> int:
+    """How many places query 0 lies ahead of key 0."""
+    return problem.M - problem.N if corner == "bottom-right" else 0
 
 
 def outputs(problem: Problem) -> Answer:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
+from implementations.arguments import sight
 from implementations.arguments_torch import visible
 
 
@@ -63,8 +64,8 @@ def composed_weights(
 ) -> Tensor:
     """The weights that `composed` uses.   (B, H, N, M)"""
     sigma = query.shape[-1] ** -0.5 if scale is None else scale
-    i = torch.arange(query.shape[-2])[:, None]
-    seen = visible(attn_mask, is_causal, i, torch.arange(key.shape[-2]))
+    rows, cols = (slice(0, x.shape[-2]) for x in (query, key))
+    seen = visible(attn_mask, sight(is_causal), rows, cols, query.device)
     a = (sigma * (query @ key.mT)).masked_fill(~seen, -torch.inf).softmax(dim=-1)
     return dropout(a, dropout_p, training)
 
@@ -106,8 +107,8 @@ class Multihead(nn.Module):
         B, H, N, D = query.shape
         if self.layer is None:
             self.layer = identity(H, D, self.p).to(query.dtype).train(self.training)
-        i = torch.arange(N)[:, None]
-        seen = visible(attn_mask, is_causal, i, torch.arange(key.shape[2]))
+        rows, cols = slice(0, N), slice(0, key.shape[2])
+        seen = visible(attn_mask, sight(is_causal), rows, cols, query.device)
         q, k, v = (x.transpose(1, 2).flatten(2) for x in (query, key, value))
         o, w = self.layer(q, k, v, attn_mask=~seen, average_attn_weights=False)
         return o.view(B, N, H, D).transpose(1, 2), w

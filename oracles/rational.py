@@ -80,8 +80,7 @@ def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
 
 def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
     """2^s_ij, and 0 where key j is forbidden to query i."""
-    shift = problem.M - problem.N if problem.corner == "bottom-right" else 0
-    if problem.causal and j > i + shift:
+    if hidden(problem, i, j):
         return Fraction(0)
     bias = Fraction(0)
     if problem.mask is not None:
@@ -95,6 +94,16 @@ def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
     if score.denominator != 1:
         raise ValueError(f"2^({score}) is not rational: exact scores are integers")
     return Fraction(2) ** score.numerator
+
+
+def hidden(problem: Problem, i: int, j: int) -> bool:
+    """Whether causality or the window hides key j from query i, each from its own corner."""
+    places = {"top-left": i, "bottom-right": i + problem.M - problem.N}
+    left, right = problem.window
+    own = places[problem.window_corner or problem.corner]
+    future = problem.causal and j > places[problem.corner]
+    before = left is not None and j < own - left
+    return future or before or (right is not None and j > own + right)
 
 
 def rows(problem: Problem) -> Iterator[tuple[int, int, int]]:

@@ -15,7 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-STATIC = ("is_causal", "enable_gqa")  # what settles a program, and is no data of it
+from implementations.arguments import UNBOUNDED, Window
+
+STATIC = ("is_causal", "enable_gqa", "window_size")  # what settles a program, and is no data of it
 
 
 def attend(
@@ -26,12 +28,14 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001 - JAX shares key heads without being asked
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, D) give (B, N, H, D).
 
     attn_mask broadcasts to (B, H, N, M). Raises ValueError: what JAX does not support, E != D.
     """
     options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
+    options |= _windowed(window_size, query.shape[1] + key.shape[1])
     return jax.nn.dot_product_attention(query, key, value, **options)
 
 
@@ -43,9 +47,11 @@ def lse(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001 - as above
+    window_size: Window = UNBOUNDED,
 ) -> Array:
     """The log-sum-exp (B, H, N), which JAX calls the residual."""
     options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
+    options |= _windowed(window_size, query.shape[1] + key.shape[1])
     _, found = jax.nn.dot_product_attention(query, key, value, return_residual=True, **options)
     return jnp.swapaxes(found, 1, 2)
 
@@ -55,6 +61,14 @@ def _masked(attn_mask: Array | None) -> dict[str, Any]:
     if attn_mask is None:
         return {}
     return {"mask" if attn_mask.dtype == jnp.bool_ else "bias": attn_mask}
+
+
+def _windowed(window_size: Window, beyond: int) -> dict[str, Any]:
+    """The window under JAX's name, which knows no bound that is none: it lies beyond the text."""
+    if window_size == UNBOUNDED:
+        return {}
+    left, right = (beyond if bound is None else bound for bound in window_size)
+    return {"local_window_size": (left, right)}
 
 
 # A fill where truth values hide, and a bias of -inf that is added as it is.

@@ -23,6 +23,7 @@ sentence, a formula and a check of a few lines.
     C causality       under causality the future does not exist
       gradient_flow   and no gradient reaches it
       decoding        so a text may be read token by token
+    W windows         a window shows a query the keys around its own place
     H heads           heads do not meet, and a group of them shares its keys
     X blocks          attention over parts merges into attention over the whole
     T calls           the call is a function
@@ -36,7 +37,7 @@ from importlib import import_module
 
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
-    "scale permutations masking forbidden idleness biases causality gradient_flow decoding heads "
-    "blocks calls"
+    "scale permutations masking forbidden idleness biases causality gradient_flow decoding windows "
+    "heads blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -20,6 +20,7 @@ def assert_attention(
     *,
     rounded: Grade | None = None,
     corner: Corner = "top-left",
+    window_corner: Corner | None = None,
     **options: Any,
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
@@ -27,7 +28,8 @@ def assert_attention(
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
     options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
-    Raises TypeError for others, and for what is no array.
+    corner, window_corner: of the diagonals where N is not M; that of windows is as the other.
+    Raises TypeError for others, and for what is no array; ValueError for what is no window.
     """
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
@@ -42,6 +44,7 @@ def assert_attention(
         dtype=dtype,
         rounding=rounded or ("eager" if dtype in HALF else "strict"),
         corner=corner,
+        window_corner=window_corner,
         **asked,
     )
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -19,12 +19,12 @@ import numpy as np
 
 from spec import entries
 from spec.attention import masks as kinds
-from spec.attention.notation import Problem
-from spec.attention.options import CAUSAL, MASK, Capability, together
+from spec.attention.notation import UNBOUNDED, Problem, Window, corners
+from spec.attention.options import CAUSAL, MASK, WINDOW, Capability, together
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Array, Memory
-from spec.sizes import Limits, Tiled, sizes
+from spec.sizes import EDGES, Limits, Sizes, Tiled, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
@@ -42,7 +42,8 @@ class Problems:
     """A domain of problems.
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
-    for one of the two. square: N = M. grouped: G < H. scales: "default" asks for
+    for one of the two. windows: likewise, and they are not drawn where causality is not: who does
+    without one does without places. square: N = M. grouped: G < H. scales: "default" asks for
     none, "asked" for any, ("odd",) for one that is zero or negative. least: the
     smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
@@ -56,6 +57,7 @@ class Problems:
     masks: tuple[str, ...] = ANY
     families: tuple[str, ...] = entries.ALL
     causal: bool | None = None
+    windows: bool | None = None
     square: bool = False
     grouped: bool | None = None
     scales: tuple[str, ...] = ("default", "asked")
@@ -80,6 +82,9 @@ class Problems:
             Capability.CAUSAL: self.causal,
             Capability.FUTURE: self.causal is False,
             together(MASK, CAUSAL): masked and self.causal,
+            Capability.WINDOW: self.windows,
+            together(MASK, WINDOW): masked and self.windows,
+            together(CAUSAL, WINDOW): self.causal and self.windows,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -97,6 +102,7 @@ class Problems:
         q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
+        window = _window(choices, domain, scope.answers, _asked(kind, causal), size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -110,15 +116,17 @@ class Problems:
             dout,
             mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
             causal=causal,
+            window=window,
             scale=scale,
             dtype=scope.dtype,
             rounding=scope.rounding,
-            corner=scope.conventions.get("causal", Problem.corner),  # type: ignore[arg-type]
+            **corners(scope.conventions),
             memory=memory,
             seed=choices.places(seed),
         )
 
 
+BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # of windows: a few keys, and about as many as tiles hold
 SCALES = (0.5, 2.0, 0.3, 1.0)
 ODD_SCALES = (0.0, -0.25)
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
@@ -131,6 +139,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.MASK: ({"masks": PLAIN}, {"masks": (*BOOLEAN, "idle")}),
     Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle", *SLIGHT)}),
     Capability.CAUSAL: ({"causal": False}, {"causal": True}),
+    Capability.WINDOW: ({"windows": False}, {"windows": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),
@@ -165,6 +174,10 @@ def _kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[
     if "none" in allowed:
         allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
     causal = domain.causal
+    if domain.windows and together(MASK, WINDOW) not in answers:
+        allowed = ["none"]
+    if domain.windows and together(CAUSAL, WINDOW) not in answers:
+        causal = False
     if Capability.FUTURE not in answers:
         causal = True
     elif causal is None:
@@ -174,6 +187,24 @@ def _kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[
         allowed = [kind for kind in allowed if kind == "none" or not causal]
     kind = choices.pick(allowed)
     return choices.vary(kind, [x for x in allowed if kinds.are_alike(x, kind)]), causal
+
+
+def _window(
+    choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
+) -> Window:
+    """The window to ask for: one that ends within the keys more often than not."""
+    with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
+    with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
+    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
+    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal):
+        return UNBOUNDED
+    if not domain.windows and choices.pick((True, True, False)):
+        return UNBOUNDED
+    within = tuple(x for x in BOUNDS if x < size.M)
+    left, right = (choices.pick((*within, max(size.M - 1, 0), size.M, None)) for _ in range(2))
+    if domain.windows and left is None is right:
+        right = 0
+    return left, right
 
 
 def _scale(

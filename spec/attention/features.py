@@ -31,8 +31,8 @@ import numpy as np
 
 from spec import formats
 from spec.attention import definition
-from spec.attention.notation import Problem
-from spec.attention.options import CAUSAL, GROUPED, MASK, SCALE, SINGLE, Capability
+from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.options import CAUSAL, GROUPED, MASK, SCALE, SINGLE, WINDOW, Capability
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.notation import Array
 
@@ -84,7 +84,7 @@ def _lead(problem: Problem) -> float:
         return -np.inf
     mask = problem.mask
     added = None if mask is None or mask.dtype == bool else np.where(np.isneginf(mask), 0, mask)
-    s = definition.scores(problem.but(mask=added, causal=False))
+    s = definition.scores(problem.but(mask=added, causal=False, window=UNBOUNDED))
     hidden, seen = (
         np.where(where, s, -np.inf).max(axis=-1) for where in (~problem.allowed, problem.allowed)
     )
@@ -159,6 +159,9 @@ def _idle(problem: Problem, by: bool) -> bool:
 HOLDS = {option.capability: option.holds for option in SINGLE}
 WORDS: Mapping[str, Feature] = {
     "causal": CAUSAL.asked,
+    "a window": WINDOW.asked,
+    "a bound to the left": lambda p: p.window[0] is not None,
+    "a bound to the right": lambda p: p.window[1] is not None,
     "a mask": MASK.asked,
     "a boolean mask": HOLDS[Capability.MASK],
     "an additive mask": HOLDS[Capability.BIAS],

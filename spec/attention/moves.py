@@ -1,25 +1,25 @@
 """Ways to move a problem: what a law changes, with everything that has to change along.
 
 Each returns a new problem. Selecting along an axis selects in the mask too, and in
-every option that is an array, where it has that axis written out. A causal problem
-knows its keys and queries by their place, so a move that changes places first writes
-its mask out (`written_out`), and then the mask and not the flag says what is forbidden.
+every option that is an array, where it has that axis written out. A causal problem, and
+one with a window, knows its keys and queries by their place, so a move that changes places first
+writes its mask out (`written_out`), and then the mask alone says what is forbidden.
 """
 
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.notation import Problem
+from spec.attention.notation import UNBOUNDED, Problem
 from spec.notation import Array, Index
 
 
 def written_out(problem: Problem) -> Problem:
-    """The same problem with its mask as one array (B, H, N, M), and causal as part of it."""
+    """The same problem with its mask as one array (B, H, N, M), causality and window part of it."""
     if problem.mask is not None and problem.mask.dtype != bool:
         mask: Array = np.where(problem.allowed, problem.bias, -np.inf)
     else:
         mask = problem.allowed
-    return problem.but(mask=mask, causal=False)
+    return problem.but(mask=mask, causal=False, window=UNBOUNDED)
 
 
 def of_keys(problem: Problem, index: Index) -> Problem:
@@ -66,7 +66,9 @@ def with_bias(problem: Problem, bias: Array) -> Problem:
 
     What was forbidden stays so, by -inf.
     """
-    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), causal=False)
+    return problem.but(
+        mask=np.where(problem.allowed, bias, -np.inf), causal=False, window=UNBOUNDED
+    )
 
 
 def permutation(problem: Problem, length: int) -> Array:

@@ -8,13 +8,15 @@ option (`spec.attention.options`).
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from spec.notation import Array, Length, Memory, Posed
 
 Corner = Literal["top-left", "bottom-right"]
+Window = tuple[int | None, int | None]
+UNBOUNDED: Window = (None, None)
 
 
 # What the mathematics leaves open: the choices, the default first.
@@ -24,6 +26,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "idle": ("zero", "nan", "uniform"),
     "idle bias": ("as idle", "zero", "nan", "uniform"),
     "causal": ("top-left", "bottom-right"),
+    "window corner": ("as causal", "top-left", "bottom-right"),
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),
     "causality": ("asked", "always"),
@@ -39,6 +42,8 @@ class Problem(Posed):
     mask: broadcastable to (B, H, N, M), or None. Bool: True where query i may
         attend to key j. Float: added to the scores after scaling, -inf forbids.
     causal: forbids the future; `corner` tells which diagonal that is when N != M.
+    window: how many keys before a query and how many behind it are seen, beside the one at its
+        place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
     scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
     memory: how the arrays lie in it.
     """
@@ -50,11 +55,18 @@ class Problem(Posed):
     _: KW_ONLY
     mask: Array | None = None
     causal: bool = False
+    window: Window = UNBOUNDED
     scale: float | None = None
     corner: Corner = "top-left"
+    window_corner: Corner | None = None
     memory: Memory = "contiguous"
 
-    shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", "corner")
+    shown_elsewhere: ClassVar[tuple[str, ...]] = (
+        *Posed.shown_elsewhere,
+        "memory",
+        "corner",
+        "window_corner",
+    )
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
         "k": "B G M D",
@@ -71,6 +83,12 @@ class Problem(Posed):
     D = Length("q", 3)
     E = Length("v", 3)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_window(self.window):
+            told = "(left, right), each a number of keys or None for no bound"
+            raise ValueError(f"a window is {told}, not {self.window!r}")
+
     @property
     def grouped(self) -> bool:
         """Whether several query heads share a key head."""
@@ -81,11 +99,24 @@ class Problem(Posed):
         """The scale that applies: the one asked for, else 1 / sqrt(D)."""
         return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
 
+    def ahead(self, corner: Corner) -> Array:
+        """How far key j lies ahead of query i, where a corner has their places.   (N, M)"""
+        shift = self.M - self.N if corner == "bottom-right" else 0
+        return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
+
     @cached_property
     def future(self) -> Array:
         """True where key j lies in the future of query i.   (N, M)"""
-        shift = self.M - self.N if self.corner == "bottom-right" else 0
-        return np.arange(self.M)[None, :] > np.arange(self.N)[:, None] + shift
+        return self.ahead(self.corner) > 0
+
+    @cached_property
+    def outside(self) -> Array:
+        """True where key j lies outside the window of query i.   (N, M)"""
+        left, right = self.window
+        ahead = self.ahead(self.window_corner or self.corner)
+        before = False if left is None else ahead < -left
+        behind = False if right is None else ahead > right
+        return np.broadcast_to(before | behind, ahead.shape)
 
     @cached_property
     def allowed(self) -> Array:
@@ -95,6 +126,8 @@ class Problem(Posed):
             allowed &= self.mask if self.mask.dtype == bool else ~np.isneginf(self.mask)
         if self.causal:
             allowed &= ~self.future
+        if self.window != UNBOUNDED:
+            allowed &= ~self.outside
         return allowed
 
     @cached_property
@@ -109,6 +142,21 @@ class Problem(Posed):
     def idle(self) -> Array:
         """True where a query may attend to no key.   (B, H, N)"""
         return np.logical_not(self.allowed.any(axis=-1))
+
+
+def is_window(x: Any) -> bool:
+    """Whether it is two bounds, each an integer of at least 0 or None."""
+    bounds = x if isinstance(x, tuple | list) and len(x) == 2 else (-1, -1)
+    return all(b is None or (isinstance(b, int | np.integer) and b >= 0) for b in bounds)
+
+
+def corners(chosen: Mapping[str, str]) -> dict[str, Any]:
+    """The corners of a problem that is put to whoever chose so; the default where nothing is."""
+    own = chosen.get("window corner", "as causal")
+    return {
+        "corner": chosen.get("causal", Problem.corner),
+        "window_corner": None if own == "as causal" else own,
+    }
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.notation import Problem
+from spec.attention.notation import UNBOUNDED, Problem, Window
 from spec.notation import Array
 from spec.subject import Backward
 
@@ -40,6 +40,7 @@ class Capability(StrEnum):
     MASK = "takes a boolean mask"
     BIAS = "takes an additive mask"
     CAUSAL = "takes causal"
+    WINDOW = "takes a window"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -59,7 +60,7 @@ class Parameter:
     name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
     first the widely used one. neutral: what says nothing. plainer: values that are easier to
     read than others, the plainest first. told: whether the arrays tell as much, so that a
-    function need not be told.
+    function need not be told. put: a value for a function, whose own default is known.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Parameter:
     neutral: Any = None
     plainer: tuple[Any, ...] = ()
     told: bool = False
+    put: Callable[[Any, Any], Any] = lambda value, _: value
 
     @property
     def axes(self) -> str:
@@ -109,14 +111,23 @@ class Option:
     parameters: tuple[Parameter, ...] = ()
 
 
+def bounded(window: Window, default: Any) -> Window:
+    """A window for a function; where its default is (-1, -1), no bound is -1 (flash-attn)."""
+    left, right = (-1 if bound is None and default == (-1, -1) else bound for bound in window)
+    return left, right
+
+
 MASK = Parameter("mask", "a mask", ("attn_mask", "mask"))
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
 SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
+WINDOW = Parameter(
+    "window", "a window", ("window_size",), UNBOUNDED, plainer=((0, 0), (1, 0)), put=bounded
+)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED)  # as functions have them, in torch's order
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW)  # as functions have them, torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
-PAIRS = ((MASK, CAUSAL),)  # those that were found to be refused together
+PAIRS = ((MASK, CAUSAL), (MASK, WINDOW), (CAUSAL, WINDOW))  # that kernels refuse together
 
 SIZES = frozenset("BHGNMDE")
 PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
@@ -154,6 +165,12 @@ SINGLE = (
     ),
     Option(Capability.SCALE, SCALE.asked, ({"scale": 0.5},), (SCALE,)),
     Option(Capability.GROUPS, GROUPED.asked, ({"H": 6, "G": 2},), (GROUPED,)),
+    Option(
+        Capability.WINDOW,
+        WINDOW.asked,
+        ({"window": (1, 2)}, {"window": (1, 0)}, {"M": 5, "window": (1, 2)}),
+        (WINDOW,),
+    ),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from spec.attention.moves import of_groups
-from spec.attention.notation import Problem
+from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.notation import Array
 from spec.simplify import FAR, Simplification, kept, simpler
@@ -56,6 +56,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
     half = np.arange(problem.M) < (problem.M + 1) // 2
     one = np.arange(problem.N)[:, None] > 0
     yield from (problem.but(scale=x) for x in (None, 0.5, 2.0, 0.0, -0.25))
+    yield from (problem.but(window=x) for x in (UNBOUNDED, (None, 0), (0, None), (1, 1)))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
         for causal in (False, True):

@@ -142,10 +142,22 @@ def biased() -> Iterator[Problem]:
     yield low()
 
 
+def windowed() -> Iterator[Problem]:
+    """Windows with each bound and both, alone and beside causality and masks, across tiles."""
+    yield draw(N=7, window=(2, 1))
+    yield draw(window=(1, 0), M=9)
+    yield draw(N=9, M=5, window=(1, 2))
+    yield draw(N=7, window=(None, 1))
+    yield draw(N=7, window=(0, None))
+    yield draw(N=7, causal=True, window=(2, None))
+    yield draw(N=7, window=(2, 1), mask=permits(2, 4, 7, 7))
+    yield draw(B=1, H=2, G=1, N=70, M=70, window=(20, 3))
+
+
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    everything = (*unmasked(), *odd(), *causal(), *masked(), *biased())
+    everything = (*unmasked(), *odd(), *causal(), *windowed(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in everything]
     return tuple(problem for problem in found if in_domain(problem))
 

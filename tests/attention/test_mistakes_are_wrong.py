@@ -66,7 +66,8 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     mask = problem.mask
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(problem.dtype)
-    return function(*arrays, mask, problem.causal, problem.scale)
+    options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
+    return function(*arrays, mask, **options)
 
 
 def judge(mistake: Mistake, problem: Problem) -> None:
@@ -193,9 +194,12 @@ def test_every_mistake_says_what_it_is() -> None:
 
 
 def test_every_convention_is_somebodys_mistake() -> None:
-    own = {name: choices for name, choices in CONVENTIONS.items() if name != "idle bias"}
+    apart = ("idle bias", "window corner")  # the one of masks, the other of windows
+    own = {name: choices for name, choices in CONVENTIONS.items() if name not in apart}
     assert CONVENTIONS["idle bias"][1:] == CONVENTIONS["idle"]
+    assert CONVENTIONS["window corner"][1:] == CONVENTIONS["causal"]
     others = {(name, x) for name, choices in own.items() for x in choices[1:]}
+    others.add(("window corner", CONVENTIONS["causal"][1]))
     assert {m.convention for m in MISTAKES.values() if m.convention} == others
 
 

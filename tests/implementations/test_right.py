@@ -75,6 +75,11 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "scores of thousands": lambda: problem(scale=64.0),
     "transposed": lambda: problem(memory="transposed", causal=True),
     "strided": lambda: problem(memory="strided", mask=boolean()),
+    "a window": lambda: problem(window=(1, 2)),
+    "a window that ends ahead alone": lambda: problem(window=(None, 1)),
+    "a window and causal": lambda: problem(window=(2, None), causal=True),
+    "a window and a mask": lambda: problem(window=(2, 1), mask=boolean()),
+    "a window and a bias": lambda: problem(window=(2, 1), mask=additive()),
     "no keys": lambda: problem().but(k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))),
     "no queries": lambda: problem().but(q=np.zeros((B, H, 0, D)), dout=np.zeros((B, H, 0, E))),
     "no values": lambda: problem().but(v=np.zeros((B, G, M, 0)), dout=np.zeros((B, H, N, 0))),
@@ -82,10 +87,21 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
 LONG: Mapping[str, Callable[[], Problem]] = {
     "long": lambda: problem(long=True),
     "long and causal": lambda: problem(long=True, causal=True),
+    "long through a window": lambda: problem(long=True, window=(200, 70)),
+    "long through a window of two keys": lambda: problem(long=True, window=(1, 0)),
+    "long from far behind": lambda: problem(long=True, window=(fused.KEYS, None)),
+    "more queries than a window leaves keys": lambda: turned(problem(long=True, window=(9, 9))),
     "a whole tile forbidden": lambda: problem(
         long=True, mask=np.arange(fused_torch.KEYS + 5) >= fused.KEYS
     ),
 }
+
+
+def turned(p: Problem) -> Problem:
+    """As many queries as there were keys, and as many keys as there were queries."""
+    n, m = p.M, p.N
+    q, dout = (np.resize(x, (*x.shape[:2], n, x.shape[3])) for x in (p.q, p.dout))
+    return p.but(q=q, dout=dout, k=p.k[:, :, :m], v=p.v[:, :, :m])
 
 
 def load(target: Target) -> Implementation:
@@ -196,6 +212,17 @@ def test_heads_that_cannot_be_shared_are_refused(target: Target):
         attend(q, zeros((1, 3, 7, 3)), zeros((1, 3, 7, 2)))
     with pytest.raises(ValueError, match="6 query heads cannot share 4 key heads"):
         attend(q, zeros((1, 4, 7, 3)), zeros((1, 4, 7, 2)), enable_gqa=True)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_a_negative_bound_is_refused(target: Target):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 1, 3, 2))
+    for window in ((-1, 0), (0, -1)):
+        with pytest.raises(ValueError, match="a window has no negative bound") as refused:
+            attend(x, x, x, window_size=window)
+        assert "\n" not in str(refused.value)
 
 
 def test_fused_memory_is_a_small_part_of_one_matrix():

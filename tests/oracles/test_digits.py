@@ -69,7 +69,7 @@ def values(chance: np.random.Generator, shape: tuple[int, ...], dtype: str) -> A
 
 
 def awkward(seed: int, dtype: str = "float64") -> Problem:
-    """Grouped heads, a mask or a bias, either corner, any scale; idle queries and empty sizes."""
+    """Grouped heads, a mask, a bias, a window, either corner, any scale; idle queries, no keys."""
     chance = np.random.default_rng(seed)
     B, G, N, D, E = chance.integers((1, 1, 1, 1, 1), (3, 3, 5, 4, 4)).tolist()
     M = int(chance.integers(6))
@@ -85,6 +85,8 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         causal=bool(chance.integers(2)),
         scale=[None, 0.0, -2.0, 8.0][chance.integers(4)],
         corner=["top-left", "bottom-right"][chance.integers(2)],
+        window=[(None, None), (1, 0), (0, None), (None, 1)][chance.integers(4)],
+        window_corner=[None, "top-left", "bottom-right"][chance.integers(3)],
         dtype=dtype,
     )
 

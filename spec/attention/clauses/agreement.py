@@ -79,6 +79,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
         "shows_scores_for_weights",
         "shows_weights_transposed",
         "shows_nan_for_idle_queries",
+        "shows_weights_without_the_window",
     },
     effort=4,
 )
@@ -106,6 +107,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
         "forgets_the_maximum_in_lse",
         "measures_lse_without_the_bias",
         "measures_the_log_of_the_mean",
+        "measures_lse_without_the_window",
     },
     effort=2,
 )

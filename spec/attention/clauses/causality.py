@@ -10,6 +10,8 @@ defined here, and they agree when N = M. An implementation has one of them; the
 problems that it is given say which.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.attention import definition, moves, rounding
@@ -24,6 +26,7 @@ from spec.formats import rounded
 
 CAUSAL = Problems(masks=PLAIN, causal=True)
 SQUARE = Problems(masks=PLAIN, causal=True, square=True)
+FULL = replace(SQUARE, windows=False)  # the past is seen as far back as it goes
 SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
 
 
@@ -124,7 +127,7 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "C7",
-    over=SQUARE,
+    over=FULL,
     needs={Capability.MASK, Capability.FUTURE},
     catches={"bounds_packed_rows", "transposes_square_masks", "hides_the_present"},
 )
@@ -146,7 +149,7 @@ def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
 
 
 @clause(
-    "C8", over=SQUARE, catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"}
+    "C8", over=FULL, catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"}
 )
 def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
     """Queries of zeros return the mean of all values so far.

@@ -5,10 +5,12 @@ computed when its token arrives, from the keys so far, and never again. Decoding
 with a cache is the same as decoding without one.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.attention import moves, rounding
-from spec.attention.clauses.causality import SQUARE, SQUARE_OF_TWO
+from spec.attention.clauses.causality import FULL, SQUARE
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import exactly
@@ -46,7 +48,7 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
 
 @clause(
     "C6",
-    over=SQUARE,
+    over=FULL,
     needs={Capability.FUTURE},
     catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"},
     proof=exactly.the_last_query_sees_all_keys,
@@ -68,7 +70,7 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
 
 @clause(
     "C12",
-    over=SQUARE,
+    over=FULL,
     needs={Capability.FUTURE},
     catches={
         "bounds_packed_rows",
@@ -96,7 +98,7 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
 
 @clause(
     "C13",
-    over=SQUARE_OF_TWO,
+    over=replace(FULL, least=(1, 1, 2, 2)),
     needs={Capability.MASK, Capability.FUTURE},
     catches={"hides_the_present", "bounds_packed_rows", "hides_the_past"},
 )

@@ -15,8 +15,8 @@ from importlib import import_module
 from spec.mistake import Mistake, catalogue
 
 IDEAS = (
-    "scaling masking idleness causality softmax sparsity tiles heads single_sizes gradients "
-    "observers numbers calls harmless"
+    "scaling masking idleness causality windows softmax sparsity tiles heads single_sizes "
+    "gradients observers numbers calls harmless"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(
     *(import_module(f"{__name__}.{name}") for name in IDEAS.split())

@@ -20,6 +20,7 @@ import numpy as np
 from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.steps import Pass
+from spec.attention.notation import UNBOUNDED
 from spec.attention.options import PARAMETERS
 from spec.mistake import Mistake, Steps
 from spec.notation import Array
@@ -35,7 +36,7 @@ SPOILS: Mapping[str, Spoils] = {
     "measure": "lse",
     "call": "call",
 }  # by the step that is wrong; all others spoil the forward pass
-BESIDE = ("gradient", "training")  # spoiled, they leave the forward pass right
+BESIDE = ("gradient", "training", "weights", "lse")  # spoiled, they leave the forward pass right
 NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
 
 
@@ -76,7 +77,12 @@ def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array
     allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
     if mask is not None:
         allowed, bias = steps.understand(steps.spread(mask, sizes))
-    return (allowed & steps.past(sizes) if causal else allowed), bias
+    if causal:
+        allowed = allowed & steps.past(sizes)
+    window = steps.limit(given.window_size, given.attn_mask, given.is_causal)
+    if window != UNBOUNDED:
+        allowed = allowed & steps.within(sizes, window)
+    return allowed, bias
 
 
 @np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may forbidden content

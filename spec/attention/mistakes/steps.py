@@ -1,6 +1,7 @@
 """The right steps, of which every mistake replaces one.
 
-    read, heed, spread, understand, past    what the caller's arrays and options mean
+    read, heed, spread, understand, past, limit, within
+                                            what the caller's arrays and options mean
     scale, share, scores, add, weigh        the weights
     combine, finish                         the output
     receive, row_term, score_gradients, query_gradients, key_gradients, value_gradients, gather,
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.notation import Window
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -70,6 +72,20 @@ def understand(mask: Array) -> tuple[Array, Array]:
 def past(sizes: Sizes) -> Array:
     """True where key j is not in the future of query i.   (N, M)"""
     return np.arange(sizes.M) <= np.arange(sizes.N)[:, None]
+
+
+def limit(window: Window, mask: Array | None, causal: bool) -> Window:
+    """The window, whatever else is asked."""
+    del mask, causal
+    return window
+
+
+def within(sizes: Sizes, window: Window) -> Array:
+    """True where key j lies in the window of query i.   (N, M)"""
+    ahead, (left, right) = np.arange(sizes.M) - np.arange(sizes.N)[:, None], window
+    return (ahead >= (-np.inf if left is None else -left)) & (
+        ahead <= (np.inf if right is None else right)
+    )
 
 
 def scale(sizes: Sizes, asked: float | None) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spec.attention import definition, moves, rounding
-from spec.attention.notation import Gradients, Problem
+from spec.attention.notation import UNBOUNDED, Gradients, Problem
 from spec.attention.record import Implementation
 from spec.comparison import Place, Violation, equal
 from spec.notation import Array, Call
@@ -117,6 +117,8 @@ def hiding(problem: Problem) -> tuple[Array, Array]:
         minus |= np.isneginf(problem.mask)
     if problem.causal:
         truth |= problem.future
+    if problem.window != UNBOUNDED:
+        truth |= problem.outside
     return np.asarray(minus.any(axis=-1)), np.asarray(truth.any(axis=-1))
 
 

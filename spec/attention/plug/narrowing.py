@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from spec.attention.notation import Problem
+from spec.attention.notation import Problem, corners
 from spec.attention.options import Capability, kinds_of
 from spec.attention.record import Implementation
 
@@ -46,10 +46,10 @@ def without(record: Implementation, *kinds: str) -> Implementation:
 def fitted(record: Implementation, problem: Problem) -> Problem:
     """A problem as one of the core of `record`: as causal, as square and as large as that is.
 
-    Its corner is the one that the implementation goes by.
+    Its corners are those that the implementation goes by.
     """
     answers = record.answers
-    problem = problem.but(corner=record.chosen["causal"])
+    problem = problem.but(**corners(record.chosen))
     if Capability.FUTURE not in answers:
         problem = problem.but(causal=True)
     if Capability.SEVERAL not in answers:

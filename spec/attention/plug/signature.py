@@ -6,7 +6,7 @@ not offered; one that is required and unknown makes the function no target.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from spec.attention.notation import Problem
@@ -37,12 +37,14 @@ class Signature:
     arrays: the parameter for each array, None for one passed by position.
     options: our name of an option -> the function's name of it.
     required: the options that must be passed even when they are not asked for.
+    defaults: what options say that are not passed.
     unused: the parameters that no call passes.
     """
 
     arrays: tuple[str | None, ...]
     options: Mapping[str, str]
     required: frozenset[str] = frozenset()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
     @property
@@ -56,7 +58,8 @@ class Signature:
         found = {p.name: p.neutral for p in PARAMETERS if p.name in self.required}
         for p in PARAMETERS:
             if p.asked(problem) and not (p.told and p.name not in self.options):
-                found[p.name] = arrays[p.name] if p.axes else p.value(problem)
+                value = arrays[p.name] if p.axes else p.value(problem)
+                found[p.name] = p.put(value, self.defaults.get(p.name))
         return {self.options[name]: value for name, value in found.items()}
 
     def arranged(self, arrays: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -77,10 +80,11 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     usual = {p.name: p.spellings for p in PARAMETERS}
     options = matched(name, left, usual)
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
+    defaults = {ours: left[n].default for ours, n in options.items()}
     alone = unused(function, left, options.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded, alone)
+    return Signature(arrays, options, demanded, defaults, alone)
 
 
 def _arrays(

@@ -53,6 +53,7 @@ def telling(dtype: str) -> Mapping[str, Problem]:
         "mask means": plain.but(mask=half),
         "grouping": square(dtype, H=6, G=2),
         "causal": core(dtype, N=3).but(causal=True),
+        "window corner": core(dtype, N=3).but(window=(1, 1)),
         "idle": plain.but(mask=idle),
         "idle bias": plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),
         "causality": plain,

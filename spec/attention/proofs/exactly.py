@@ -107,11 +107,46 @@ def the_last_query_sees_all_keys(problem: Problem, corner: str = "bottom-right")
 
 @exactly(width=1)
 def a_window_of_nothing_copies_the_values(problem: Problem, width: int = 0) -> Array:
-    """|i - j| <= 0 allows one key: o_i = v_i. The control has a window of 1."""
+    """A window (0, 0) leaves one key: o_i = v_i. The control: (1, 1)."""
+    near = square(problem).but(causal=False, window=(width, width))
+    return definition.attention(near) - definition.shared(near.v, near.H)
+
+
+@exactly(ahead=1)
+def causality_ends_a_window(problem: Problem, ahead: int = 0) -> Array:
+    """A causal window (1, 2) is (1, 0). The control: (1, 1)."""
     cut = square(problem)
-    i = np.arange(cut.N)
-    near = cut.but(mask=np.abs(i[:, None] - i) <= width, causal=False)
-    return definition.attention(near) - definition.shared(cut.v, cut.H)
+    both = cut.but(causal=True, window=(1, 2))
+    return untrue(both, cut.but(causal=False, window=(1, ahead)))
+
+
+@exactly(reach=0)
+def a_window_is_a_part_of_the_keys(problem: Problem, reach: int = 1) -> Array:
+    """In a window (1, 1), o_i = attention of query i over keys i - 1 to i + 1. The control: i."""
+    whole = square(problem).but(causal=False, window=(1, 1))
+    plain = whole.but(window=(None, None))
+    rows = [
+        keys(queries(plain, slice(i, i + 1)), slice(max(i - reach, 0), i + 1 + reach))
+        for i in range(whole.N)
+    ]
+    parts = [definition.attention(row) for row in rows]
+    return np.concatenate(parts, axis=2) - definition.attention(whole)
+
+
+@exactly(turned=False)
+def a_window_read_backwards_is_turned_round(problem: Problem, turned: bool = True) -> Array:
+    """Both axes reversed, (0, 1) is (1, 0). The control: it is (0, 1)."""
+    whole, back = square(problem).but(causal=False, window=(0, 1)), slice(None, None, -1)
+    mirrored = keys(queries(whole, back), back).but(window=(1, 0) if turned else (0, 1))
+    return definition.attention(mirrored)[:, :, ::-1] - definition.attention(whole)
+
+
+@exactly(passed=0)
+def what_has_left_the_window_is_forgotten(problem: Problem, passed: int = 1) -> Array:
+    """A text under a window (1, 1) less its first token has all rows but one. The control: all."""
+    whole = square(problem).but(causal=False, window=(1, 1))
+    later = keys(queries(whole, slice(1, None)), slice(1, None))
+    return (definition.attention(later) - definition.attention(whole)[:, :, 1:])[:, :, passed:]
 
 
 @exactly(upto=-1)

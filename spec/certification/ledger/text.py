@@ -190,9 +190,11 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
         yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
     yield from _sometimes_refused(certificate)
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
-    missing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
-    if missing:
-        counted = [f"{what} ({_clauses(len({*numbers}))})" for what, numbers in missing.items()]
+    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
+    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
+    if missing:  # what is needed only beside something that is missing as well is told with it
+        first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
+        counted = [f"{what} ({_clauses(len(numbers))})" for what, numbers in first.items()]
         listed = f"not offered, of what clauses need: {'; '.join(counted)}"
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
