@@ -29,6 +29,10 @@ MODULE = "implementations.adapters.jax_attention"
 ABOUT_IDLE = ("M9", "M11", "M12")
 LIVE = ("A1", "A4", "A7", "S9", "M15", "M20", "C2", "C12")
 OPTIONS: dict[str, Any] = {"layout": "blhd", "profile": "quick"}
+FUSED = (
+    "S15=jax 0.10.2 under jit on a CPU: scores are not rounded before the maximum, which was, is "
+    "subtracted from them, so that from 1e9 on the exponential overflows"
+)
 
 
 def test_its_float32_is_certified_and_idle_rows_are_as_declared() -> None:
@@ -89,6 +93,17 @@ def test_our_adapter_hands_masks_over_as_jax_wants_them(name: str, dtype: str) -
         equal(record.lse(problem), right.lse, within=rounding.of_lse(problem, dtype))
 
 
+@pytest.mark.parametrize(("width", "finite"), [(1, False), (2, False), (4, True), (8, False)])
+def test_what_large_scores_do_to_it_under_jit(width: int, finite: bool) -> None:
+    """The fact behind its deviation: of two keys, scores of 1e12; and how it depends on a width."""
+    from implementations.adapters import jax_attention
+
+    q, k, v = np.full((1, 1, 1, width), 1e12), np.full((1, 2, 1, width), -1.1), np.ones((1, 2, 1, 1))
+    q, k, v = (np.float32(x) for x in (q, k, np.broadcast_to(v, k.shape)))
+    assert np.isfinite(jax_attention.attend(q, k, v)).all()
+    assert bool(np.isfinite(jax_attention.compiled(q, k, v)).all()) is finite
+
+
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
@@ -111,10 +126,11 @@ def _record(name: str) -> Implementation:
 
 
 @pytest.mark.parametrize(
-    ("profile", "programs"), [("quick", 120), pytest.param("standard", 400, marks=pytest.mark.deep)]
+    ("profile", "programs"), [("quick", 140), pytest.param("standard", 400, marks=pytest.mark.deep)]
 )
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
+    words += ["--deviation", FUSED]
     done = subprocess.run(
         [sys.executable, "-m", "spec", *words, "--dtype", "float32", "--json", str(tmp_path / "c")],
         capture_output=True,
@@ -124,7 +140,7 @@ def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> N
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "c").read_text())
-    assert not [v for v in found["verdicts"] if v["outcome"] == "deviates"]
+    assert [v["clause"] for v in found["verdicts"] if v["outcome"] == "deviates"] == ["S15"]
     assert 0 < found["programs"] <= programs
     assert f"programs {found['programs']} compiled\n" in done.stdout
     assert found["ledger"]["holds"] > 100

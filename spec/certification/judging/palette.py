@@ -39,6 +39,7 @@ WHY = (
     "compiles for each shape, and is asked in {} of them",
     "is compiled, and is asked in {} shapes",
 )
+AT_FIRST = 6  # shapes of the definition's clause, before what each clause needs has used all up
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
 
 Shapes = tuple[Any, ...]  # of arrays by name, and all options
@@ -150,6 +151,9 @@ class Planner:
         for given in every:
             self.wanted.update({x for several in given.asked.values() for x in several})
         compared = {number for numbers in self.kind.compares.values() for number in numbers}
+        for given in (x for x in every if x.clause is self.first):
+            for _ in range(AT_FIRST):
+                self._one_more(given)
         for given in every:
             self._one_more(given)
         for _ in range(self.profile.examples):
