@@ -98,8 +98,9 @@ def test_what_large_scores_do_to_it_under_jit(width: int, finite: bool) -> None:
     """The fact behind its deviation: of two keys, scores of 1e12; and how it depends on a width."""
     from implementations.adapters import jax_attention
 
-    q, k, v = np.full((1, 1, 1, width), 1e12), np.full((1, 2, 1, width), -1.1), np.ones((1, 2, 1, 1))
-    q, k, v = (np.float32(x) for x in (q, k, np.broadcast_to(v, k.shape)))
+    q = np.full((1, 1, 1, width), 1e12, np.float32)
+    k = np.full((1, 2, 1, width), -1.1, np.float32)
+    v = np.ones_like(k)
     assert np.isfinite(jax_attention.attend(q, k, v)).all()
     assert bool(np.isfinite(jax_attention.compiled(q, k, v)).all()) is finite
 
