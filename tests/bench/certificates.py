@@ -77,7 +77,7 @@ def sections() -> Iterator[Measured]:
     spent: dict[str, float] = {}
     for verdict in judged(SDPA)["verdicts"]:
         section = verdict["clause"][0]
-        spent[section] = spent.get(section, 0.0) + sum((verdict["seconds"] or {}).values())
+        spent[section] = spent.get(section, 0.0) + sum(verdict.get("seconds", {}).values())
     total = sum(spent.values())
     for section, share in sorted(spent.items(), key=lambda pair: -pair[1]):
         yield one(f"section {section} of a standard certificate", share / total, "%")

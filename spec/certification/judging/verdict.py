@@ -9,7 +9,7 @@ blocked       the clause was not run: the budget was spent, or an earlier failur
 crashed       the process died or hung while the clause was run, or the clause itself failed
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -88,11 +88,17 @@ def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON has it: numbers that JSON lacks are written as words."""
-    written = {**vars(verdict), "worst": number(verdict.worst), "seconds": dict(verdict.seconds)}
-    written["drawn"] = dict(verdict.drawn)
+    """A verdict as JSON has it: numbers that JSON lacks are words, what is nothing is left out."""
     example = verdict.counterexample
-    return {**written, "counterexample": example and counterexample_to_json(example)}
+    written = {
+        **vars(verdict),
+        "worst": number(verdict.worst),
+        "counterexample": example and counterexample_to_json(example),
+        "coverage": verdict.coverage if any(verdict.coverage) else (),
+        "drawn": dict(verdict.drawn),
+        "seconds": dict(verdict.seconds),
+    }
+    return {name: x for name, x in written.items() if x or name == "examples"}
 
 
 def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
@@ -103,12 +109,17 @@ def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
 
 def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
     """The verdict that `verdict_to_json` wrote."""
-    example = written["counterexample"]
-    worst, coverage = float(written["worst"]), tuple(written["coverage"])
-    read = {"worst": worst, "coverage": coverage, "causes": tuple(written.get("causes", ()))}
-    return Verdict(
-        **{**written, **read, "counterexample": example and counterexample_from_json(example)}
-    )
+    turned: Mapping[str, Callable[[Any], Any]] = {
+        "worst": float,
+        "coverage": tuple,
+        "causes": tuple,
+        "counterexample": lambda example: example and counterexample_from_json(example),
+    }
+    return Verdict(**{name: turned.get(name, _itself)(x) for name, x in written.items()})
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def counterexample_from_json(example: Mapping[str, Any]) -> Counterexample:
