@@ -7,7 +7,7 @@ inf or NaN, since 0 * NaN would not be 0.
 """
 
 from collections.abc import Iterator
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -86,6 +86,20 @@ def visible(attn_mask: Array | None, window: Window, i: Array, j: Array) -> Arra
     if right is not None:
         seen = seen & (j <= i + right)
     return seen if left is None else seen & (j >= i - left)
+
+
+def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
+    """c tanh(t / c), and its derivative by t; t and 1 where there is no cap.
+
+    Raises ValueError: a cap that is not positive.
+    """
+    if softcap is None:
+        return t, 1.0
+    if not 0 < softcap < inf:
+        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+    c = t.dtype.type(softcap)
+    y = np.tanh(t / c)
+    return c * y, 1 - y * y
 
 
 def blocks(whole: slice, size: int) -> Iterator[slice]:

@@ -1,6 +1,6 @@
 """`implementations.arguments` for torch: who sees whom, and products that respect it."""
 
-from math import nan
+from math import inf, nan
 
 import torch
 from torch import Tensor
@@ -37,6 +37,25 @@ def visible(
     return seen & (attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf())
 
 
+def capped(t: Tensor, softcap: float | None) -> Tensor:
+    """c tanh(t / c), and t where there is no cap c. Raises ValueError: one that is not positive."""
+    if softcap is None:
+        return t
+    if not 0 < softcap < inf:
+        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+    return softcap * (t / softcap).tanh()
+
+
+def reference(top: Tensor) -> Tensor:
+    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    return top.masked_fill(top.isneginf(), 0)
+
+
+def nonzero(t: Tensor) -> Tensor:
+    """What to divide by: the total, or 1 where nothing was attended to."""
+    return t.masked_fill(t == 0, 1)
+
+
 def mixed(a: Tensor, x: Tensor, seen: Tensor) -> Tensor:
     """sum_j a_ij x_j over the keys that i may attend to, be the others inf or NaN.
 
@@ -47,3 +66,16 @@ def mixed(a: Tensor, x: Tensor, seen: Tensor) -> Tensor:
         return a @ x
     touched = seen.to(a.dtype).expand_as(a) @ (~finite).to(a.dtype)
     return (a @ x.where(finite, 0)).masked_fill(touched > 0, nan)
+
+
+def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: slice) -> None:
+    """Add the gradient of one tile's scores where the mask has them, summed where it is broadcast.
+
+    dmask: any form broadcastable to (B, H, N, M)    ds: (n, keys)
+    """
+    b, h, rows = at
+    whole = dmask.view((1,) * (4 - dmask.ndim) + tuple(dmask.shape))
+    places = (slice(b, b + 1), slice(h, h + 1), rows, cols)
+    once = slice(0, 1)
+    part = whole[tuple(once if n == 1 else x for n, x in zip(whole.shape, places, strict=True))]
+    part += ds[None, None].sum_to_size(part.shape)

@@ -19,6 +19,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    capped,
     everywhere,
     factor,
     gathered,
@@ -43,17 +44,20 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen = scores(q, k, attn_mask, is_causal, scale, window_size)
+    s, seen, _ = scores(q, k, attn_mask, is_causal, scale, window_size, softcap)
     a, _ = softmax(s)
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -69,10 +73,10 @@ def backward(
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen = scores(q, k, scale=scale, **options)
+    s, seen, slope = scores(q, k, scale=scale, **options)
     a, _ = softmax(s)
     do = laid_out(dout, q.dtype)
-    ds = score_gradients(a, do, v, seen) * q.dtype.type(factor(scale, q.shape[-1]))
+    ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, q.shape[-1]))
 
     R = query.shape[1] // max(key.shape[1], 1)
     dq = mixed(ds, k, seen)
@@ -86,15 +90,14 @@ def weights(
 ) -> Array:
     """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    s, _ = scores(q, k, **options)
-    return rounded(softmax(s)[0], query.dtype)
+    a, _ = softmax(scores(q, k, **options)[0])
+    return rounded(a, query.dtype)
 
 
 def lse(query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any) -> Array:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    s, _ = scores(q, k, **options)
-    return softmax(s)[1]
+    return softmax(scores(q, k, **options)[0])[1]
 
 
 def mask_of_lengths(lengths: Array, M: int) -> Array:
@@ -116,14 +119,16 @@ def scores(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
-) -> tuple[Array, Array]:
-    """s_ij = scale <q_i, k_j> + b_ij, and where they may be seen; hidden scores are -inf."""
+    softcap: float | None = None,
+) -> tuple[Array, Array, Array | float]:
+    """s_ij = cap(scale <q_i, k_j>) + b_ij, -inf where hidden; where it is not; and cap'."""
     N, M = q.shape[-2], k.shape[-2]
     mask = everywhere(attn_mask, (*q.shape[:-1], M))
     seen = visible(mask, sight(is_causal, window_size), np.arange(N)[:, None], np.arange(M))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
-    return masked(products, mask, seen), seen
+        s, slope = capped(products, softcap)
+    return masked(s, mask, seen), seen, slope
 
 
 def softmax(s: Array) -> tuple[Array, Array]:

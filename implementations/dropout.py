@@ -84,7 +84,7 @@ def dropped(
 ) -> tuple[Array, Array, Array]:
     """The weights with dropout, those without, and what the ones are multiplied by."""
     q, k, _ = dense.opened(query, key, key, enable_gqa=False)
-    s, _ = dense.scores(q, k, attn_mask, is_causal, scale)
+    s, _, _ = dense.scores(q, k, attn_mask, is_causal, scale)
     a, _ = dense.softmax(s)
     kept = rng.random(a.shape) >= dropout_p
     factors = kept * a.dtype.type(1 / (1 - dropout_p) if dropout_p < 1 else 0)

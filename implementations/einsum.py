@@ -14,6 +14,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    capped,
     everywhere,
     factor,
     group,
@@ -36,16 +37,19 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
+    s, seen, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     a, _ = softmax(s)
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
@@ -58,7 +62,7 @@ def backward(
 
     Each is the product it comes from with the letters of two arrays exchanged.
     """
-    s, seen = scores(query, key, scale=scale, **options)
+    s, seen, slope = scores(query, key, scale=scale, **options)
     a, _ = softmax(s)
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
     k, v = (read(x, seen, q.dtype) for x in (key, value))
@@ -66,7 +70,7 @@ def backward(
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
         da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
     mean = np.einsum("bgrij,bgrij->bgri", a, da)
-    ds = q.dtype.type(factor(scale, query.shape[-1])) * a * (da - mean[..., None])
+    ds = q.dtype.type(factor(scale, query.shape[-1])) * a * (da - mean[..., None]) * slope
 
     dq = np.einsum("bgrij,bgjc->bgric", ds, k, optimize=True).reshape(query.shape)
     dk = np.einsum("bgrij,bgric->bgjc", ds, q, optimize=True)
@@ -119,8 +123,9 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
-) -> tuple[Array, Array]:
-    """s_bgrij = scale q_bgric k_bgjc + b_bgrij, and where they may be seen."""
+    softcap: float | None = None,
+) -> tuple[Array, Array, Array | float]:
+    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij, where they may be seen, and cap'."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R = group(H, G, enable_gqa)
     mask = everywhere(attn_mask, (B, H, N, M))
@@ -131,7 +136,8 @@ def scores(
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))
-    return masked(products, mask, seen), np.broadcast_to(seen, products.shape)
+        s, slope = capped(products, softcap)
+    return masked(s, mask, seen), np.broadcast_to(seen, s.shape), slope
 
 
 vars(attend).update(backward=backward, weights=weights, lse=lse)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from implementations.arguments import UNBOUNDED, Window, factor, group, sight
-from implementations.arguments_torch import accumulator, laid_out, visible
+from implementations.arguments_torch import accumulator, capped, laid_out, visible
 
 
 def attend(
@@ -26,16 +26,19 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -72,8 +75,9 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_bgrij = scale q_bgric k_bgjc + b_bgrij, -inf where forbidden; and where it is not."""
+    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij, -inf where forbidden; where it is not."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
@@ -81,6 +85,7 @@ def scores(
     seen = visible(mask, window, slice(0, N), slice(0, M), query.device).expand(shape)
     q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
     s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
+    s = capped(s, softcap)
     if mask is not None and mask.dtype != torch.bool:
         s = s + mask.to(s.dtype)
     return s.masked_fill(~seen, -inf), seen

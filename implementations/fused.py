@@ -25,6 +25,7 @@ from implementations.arguments import (
     accumulator,
     at_once,
     blocks,
+    capped,
     cut,
     everywhere,
     factor,
@@ -40,7 +41,7 @@ from implementations.online import reference
 from spec.notation import Array
 
 QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
-Tile = tuple[slice, Array, Array | None]
+Tile = tuple[slice, Array, Array | None, Array | float]
 
 
 def attend(
@@ -52,17 +53,20 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
     window = sight(is_causal, window_size)
-    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa)
+    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap)
     return rounded(o, query.dtype)
 
 
@@ -90,10 +94,11 @@ def backward(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     window = sight(is_causal, window_size)
-    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa)
+    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
     sigma = o.dtype.type(factor(scale, query.shape[-1]))
     mask = everywhere(attn_mask, (*query.shape[:3], key.shape[2]))
@@ -103,9 +108,11 @@ def backward(
             q, do = sigma * laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
             mean, share = (do * o[at]).sum(axis=-1), (1 / nonzero(t[at]))[:, None]
             part = None if mask is None else mask[at]
-            for cols, e, seen in tiles(q, k, part, window, rows):
+            for cols, e, seen, slope in tiles(q, k, part, window, rows, softcap):
                 exponentials(e, m[at])
                 z = weighted(e, do, v[cols], mean, seen)
+                if softcap is not None:
+                    z *= slope
                 dq[at] += product(z, k[cols], seen)
                 dk[b, g, cols] += z @ (q * share)
                 dv[b, g, cols] += e @ (do * share)
@@ -121,6 +128,7 @@ def passed(
     attn_mask: Array | None = None,
     scale: float | None = None,
     enable_gqa: bool = False,
+    softcap: float | None = None,
 ) -> tuple[Array, Array, Array]:
     """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
     (*shape, N, D), work = query.shape, accumulator(query.dtype)
@@ -132,7 +140,7 @@ def passed(
             at = (b, h, rows)
             q = work.type(factor(scale, D)) * laid_out(query[at], work)
             part = None if mask is None else mask[at]
-            for cols, s, seen in tiles(q, k, part, window, rows):
+            for cols, s, seen, _ in tiles(q, k, part, window, rows, softcap):
                 absorb(s, v[cols], seen, o[at], m[at], t[at])
             o[at] /= nonzero(t[at])[:, None]
     return o, m, t
@@ -176,11 +184,13 @@ def product(e: Array, x: Array, seen: Array | None) -> Array:
     return e.T @ x if seen is None else mixed(e.T, x, seen)
 
 
-def tiles(q: Array, k: Array, mask: Array | None, window: Window, rows: slice) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of: which keys, the scores, what is seen.
+def tiles(
+    q: Array, k: Array, mask: Array | None, window: Window, rows: slice, softcap: float | None
+) -> Iterator[Tile]:
+    """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
 
-    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (keys, n), in memory used again
-    by the next tile    seen: (n, keys), None for all
+    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores, cap': (keys, n), in memory used
+    again by the next tile    seen: (n, keys), None for all
     """
     n, M = len(q), len(k)
     memory = np.empty(KEYS * n, q.dtype)
@@ -196,11 +206,12 @@ def tiles(q: Array, k: Array, mask: Array | None, window: Window, rows: slice) -
         s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
         with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
             np.matmul(k[cols], turned, out=s)
+            s, slope = capped(s, softcap)
             if part is not None and part.dtype != bool:
                 s += part.T
         if seen is not None:
             np.copyto(s, -np.inf, where=~seen.T)
-        yield cols, s, seen
+        yield cols, s, seen, slope
 
 
 def heads(

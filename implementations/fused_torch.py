@@ -26,11 +26,20 @@ from implementations.arguments import (
     sight,
     within_sight,
 )
-from implementations.arguments_torch import accumulator, laid_out, mixed, visible
+from implementations.arguments_torch import (
+    accumulator,
+    add_to_mask,
+    capped,
+    laid_out,
+    mixed,
+    nonzero,
+    reference,
+    visible,
+)
 
 QUERIES, KEYS = 384, 768
 BITS = 1 / log(2)  # log2 e
-Tile = tuple[slice, Tensor, Tensor | None]
+Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
 
 
 def attend(
@@ -42,6 +51,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -49,32 +59,38 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores and gets a gradient. is_causal also forbids j > i, and
     window_size (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    softcap c makes c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
-    sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
-    window = sight(is_causal, window_size)
-    return Fused.apply(query, key, value, attn_mask, window, sigma, R)  # type: ignore[no-untyped-call]
+    asked = how(query, key, is_causal, scale, enable_gqa, window_size, softcap)
+    return Fused.apply(query, key, value, attn_mask, *asked)  # type: ignore[no-untyped-call]
 
 
 def lse(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window_size: Window = UNBOUNDED,
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, **options: Any
 ) -> Tensor:
     """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)
 
     A constant to autograd.
     """
-    sigma, R = factor(scale, query.shape[-1]), group(query.shape[1], key.shape[1], enable_gqa)
-    window = sight(is_causal, window_size)
     with torch.no_grad():
-        _, m, t = passed(query, key, value, attn_mask, window, sigma, R)
+        _, m, t = passed(query, key, value, attn_mask, *how(query, key, **options))
         return log(2) * (reference(m) + t.log2())
+
+
+def how(
+    query: Tensor,
+    key: Tensor,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+) -> tuple[Window, float, int, float | None]:
+    """What is asked, in a row: the window, the scale, H / G and the cap."""
+    R = group(query.shape[1], key.shape[1], enable_gqa)
+    return sight(is_causal, window_size), factor(scale, query.shape[-1]), R, softcap
 
 
 class Fused(torch.autograd.Function):
@@ -84,7 +100,7 @@ class Fused(torch.autograd.Function):
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *how: Any
     ) -> Tensor:
-        """o (B, H, N, E) in the dtype of q; `how` is the window, the scale and H / G."""
+        """o (B, H, N, E) in the dtype of q; `how` is the window, the scale, H / G and the cap."""
         o, m, t = passed(q, k, v, mask, *how)
         ctx.how = how
         ctx.save_for_backward(q, k, v, mask, o, m, t)
@@ -96,7 +112,7 @@ class Fused(torch.autograd.Function):
         """The derivatives of <dout, o> by q, k, v and, where it is asked for, the mask."""
         (q, k, v, mask, *forward), of_mask = ctx.saved_tensors, ctx.needs_input_grad[3]
         found = gradients(dout, q, k, v, mask, forward, of_mask, *ctx.how)
-        return *found, None, None, None
+        return *found, None, None, None, None
 
 
 def passed(
@@ -107,6 +123,7 @@ def passed(
     window: Window,
     sigma: float,
     R: int,
+    softcap: float | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Output (B, H, N, E), largest score m in bits and total t (B, H, N), all as accumulated."""
     (B, H, N, _), M = query.shape, key.shape[2]
@@ -117,7 +134,7 @@ def passed(
         k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
         q = (sigma * BITS) * laid_out(query[at], o.dtype)
         part = None if mask is None else mask[at]
-        for cols, s, seen in tiles(q, k, part, window, rows):
+        for cols, s, seen, _ in tiles(q, k, part, window, rows, softcap):
             absorb(s, v[cols], seen, o[at], m[at], t[at])
         o[at].div_(nonzero(t[at]))
     return o, m[..., 0], t[..., 0]
@@ -134,6 +151,7 @@ def gradients(
     window: Window,
     sigma: float,
     R: int,
+    softcap: float | None,
 ) -> tuple[Tensor | None, ...]:
     """The derivatives by query, key, value and (`of_mask`) the mask, shaped like them.
 
@@ -150,14 +168,16 @@ def gradients(
         q, do = laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
         mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
         part = None if mask is None else mask[at]
-        for cols, e, seen in tiles((sigma * BITS) * q, k, part, window, rows):
+        for cols, e, seen, slope in tiles((sigma * BITS) * q, k, part, window, rows, softcap):
             e.sub_(reference(m[at])[:, None]).exp2_()
             z = weighted(e, do, v[cols], mean, seen)
+            if dmask is not None:
+                add_to_mask(dmask, z * share, at, cols)
+            if slope is not None:
+                z *= slope
             dq[at] += product(z, k[cols], seen)
             dk[g][cols].addmm_(z.T, q * (sigma * share))
             dv[g][cols].addmm_(e.T, do * share)
-            if dmask is not None:
-                add_to_mask(dmask, z * share, at, cols)
         dq[at] *= sigma * share
     pairs = ((dq, query), (dk, key), (dv, value), (dmask, attn_mask))
     return tuple(None if dx is None or x is None else dx.to(x.dtype) for dx, x in pairs)
@@ -192,21 +212,10 @@ def product(e: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
     return e @ x if seen is None else mixed(e, x, seen)
 
 
-def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: slice) -> None:
-    """Add the gradient of one tile's scores where the mask has them, summed where it is broadcast.
-
-    dmask: any form broadcastable to (B, H, N, M)    ds: (n, keys)
-    """
-    b, h, rows = at
-    whole = dmask.view((1,) * (4 - dmask.ndim) + tuple(dmask.shape))
-    places = (slice(b, b + 1), slice(h, h + 1), rows, cols)
-    once = slice(0, 1)
-    part = whole[tuple(once if n == 1 else x for n, x in zip(whole.shape, places, strict=True))]
-    part += ds[None, None].sum_to_size(part.shape)
-
-
-def tiles(q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of: which keys, the scores, what is seen.
+def tiles(
+    q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice, softcap: float | None
+) -> Iterator[Tile]:
+    """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (n, keys), in memory used again
     by the next tile    seen: (n, keys), None for all
@@ -221,11 +230,16 @@ def tiles(q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice
                 continue
         s = memory[: len(q) * (cols.stop - cols.start)].view(len(q), -1)
         torch.mm(q, k[cols].T, out=s)
+        slope = None
+        if softcap is not None:
+            c = softcap * BITS
+            s = capped(s, c)
+            slope = 1 - (s / c) ** 2
         if part is not None and part.dtype != torch.bool:
             s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
         if seen is not None:
             s.masked_fill_(~seen, -inf)
-        yield cols, s, seen
+        yield cols, s, seen, slope
 
 
 def blocks_of_queries(
@@ -235,16 +249,6 @@ def blocks_of_queries(
     B, H, N, _ = query.shape
     for b, h, rows in itertools.product(range(B), range(H), blocks(slice(0, N), size)):
         yield (b, h, rows), (b, h // R), rows
-
-
-def reference(top: Tensor) -> Tensor:
-    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
-    return top.masked_fill(top.isneginf(), 0)
-
-
-def nonzero(t: Tensor) -> Tensor:
-    """What to divide by: the total, or 1 where nothing was attended to."""
-    return t.masked_fill(t == 0, 1)
 
 
 vars(attend).update(lse=lse)

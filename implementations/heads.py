@@ -14,6 +14,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    capped,
     everywhere,
     factor,
     group,
@@ -37,18 +38,21 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
     outputs = []
     for q, k, v, mask in heads(query, key, value, attn_mask, enable_gqa):
-        a, seen = head_weights(q, k, mask, is_causal, scale, window_size)
+        a, seen, _ = head_weights(q, k, mask, is_causal, scale, window_size, softcap)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
 
@@ -70,9 +74,9 @@ def backward(
     sigma = work.type(factor(scale, query.shape[-1]))
     lists = heads(query, key, value, attn_mask, enable_gqa)
     for (b, h), (q, k, v, mask) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen = head_weights(q, k, mask, scale=scale, **options)
+        a, seen, slope = head_weights(q, k, mask, scale=scale, **options)
         do = laid_out(dout[b, h], work)
-        ds = score_gradients(a, do, v, seen)
+        ds = score_gradients(a, do, v, seen) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
         dk[b, h // R] += sigma * (ds.T @ q)
         dv[b, h // R] += a.T @ do
@@ -113,13 +117,14 @@ def head_weights(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
-) -> tuple[Array, Array]:
-    """The weights of one head, and True where they may be other than zero.   (N, M)"""
+    softcap: float | None = None,
+) -> tuple[Array, Array, Array | float]:
+    """The weights of one head, where they may be other than zero, and cap'.   (N, M)"""
     window = sight(is_causal, window_size)
     seen = visible(mask, window, np.arange(len(q))[:, None], np.arange(len(k)))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
-        s = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T)
-    return softmax(masked(s, mask, seen))[0], seen
+        s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
+    return softmax(masked(s, mask, seen))[0], seen, slope
 
 
 def stacked(matrices: list[Array], query: Array, width: int) -> Array:

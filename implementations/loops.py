@@ -9,7 +9,7 @@ attend to, and forbidden ones are never read. Plain Python floats, so everything
 computed in double precision and rounded once.
 """
 
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, sqrt, tanh
 from typing import Any
 
 import numpy as np
@@ -29,18 +29,21 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v = value.tolist()
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
+    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     for (b, h, i), s in scored.items():
         a, g = softmax(s), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
@@ -49,20 +52,28 @@ def attend(
 
 
 def backward(
-    dout: Array, query: Array, key: Array, value: Array, scale: float | None = None, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    scale: float | None = None,
+    softcap: float | None = None,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     D, E = query.shape[3], value.shape[3]
     sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
-    scored = scores(query, key, scale=scale, **options)
+    scored = scores(query, key, scale=scale, softcap=softcap, **options)
+    products = scores(query, key, scale=scale, **options | {"attn_mask": None})
     for (b, h, i), s in scored.items():
         a, g = softmax(s), h * key.shape[1] // query.shape[1]
         da = {j: sum(do[b][h][i][c] * v[b][g][j][c] for c in range(E)) for j in a}
         mean = sum(a[j] * da[j] for j in a)
+        t = dict.fromkeys(a, 0.0) if softcap is None else products[b, h, i]
         for j in a:
-            ds = a[j] * (da[j] - mean)
+            ds = a[j] * (da[j] - mean) * slope(t[j], softcap)
             for c in range(D):
                 dq[b, h, i, c] += sigma * ds * k[b][g][j][c]
                 dk[b, g, j, c] += sigma * ds * q[b][h][i][c]
@@ -111,6 +122,7 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> dict[tuple[int, ...], dict[int, float]]:
     """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -127,8 +139,22 @@ def scores(
             if bias == -inf or (is_causal and j > i) or not inside(window_size, j - i):
                 continue
             product: Any = sum(q[b][h][i][c] * k[b][h * G // H][j][c] for c in range(D))
-            scored[b, h, i][j] = sigma * product + bias
+            scored[b, h, i][j] = capped(sigma * product, softcap) + bias
     return scored
+
+
+def capped(t: float, softcap: float | None) -> float:
+    """c tanh(t / c), and t where there is no cap c."""
+    if softcap is None:
+        return t
+    if not 0 < softcap < inf:
+        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+    return softcap * tanh(t / softcap)
+
+
+def slope(t: float, softcap: float | None) -> float:
+    """The derivative of `capped` by t."""
+    return 1.0 if softcap is None else 1 - tanh(t / softcap) ** 2
 
 
 def inside(window_size: Window, ahead: int) -> bool:

@@ -22,6 +22,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    capped,
     everywhere,
     factor,
     gathered,
@@ -45,14 +46,17 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0.
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
+    or a cap that is not positive.
     """
     o, _ = passed(
         query,
@@ -63,6 +67,7 @@ def attend(
         is_causal=is_causal,
         scale=scale,
         window_size=window_size,
+        softcap=softcap,
     )
     return rounded(o, query.dtype)
 
@@ -91,9 +96,9 @@ def backward(
     R = group(query.shape[1], key.shape[1], enable_gqa)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
     mean = (do * o).sum(axis=-1)
-    for j, s, k, v in one_by_one(query, key, value, R, scale=scale, **options):
+    for j, s, slope, k, v in one_by_one(query, key, value, R, scale=scale, **options):
         a = np.exp(s - finite)
-        ds = sigma * a * ((do * v).sum(axis=-1) - mean)
+        ds = sigma * a * ((do * v).sum(axis=-1) - mean) * slope
         dq += ds[..., None] * k
         dk[:, :, j] = gathered((ds[..., None] * q).sum(axis=-2), R)
         dv[:, :, j] = gathered((a[..., None] * do).sum(axis=-2), R)
@@ -108,7 +113,7 @@ def passed(
     R = group(query.shape[1], key.shape[1], enable_gqa)
     m, t = np.full(rows, -np.inf, work), np.zeros(rows, work)
     o = np.zeros((*rows, value.shape[-1]), work)
-    for _, s, _, v in one_by_one(query, key, value, R, **options):
+    for _, s, _, _, v in one_by_one(query, key, value, R, **options):
         top = np.maximum(m, s)
         fade, e = np.exp(m - reference(top)), np.exp(s - reference(top))
         t = t * fade + e
@@ -133,10 +138,11 @@ def one_by_one(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
-) -> Iterator[tuple[int, Array, Array, Array]]:
-    """For each key its index j, its scores, and the key and value as each query reads them.
+    softcap: float | None = None,
+) -> Iterator[tuple[int, Array, Array | float, Array, Array]]:
+    """For each key its index j, its scores, cap', and the key and value as each query reads them.
 
-    s: (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E), both zero where j is forbidden to i
+    s, cap': (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E), both zero where j is forbidden to i
     """
     q = laid_out(query, accumulator(query.dtype))
     q = q.dtype.type(factor(scale, q.shape[-1])) * q
@@ -149,7 +155,8 @@ def one_by_one(
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
         pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
         k, v = (laid_out(x, q.dtype) for x in pair)
-        yield j, masked((q * k).sum(axis=-1), mask, seen), k, v
+        s, slope = capped((q * k).sum(axis=-1), softcap)
+        yield j, masked(s, mask, seen), slope, k, v
 
 
 vars(attend).update(backward=backward, lse=lse)

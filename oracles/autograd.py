@@ -23,17 +23,19 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j; gradients reach query, key, value and a float attn_mask.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. An idle query gets
+    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
+    c tanh(s / c) of a score s before anything is added. An idle query gets
     zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a
-    bound < 0.
+    bound < 0; a cap that is not positive.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size)
+    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(s).masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -70,8 +72,9 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_ij = scale <q_i, k_j> + b_ij, -inf where forbidden; and True where it is not."""
+    """s_ij = cap(scale <q_i, k_j>) + b_ij, -inf where forbidden; and True where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
     seen = torch.ones(*q.shape[:3], k.shape[2], dtype=torch.bool, device=q.device)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
@@ -86,6 +89,10 @@ def scores(
     seen = seen if left is None else seen.triu(-left)
     seen = seen if right is None else seen.tril(right)
     s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
+    if softcap is not None:
+        if not 0 < softcap < inf:
+            raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+        s = softcap * (s / softcap).tanh()
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask.double()
     return s.masked_fill(~seen, -inf), seen

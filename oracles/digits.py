@@ -48,7 +48,7 @@ def row(problem: Problem, place: tuple[int, int, int], key_head: int) -> Row:
     biases = [bias(problem, *place, j) for j in range(problem.M)]
     keys = [j for j, b in enumerate(biases) if b is not None]
     q, k = exact(problem.q[place]), exact(problem.k[place[0], key_head])
-    s = [scale(problem) * mpmath.fdot(q, k[j]) + biases[j] for j in keys]
+    s = [score(problem, scale(problem) * mpmath.fdot(q, k[j]), biases[j]) for j in keys]
     powers = [mpmath.exp(x) for x in s]
     total = mpmath.fsum(powers)
     lse = mpmath.log(total) if keys else -mpmath.inf
@@ -59,6 +59,21 @@ def scale(problem: Problem) -> Any:
     """1 / sqrt(D) unless another one is asked for; of no width, every product is 0 anyway."""
     asked = problem.scale
     return 1 / mpmath.sqrt(max(problem.D, 1)) if asked is None else mpmath.mpf(float(asked))
+
+
+def score(problem: Problem, t: Any, b: Any) -> Any:
+    """t + b; c tanh(t / c) + b under a cap c, or c tanh((t + b) / c)."""
+    c = problem.softcap
+    if c is None:
+        return t + b
+    return c * mpmath.tanh((t + b) / c) if problem.caps_bias else c * mpmath.tanh(t / c) + b
+
+
+def slope(problem: Problem, t: Any, b: Any) -> Any:
+    """Its derivative by t: the square of the secant, of which no digits are lost near 0."""
+    if problem.softcap is None:
+        return mpmath.mpf(1)
+    return mpmath.sech((t + b if problem.caps_bias else t) / problem.softcap) ** 2
 
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
@@ -120,9 +135,11 @@ def gradients(problem: Problem) -> Answer:
         along = [mpmath.fdot(dout[place], v[*head, j]) for j in keys]
         for j, a_j, g_j in zip(keys, a, along, strict=True):
             ds_j = a_j * mpmath.fdot(a, [g_j - g_l for g_l in along])
-            ds[*place, j] = ds_j
-            dq[place] += sigma * ds_j * k[*head, j]
-            dk[*head, j] += sigma * ds_j * q[place]
+            t_j = sigma * mpmath.fdot(q[place], k[*head, j])
+            dt_j = ds_j * slope(problem, t_j, bias(problem, *place, j))
+            ds[*place, j] = dt_j if problem.caps_bias else ds_j
+            dq[place] += sigma * dt_j * k[*head, j]
+            dk[*head, j] += sigma * dt_j * q[place]
             dv[*head, j] += a_j * dout[place]
     return {"q": dq, "k": dk, "v": dv, "bias": ds}
 

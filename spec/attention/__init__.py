@@ -24,6 +24,9 @@ sentence, a formula and a check of a few lines.
       gradient_flow   and no gradient reaches it
       decoding        so a text may be read token by token
     W windows         a window shows a query the keys around its own place
+      window_edges    and nothing of what lies outside
+    U caps            no score exceeds a cap, and few come near it
+      beyond_caps     what is hidden or added lies beyond it, and what flows back meets it
     H heads           heads do not meet, and a group of them shares its keys
     X blocks          attention over parts merges into attention over the whole
     T calls           the call is a function
@@ -38,6 +41,6 @@ from importlib import import_module
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
     "scale permutations masking forbidden idleness biases causality gradient_flow decoding windows "
-    "heads blocks calls"
+    "window_edges caps beyond_caps heads blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -21,6 +21,8 @@ def assert_attention(
     rounded: Grade | None = None,
     corner: Corner = "top-left",
     window_corner: Corner | None = None,
+    caps_bias: bool = False,
+    fast_tanh: bool = False,
     **options: Any,
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
@@ -29,6 +31,7 @@ def assert_attention(
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
     options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
     corner, window_corner: of the diagonals where N is not M; that of windows is as the other.
+    caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
     Raises TypeError for others, and for what is no array; ValueError for what is no window.
     """
     dtype, got = _numbers(out)
@@ -45,6 +48,8 @@ def assert_attention(
         rounding=rounded or ("eager" if dtype in HALF else "strict"),
         corner=corner,
         window_corner=window_corner,
+        caps_bias=caps_bias,
+        fast_tanh=fast_tanh,
         **asked,
     )
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))

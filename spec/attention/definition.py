@@ -1,12 +1,13 @@
 """What attention is. Everything else in this repository is measured against it.
 
-    s_ij = scale <q_i, k_j> + b_ij, and -inf where j is forbidden to i
+    s_ij = cap(scale <q_i, k_j>) + b_ij, and -inf where j is forbidden to i
     a_ij = exp(s_ij) / sum_j exp(s_ij)
     o_i  = sum_j a_ij v_j
 
-(Vaswani et al. 2017, section 3.2.1). An idle query, from which every key is
-hidden, attends to nothing: its weights and its output are zero. With fewer key
-heads than query heads (G < H), head h reads key head h // (H / G) (Ainslie et
+(Vaswani et al. 2017, section 3.2.1), where cap(t) = c tanh(t / c) if a cap c is asked for
+(Gemma Team 2024, section 2), and t if not; or where it is declared so, the sum t + b is capped.
+An idle query, from which every key is hidden, attends to nothing: its weights and its output are
+zero. With fewer key heads than query heads (G < H), head h reads key head h // (H / G) (Ainslie et
 al. 2023, section 2.2).
 
 The gradients are the closed form of reverse-mode differentiation. Write da_ij
@@ -14,8 +15,9 @@ for <dout_i, v_j>, the derivative by a weight. Softmax has the Jacobian
 diag(a) - a a^T, so
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
-    dq_i  = scale sum_j ds_ij k_j
-    dk_j  = scale sum_i ds_ij q_i
+    dt_ij = ds_ij cap'(t_ij),    cap'(t) = 1 - tanh(t / c)^2, or 1
+    dq_i  = scale sum_j dt_ij k_j
+    dk_j  = scale sum_i dt_ij q_i
     dv_j  = sum_i a_ij dout_i
 
 where the last two also add over the query heads that share a key head.
@@ -53,10 +55,30 @@ def scale(problem: Problem) -> np.floating:
     return 1 / np.sqrt(number(problem.D)) if problem.scale is None else number(problem.scale)
 
 
+def products(problem: Problem) -> Array:
+    """t_ij = scale <q_i, k_j>.   (B, H, N, M)"""
+    return scale(problem) * (problem.q @ shared(problem.k, problem.H).swapaxes(-1, -2))
+
+
+def capped(t: Array, problem: Problem) -> Array:
+    """cap(t) = c tanh(t / c), and t where no cap c is asked for."""
+    return t if problem.softcap is None else problem.softcap * np.tanh(t / problem.softcap)
+
+
+def slope(t: Array, problem: Problem) -> Array | float:
+    """cap'(t) = 1 - tanh(t / c)^2, and 1 where no cap c is asked for."""
+    return 1.0 if problem.softcap is None else 1 - np.tanh(t / problem.softcap) ** 2
+
+
+def entering(problem: Problem) -> Array:
+    """What enters the cap: t_ij, or t_ij + b_ij where a bias is capped as well.   (B, H, N, M)"""
+    return products(problem) + problem.bias if problem.caps_bias else products(problem)
+
+
 def scores(problem: Problem) -> Array:
-    """s_ij = scale <q_i, k_j> + b_ij, or -inf where j is forbidden to i.   (B, H, N, M)"""
-    products = problem.q @ shared(problem.k, problem.H).swapaxes(-1, -2)
-    return np.where(problem.allowed, scale(problem) * products + problem.bias, -np.inf)
+    """s_ij = cap(t_ij) + b_ij, or -inf where j is forbidden to i.   (B, H, N, M)"""
+    s = capped(entering(problem), problem)
+    return np.where(problem.allowed, s if problem.caps_bias else s + problem.bias, -np.inf)
 
 
 def top(s: Array) -> Array:
@@ -104,9 +126,10 @@ def gradients(problem: Problem) -> Gradients:
     """The derivatives of <dout, o> by q, k, v and the bias."""
     a = weights(problem)
     ds = through_softmax(a, problem)
+    dt = ds if problem.softcap is None else ds * slope(entering(problem), problem)
     return Gradients(
-        q=scale(problem) * (ds @ shared(problem.k, problem.H)),
-        k=gathered(scale(problem) * (ds.swapaxes(-1, -2) @ problem.q), problem.G),
+        q=scale(problem) * (dt @ shared(problem.k, problem.H)),
+        k=gathered(scale(problem) * (dt.swapaxes(-1, -2) @ problem.q), problem.G),
         v=gathered(a.swapaxes(-1, -2) @ problem.dout, problem.G),
-        bias=ds,
+        bias=dt if problem.caps_bias else ds,
     )

@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import entries
+from spec.attention import asking
 from spec.attention import masks as kinds
-from spec.attention.notation import UNBOUNDED, Problem, Window, corners
-from spec.attention.options import CAUSAL, MASK, WINDOW, Capability, together
+from spec.attention.notation import UNBOUNDED, Problem, as_chosen
+from spec.attention.options import CAP, CAUSAL, MASK, WINDOW, Capability, together
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Array, Memory
-from spec.sizes import EDGES, Limits, Sizes, Tiled, sizes
+from spec.sizes import Limits, Tiled, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
@@ -43,9 +44,10 @@ class Problems:
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. square: N = M. grouped: G < H. scales: "default" asks for
-    none, "asked" for any, ("odd",) for one that is zero or negative. least: the
-    smallest B, H, N, M to draw (a clause that moves the second key needs one).
+    without one does without places. caps: likewise. shifts: something is added to all scores of a
+    query, so there is no cap where it is sums that are capped. square: N = M. grouped: G < H.
+    scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
+    least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
     most 33, for a clause that looks at every weight. tiled: enough "keys" (or
     "queries") for several tiles, and few of the other; "ends": keys as many as tiles hold, and a
@@ -58,6 +60,8 @@ class Problems:
     families: tuple[str, ...] = entries.ALL
     causal: bool | None = None
     windows: bool | None = None
+    caps: bool | None = None
+    shifts: bool = False
     square: bool = False
     grouped: bool | None = None
     scales: tuple[str, ...] = ("default", "asked")
@@ -85,6 +89,10 @@ class Problems:
             Capability.WINDOW: self.windows,
             together(MASK, WINDOW): masked and self.windows,
             together(CAUSAL, WINDOW): self.causal and self.windows,
+            Capability.CAP: self.caps,
+            together(MASK, CAP): masked and self.caps,
+            together(CAUSAL, CAP): self.causal and self.caps,
+            together(WINDOW, CAP): self.windows and self.caps,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -95,14 +103,16 @@ class Problems:
     def problem(self, choices: Choices, scope: Scope) -> Problem:
         """A problem of this domain that lies in `scope`."""
         domain = _with_few_options(choices, self, scope.answers) if self.few else self
-        kind, causal = _kind(choices, domain, scope.answers)
-        size = sizes(choices, _limits(domain, scope, _asked(kind, causal)))
-        scale = _scale(choices, domain, scope.answers, causal)
+        kind, causal = asking.kind(choices, domain, scope.answers)
+        size = sizes(choices, _limits(domain, scope, asking.asked(kind, causal)))
+        scale = asking.scale(choices, domain, scope.answers, causal)
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
         q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
-        window = _window(choices, domain, scope.answers, _asked(kind, causal), size)
+        window = asking.window(choices, domain, scope.answers, asking.asked(kind, causal), size)
+        said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
+        softcap = asking.cap(choices, domain, scope, said)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -118,17 +128,15 @@ class Problems:
             causal=causal,
             window=window,
             scale=scale,
+            softcap=softcap,
             dtype=scope.dtype,
             rounding=scope.rounding,
-            **corners(scope.conventions),
+            **as_chosen(scope.conventions),
             memory=memory,
             seed=choices.places(seed),
         )
 
 
-BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # of windows: a few keys, and about as many as tiles hold
-SCALES = (0.5, 2.0, 0.3, 1.0)
-ODD_SCALES = (0.0, -0.25)
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
 DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
 MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
@@ -140,6 +148,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle", *SLIGHT)}),
     Capability.CAUSAL: ({"causal": False}, {"causal": True}),
     Capability.WINDOW: ({"windows": False}, {"windows": True}),
+    Capability.CAP: ({"caps": False}, {"caps": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),
@@ -158,78 +167,6 @@ def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str
             said |= ways[asked] if (option in wanted) == asked else {}
     masks = tuple(kind for kind in said["masks"] if kind in domain.masks)
     return replace(domain, **said | {"masks": masks or domain.masks})
-
-
-def _kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
-    """The kind of mask and whether it is causal, of what the domain and the scope share."""
-    allowed = [
-        kind
-        for kind in domain.masks
-        if kind == "none"
-        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
-        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
-    ]
-    if Capability.FORMS not in answers:
-        allowed = [kind for kind in allowed if kind not in kinds.OF_ROWS]
-    if "none" in allowed:
-        allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
-    causal = domain.causal
-    if domain.windows and together(MASK, WINDOW) not in answers:
-        allowed = ["none"]
-    if domain.windows and together(CAUSAL, WINDOW) not in answers:
-        causal = False
-    if Capability.FUTURE not in answers:
-        causal = True
-    elif causal is None:
-        causal = Capability.CAUSAL in answers and choices.pick((False, True))
-    if causal and together(MASK, CAUSAL) not in answers:
-        causal = "none" in allowed
-        allowed = [kind for kind in allowed if kind == "none" or not causal]
-    kind = choices.pick(allowed)
-    return choices.vary(kind, [x for x in allowed if kinds.are_alike(x, kind)]), causal
-
-
-def _window(
-    choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
-) -> Window:
-    """The window to ask for: one that ends within the keys more often than not."""
-    with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
-    with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
-    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
-    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal):
-        return UNBOUNDED
-    if not domain.windows and choices.pick((True, True, False)):
-        return UNBOUNDED
-    within = tuple(x for x in BOUNDS if x < size.M)
-    left, right = (choices.pick((*within, max(size.M - 1, 0), size.M, None)) for _ in range(2))
-    if domain.windows and left is None is right:
-        right = 0
-    return left, right
-
-
-def _scale(
-    choices: Choices, domain: Problems, answers: frozenset[str], causal: bool
-) -> float | None:
-    """The scale to ask for; one that is not positive, and causal, is for the clause about it."""
-    if Capability.SCALE not in answers or domain.scales == ("default",):
-        return None
-    if domain.scales == ("odd",):
-        return choices.pick(ODD_SCALES)
-    scales = SCALES if causal else (*SCALES, *ODD_SCALES)
-    not_asked = (None,) * len(scales) if "default" in domain.scales else ()
-    return choices.pick((*not_asked, *scales))
-
-
-def _asked(kind: str, causal: bool) -> frozenset[str]:
-    """What a problem with this kind of mask is, whatever its sizes are."""
-    masked = kind != "none"
-    asked = {
-        Capability.MASK: kind in kinds.BOOLEAN,
-        Capability.BIAS: kind in kinds.ADDITIVE,
-        Capability.CAUSAL: causal,
-        together(MASK, CAUSAL): masked and causal,
-    }
-    return holding(asked)
 
 
 def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:

@@ -15,6 +15,7 @@
     a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
+    scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
     an axis of one      the output has one, along which it may be lost
     tiny values         one is next to the smallest normal number, and a mean may lie below that
     entries of more than 11 bits
@@ -32,7 +33,7 @@ import numpy as np
 from spec import formats
 from spec.attention import definition
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.options import CAUSAL, GROUPED, MASK, SCALE, SINGLE, WINDOW, Capability
+from spec.attention.options import CAP, CAUSAL, GROUPED, MASK, SCALE, SINGLE, WINDOW, Capability
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.notation import Array
 
@@ -65,6 +66,14 @@ def _below(limit: float, problem: Problem) -> bool:
 def beyond(limit: float, problem: Problem) -> bool:
     """Whether a key that is seen has a larger score, of either sign."""
     return _above(limit, problem) or _below(-limit, problem)
+
+
+def _beyond_the_cap(problem: Problem) -> bool:
+    """Whether a product of a key that is seen is larger than the cap."""
+    if problem.softcap is None:
+        return False
+    t = definition.products(problem)[problem.allowed]
+    return bool((np.abs(t) > problem.softcap).any())
 
 
 def _apart(problem: Problem) -> bool:
@@ -178,6 +187,8 @@ WORDS: Mapping[str, Feature] = {
     "an idle query by -inf": lambda p: _idle(p, by=False),
     "finite biases": lambda p: _added(p).size > 0,
     "biases below -10000": lambda p: bool((_added(p) < -10000).any()),
+    "a cap": CAP.asked,
+    "scores beyond the cap": _beyond_the_cap,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,

@@ -27,6 +27,8 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "idle bias": ("as idle", "zero", "nan", "uniform"),
     "causal": ("top-left", "bottom-right"),
     "window corner": ("as causal", "top-left", "bottom-right"),
+    "tanh": ("exact", "approximate"),
+    "cap": ("before-bias", "after-bias"),
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),
     "causality": ("asked", "always"),
@@ -45,6 +47,8 @@ class Problem(Posed):
     window: how many keys before a query and how many behind it are seen, beside the one at its
         place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
     scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
+    softcap: what no score exceeds before anything is added, in either sign; None bounds none.
+        `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
     memory: how the arrays lie in it.
     """
 
@@ -57,8 +61,11 @@ class Problem(Posed):
     causal: bool = False
     window: Window = UNBOUNDED
     scale: float | None = None
+    softcap: float | None = None
     corner: Corner = "top-left"
     window_corner: Corner | None = None
+    caps_bias: bool = False
+    fast_tanh: bool = False
     memory: Memory = "contiguous"
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = (
@@ -66,6 +73,8 @@ class Problem(Posed):
         "memory",
         "corner",
         "window_corner",
+        "caps_bias",
+        "fast_tanh",
     )
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
@@ -88,6 +97,8 @@ class Problem(Posed):
         if not is_window(self.window):
             told = "(left, right), each a number of keys or None for no bound"
             raise ValueError(f"a window is {told}, not {self.window!r}")
+        if self.softcap is not None and not 0 < self.softcap < np.inf:
+            raise ValueError(f"a cap is positive and finite, or None, not {self.softcap!r}")
 
     @property
     def grouped(self) -> bool:
@@ -150,12 +161,14 @@ def is_window(x: Any) -> bool:
     return all(b is None or (isinstance(b, int | np.integer) and b >= 0) for b in bounds)
 
 
-def corners(chosen: Mapping[str, str]) -> dict[str, Any]:
-    """The corners of a problem that is put to whoever chose so; the default where nothing is."""
+def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
+    """What is so of a problem put to whoever chose so; the default of what nobody chose."""
     own = chosen.get("window corner", "as causal")
     return {
         "corner": chosen.get("causal", Problem.corner),
         "window_corner": None if own == "as causal" else own,
+        "caps_bias": chosen.get("cap") == "after-bias",
+        "fast_tanh": chosen.get("tanh") == "approximate",
     }
 
 

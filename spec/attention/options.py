@@ -13,6 +13,7 @@ What an option *means* is said by `notation` and `definition`, what it costs in 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Capability(StrEnum):
     BIAS = "takes an additive mask"
     CAUSAL = "takes causal"
     WINDOW = "takes a window"
+    CAP = "takes a cap of the scores"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -117,17 +119,26 @@ def bounded(window: Window, default: Any) -> Window:
     return left, right
 
 
+def or_zero(cap: float | None, default: Any) -> float | None:
+    """A cap for a function; where its default is 0, no cap is 0 (flash-attn)."""
+    return 0.0 if cap is None and default == 0 else cap
+
+
 MASK = Parameter("mask", "a mask", ("attn_mask", "mask"))
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
 SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
 WINDOW = Parameter(
     "window", "a window", ("window_size",), UNBOUNDED, plainer=((0, 0), (1, 0)), put=bounded
 )
+CAP = Parameter(
+    "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
+)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW)  # as functions have them, torch's first
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP)  # as functions have them, torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
-PAIRS = ((MASK, CAUSAL), (MASK, WINDOW), (CAUSAL, WINDOW))  # that kernels refuse together
+PLACED = (MASK, CAUSAL, WINDOW)
+PAIRS = (*combinations(PLACED, 2), *((x, CAP) for x in PLACED))  # that kernels refuse together
 
 SIZES = frozenset("BHGNMDE")
 PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
@@ -171,6 +182,7 @@ SINGLE = (
         ({"window": (1, 2)}, {"window": (1, 0)}, {"M": 5, "window": (1, 2)}),
         (WINDOW,),
     ),
+    Option(Capability.CAP, CAP.asked, ({"softcap": 0.5}, {"softcap": 4.0}), (CAP,)),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,

@@ -47,7 +47,8 @@ def _partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
 
 
 def _bias_gradient(problem: Problem) -> Array:
-    """The gradient of the scores, summed over the axes along which the mask is shared."""
+    """The gradient of the bias, summed over the axes along which the mask is shared."""
+    found = definition.gradients(problem).bias
     assert problem.mask is not None
-    summed = definition.reduced(definition.score_gradients(problem), problem.mask.shape)
-    return rounded(summed, problem.dtype)
+    assert found is not None
+    return rounded(definition.reduced(found, problem.mask.shape), problem.dtype)

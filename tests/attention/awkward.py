@@ -142,6 +142,17 @@ def biased() -> Iterator[Problem]:
     yield low()
 
 
+def capped() -> Iterator[Problem]:
+    """Caps that scores go beyond, and that they do not reach, alone and beside everything else."""
+    yield draw(size=4.0, softcap=1.0)
+    yield draw(softcap=8.0, scale=0.3)
+    yield draw(softcap=2.0**14)
+    yield draw(N=7, size=4.0, softcap=2.0, causal=True)
+    yield draw(N=7, size=4.0, softcap=2.0, window=(2, 1))
+    yield draw(size=4.0, softcap=2.0, mask=permits(2, 4, 5, 7))
+    yield draw(size=4.0, softcap=2.0, mask=biases(2, 4, 5, 7))
+
+
 def windowed() -> Iterator[Problem]:
     """Windows with each bound and both, alone and beside causality and masks, across tiles."""
     yield draw(N=7, window=(2, 1))
@@ -157,7 +168,7 @@ def windowed() -> Iterator[Problem]:
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    everything = (*unmasked(), *odd(), *causal(), *windowed(), *masked(), *biased())
+    everything = (*unmasked(), *odd(), *causal(), *windowed(), *capped(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in everything]
     return tuple(problem for problem in found if in_domain(problem))
 

@@ -67,6 +67,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(problem.dtype)
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
+    options["softcap"] = problem.softcap
     return function(*arrays, mask, **options)
 
 

@@ -80,6 +80,11 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "a window and causal": lambda: problem(window=(2, None), causal=True),
     "a window and a mask": lambda: problem(window=(2, 1), mask=boolean()),
     "a window and a bias": lambda: problem(window=(2, 1), mask=additive()),
+    "a cap": lambda: problem(softcap=0.5),
+    "a cap that is hardly reached": lambda: problem(softcap=30.0),
+    "a cap, a window and causal": lambda: problem(softcap=1.0, window=(2, None), causal=True),
+    "a cap and a mask": lambda: problem(softcap=1.0, mask=boolean()),
+    "a cap and a bias": lambda: problem(softcap=1.0, mask=additive()),
     "no keys": lambda: problem().but(k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))),
     "no queries": lambda: problem().but(q=np.zeros((B, H, 0, D)), dout=np.zeros((B, H, 0, E))),
     "no values": lambda: problem().but(v=np.zeros((B, G, M, 0)), dout=np.zeros((B, H, N, 0))),
@@ -89,6 +94,7 @@ LONG: Mapping[str, Callable[[], Problem]] = {
     "long and causal": lambda: problem(long=True, causal=True),
     "long through a window": lambda: problem(long=True, window=(200, 70)),
     "long through a window of two keys": lambda: problem(long=True, window=(1, 0)),
+    "long under a cap": lambda: problem(long=True, softcap=2.0, causal=True),
     "long from far behind": lambda: problem(long=True, window=(fused.KEYS, None)),
     "more queries than a window leaves keys": lambda: turned(problem(long=True, window=(9, 9))),
     "a whole tile forbidden": lambda: problem(
@@ -223,6 +229,17 @@ def test_a_negative_bound_is_refused(target: Target):
         with pytest.raises(ValueError, match="a window has no negative bound") as refused:
             attend(x, x, x, window_size=window)
         assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("softcap", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_cap_that_is_not_positive_is_refused(target: Target, softcap: float):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 1, 3, 2))
+    with pytest.raises(ValueError, match="a cap is positive and finite") as refused:
+        attend(x, x, x, softcap=softcap)
+    assert "\n" not in str(refused.value)
 
 
 def test_fused_memory_is_a_small_part_of_one_matrix():

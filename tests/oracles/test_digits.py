@@ -69,7 +69,7 @@ def values(chance: np.random.Generator, shape: tuple[int, ...], dtype: str) -> A
 
 
 def awkward(seed: int, dtype: str = "float64") -> Problem:
-    """Grouped heads, a mask, a bias, a window, either corner, any scale; idle queries, no keys."""
+    """Grouped heads, every option, either corner, any scale; idle queries, no keys."""
     chance = np.random.default_rng(seed)
     B, G, N, D, E = chance.integers((1, 1, 1, 1, 1), (3, 3, 5, 4, 4)).tolist()
     M = int(chance.integers(6))
@@ -86,6 +86,8 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         scale=[None, 0.0, -2.0, 8.0][chance.integers(4)],
         corner=["top-left", "bottom-right"][chance.integers(2)],
         window=[(None, None), (1, 0), (0, None), (None, 1)][chance.integers(4)],
+        softcap=[None, None, 0.5, 8.0][chance.integers(4)],
+        caps_bias=bool(chance.integers(2)),
         window_corner=[None, "top-left", "bottom-right"][chance.integers(3)],
         dtype=dtype,
     )
@@ -147,7 +149,8 @@ def test_the_mask_gradient_adds_up_where_the_mask_was_broadcast(seed: int) -> No
     problem = awkward(seed)
     shape = (1, 1, 1, problem.M)
     bias = problem.but(mask=np.zeros(shape))
-    want, budget = definition.score_gradients(bias), rounding.of_gradients(bias).bias
+    want, budget = definition.gradients(bias).bias, rounding.of_gradients(bias).bias
+    assert want is not None
 
     total = want.sum(axis=(0, 1, 2), keepdims=True)
     assert budget is not None

@@ -80,6 +80,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
         "shows_weights_transposed",
         "shows_nan_for_idle_queries",
         "shows_weights_without_the_window",
+        "shows_weights_without_the_cap",
     },
     effort=4,
 )
@@ -108,6 +109,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
         "measures_lse_without_the_bias",
         "measures_the_log_of_the_mean",
         "measures_lse_without_the_window",
+        "measures_lse_without_the_cap",
     },
     effort=2,
 )

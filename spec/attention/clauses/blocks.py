@@ -179,7 +179,7 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
 
 @clause(
     "X6",
-    over=Problems(masks=PLAIN, causal=False, families=("lattice", "ties")),
+    over=Problems(masks=PLAIN, causal=False, caps=False, families=("lattice", "ties")),
     needs={Capability.LSE, Capability.WIDTHS},
     catches={"measures_lse_in_base_two", "measures_lse_of_unscaled_scores"},
     proof=at_sizes.the_gradient_of_log_sum_exp_is_a_mean_of_keys,

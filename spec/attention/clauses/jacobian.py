@@ -59,7 +59,9 @@ def equal_values_leave_the_scores_alone(attention: Implementation, problem: Prob
     equal(gradients.k, 0 * problem.k, within=budget.k)
 
 
-SOFTMAX = Problems(masks=PLAIN, causal=False, modest=True, families=("lattice", "normal", "ties"))
+SOFTMAX = Problems(
+    masks=PLAIN, causal=False, caps=False, modest=True, families=("lattice", "normal", "ties")
+)
 SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
 
 

@@ -22,7 +22,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "S6",
-    over=Problems(masks=PLAIN),
+    over=Problems(masks=PLAIN, shifts=True),
     needs={Capability.BIAS, Capability.LSE},
     catches={
         "forgets_the_maximum_in_lse",

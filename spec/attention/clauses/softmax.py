@@ -150,7 +150,7 @@ def ratios_of_weights_are_differences_of_scores(
 
 @clause(
     "S5",
-    over=Problems(masks=PLAIN),
+    over=Problems(masks=PLAIN, shifts=True),
     needs={Capability.BIAS, Capability.FUTURE},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
     proof=any_number_of_keys.scores_have_no_origin,

@@ -15,7 +15,7 @@ from importlib import import_module
 from spec.mistake import Mistake, catalogue
 
 IDEAS = (
-    "scaling masking idleness causality windows softmax sparsity tiles heads single_sizes "
+    "scaling caps masking idleness causality windows softmax sparsity tiles heads single_sizes "
     "gradients observers numbers calls harmless"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(

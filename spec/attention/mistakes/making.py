@@ -30,8 +30,9 @@ RIGHT = mistake.steps(right, call=mistake.call)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 SPOILS: Mapping[str, Spoils] = {
-    **dict.fromkeys(("receive", "row_term", "score_gradients", "gather", "reduce"), "gradient"),
+    **dict.fromkeys(("receive", "row_term", "score_gradients", "uncap", "unbias"), "gradient"),
     **dict.fromkeys(("query_gradients", "key_gradients", "value_gradients"), "gradient"),
+    **dict.fromkeys(("gather", "reduce"), "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",
@@ -65,10 +66,11 @@ def forward(given: Given, steps: Steps) -> Pass:
     sigma = float(steps.scale(sizes, given.scale))
     k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
     products = steps.scores(q, k, sigma)
-    s = steps.add(products, bias, sigma)
+    capped, allowed = steps.cap(products, allowed, bias, given)
+    s = steps.add(capped, bias, sigma)
     a = steps.weigh(s, allowed)
     o = steps.combine(a, v, allowed)
-    return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o)
+    return Pass(sizes, q, k, v, sigma, bias, allowed, given.softcap, products, s, a, o)
 
 
 def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
@@ -108,8 +110,9 @@ def backward(dout: Array, given: Given, steps: Steps = RIGHT) -> tuple[Array, Ar
     """The gradients of <dout, o> by the query, the key and the value."""
     seen = forward(given, steps)
     ds, g = _score_gradients(dout, seen, steps)
-    dq = steps.query_gradients(seen, ds)
-    dk = steps.gather(steps.key_gradients(seen, ds), given.key.shape[1])
+    dt = steps.uncap(ds, seen)
+    dq = steps.query_gradients(seen, dt)
+    dk = steps.gather(steps.key_gradients(seen, dt), given.key.shape[1])
     dv = steps.gather(steps.value_gradients(seen, g), given.value.shape[1])
     return dq.astype(given.query.dtype), dk.astype(given.key.dtype), dv.astype(given.value.dtype)
 
@@ -118,7 +121,8 @@ def backward(dout: Array, given: Given, steps: Steps = RIGHT) -> tuple[Array, Ar
 def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
     """The gradient of <dout, o> by an additive mask, shaped like the mask."""
     assert given.attn_mask is not None
-    ds, _ = _score_gradients(dout, forward(given, steps), steps)
+    seen = forward(given, steps)
+    ds = steps.unbias(_score_gradients(dout, seen, steps)[0], seen)
     return steps.reduce(ds, given.attn_mask.shape).astype(given.query.dtype)
 
 

@@ -155,7 +155,10 @@ def transposes_square_masks(mask: Array, sizes: Sizes) -> Array:
 
 
 @wrong(
-    "spread", incident="I27", citation="pytorch/pytorch#187227", where="a mask of rows and N > 64"
+    "spread",
+    incident="I27",
+    citation="pytorch/pytorch#187227",
+    where="a mask of rows and an uneven mask and N > 64",
 )
 def wraps_mask_rows_at_64(mask: Array, sizes: Sizes) -> Array:
     """Lets the offset of a row overflow: here in 6 bits, where it happened in 32."""

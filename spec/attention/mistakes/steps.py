@@ -2,10 +2,10 @@
 
     read, heed, spread, understand, past, limit, within
                                             what the caller's arrays and options mean
-    scale, share, scores, add, weigh        the weights
+    scale, share, scores, cap, add, weigh   the weights
     combine, finish                         the output
-    receive, row_term, score_gradients, query_gradients, key_gradients, value_gradients, gather,
-    reduce                                  the gradients
+    receive, row_term, score_gradients, uncap, unbias, query_gradients, key_gradients,
+    value_gradients, gather, reduce         the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
 
 They say what spec.attention.definition says, in the words of an ordinary program: the
@@ -23,6 +23,7 @@ from spec.attention.notation import Window
 from spec.notation import Array
 from spec.sizes import Sizes
 
+Capped = tuple[Array, Array]  # scores, and which keys are allowed
 Heeded = tuple[Array | None, bool]  # a mask and causality
 
 
@@ -30,7 +31,7 @@ Heeded = tuple[Array | None, bool]  # a mask and causality
 class Pass:
     """Everything that a forward pass computed; k and v once for every query head.
 
-    s: scores with the bias added, before anything is forbidden.
+    t: products, before the cap. s: scores with the bias added, before anything is forbidden.
     """
 
     sizes: Sizes
@@ -40,6 +41,8 @@ class Pass:
     sigma: float
     bias: Array
     allowed: Array
+    softcap: float | None
+    t: Array
     s: Array
     a: Array
     o: Array
@@ -106,6 +109,22 @@ def share(x: Array, heads: int) -> Array:
 def scores(q: Array, k: Array, sigma: float) -> Array:
     """The scaled products of every query with every key."""
     return sigma * (q @ k.swapaxes(-1, -2))
+
+
+def cap(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
+    """c tanh(t / c) of all products, whatever is allowed or added, and t if no cap is asked for."""
+    del bias
+    return (t if given.softcap is None else given.softcap * np.tanh(t / given.softcap)), allowed
+
+
+def uncap(ds: Array, seen: Pass) -> Array:
+    """The gradient by the products: ds times the slope 1 - tanh(t / c)^2 of the cap."""
+    return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
+
+
+def unbias(ds: Array, _: Pass) -> Array:
+    """The gradient by the bias: that by the scores, for it is added after the cap."""
+    return ds
 
 
 def add(s: Array, bias: Array, _: float) -> Array:

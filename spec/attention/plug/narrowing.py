@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from spec.attention.notation import Problem, corners
+from spec.attention.notation import Problem, as_chosen
 from spec.attention.options import Capability, kinds_of
 from spec.attention.record import Implementation
 
@@ -49,7 +49,7 @@ def fitted(record: Implementation, problem: Problem) -> Problem:
     Its corners are those that the implementation goes by.
     """
     answers = record.answers
-    problem = problem.but(**corners(record.chosen))
+    problem = problem.but(**as_chosen(record.chosen))
     if Capability.FUTURE not in answers:
         problem = problem.but(causal=True)
     if Capability.SEVERAL not in answers:

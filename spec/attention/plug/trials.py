@@ -54,6 +54,9 @@ def telling(dtype: str) -> Mapping[str, Problem]:
         "grouping": square(dtype, H=6, G=2),
         "causal": core(dtype, N=3).but(causal=True),
         "window corner": core(dtype, N=3).but(window=(1, 1)),
+        # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
+        "tanh": plain.but(softcap=2.0**-4),
+        "cap": plain.but(mask=eighths(4, 4), softcap=0.5),
         "idle": plain.but(mask=idle),
         "idle bias": plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),
         "causality": plain,

@@ -5,6 +5,7 @@ A clause writes `proof=any_number_of_keys.key_gradients_sum_to_zero`. The name i
 in it, which is not, its grade, and the sizes that it speaks of. The module tells its reach.
 
     any_number_of_keys  one query and a symbolic sum over the keys
+    any_cap             a cap of any size, and any number of keys
     blocks              sets of keys cut up, put together, repeated; likewise any number
     at_sizes            the definition itself on symbols, differentiated; all numbers, fixed sizes
     exactly             laws of the definition, run on the fractions of `examples`; no tolerance

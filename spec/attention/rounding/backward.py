@@ -9,6 +9,10 @@ With the symbols of `score_gradients` and `maximum`, and sum(A, S) for Lemma 1,
            + (shared + C_SCALE u) |dq|
            + sum(|scale| (|ds| + B_ds) |k|, dq)
 
+A cap multiplies each ds by its slope, as it flows on to q and k (`capped`): own |Z|, B_ds and all
+else that stands beside a key or a query by slope + B_slope, and to |ds| (1 + shared) it adds
+B_slope, and a rounding.
+
 The last is the centred form of the backward pass: what a row shares multiplies dq
 itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key. With
 shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
@@ -19,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.rounding import sums
+from spec.attention.rounding import capped, sums
 from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
 from spec.attention.rounding.maximum import Maximum, furthest
 from spec.attention.rounding.reference import in_float64
@@ -43,13 +47,14 @@ class Backward:
         m = self.maximum
         B_k = s.inputs.of_heads("k", self.problem)
         k, dq = s.size_of_k + B_k, np.abs(in_float64(s.reference.gradients.q))
-        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast
-        mean = np.abs(self.weights.a @ s.k) + s.common + b.wrong @ k
-        size = s.sigma * (m.size @ k)
+        own = self._passed(b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast)
+        mean = np.abs(self._flat(self.weights.a) @ s.k) + s.common
+        mean += self._passed(b.wrong, self.weights.a) @ k
+        size = s.sigma * (self.size @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
-        error += s.sigma * m.residue * furthest(m.top, k)
+        error += s.sigma * m.residue * furthest(self._passed(m.top, m.top), k)
         if B_k.any():
-            error += s.sigma * (m.size @ B_k)
+            error += s.sigma * (self.size @ B_k)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
         error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
@@ -61,10 +66,10 @@ class Backward:
         s, m, r = self.scores, self.maximum, self.rules
         B_q = s.inputs.q
         q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(s.reference.gradients.k))
-        moved = s.sigma * ((m.B_ds + m.cast).swapaxes(-1, -2) @ q)
+        moved = s.sigma * (self._passed(m.B_ds + m.cast).swapaxes(-1, -2) @ q)
         if B_q.any():
-            moved += s.sigma * (m.size.swapaxes(-1, -2) @ B_q)
-        size = self._gathered(s.sigma * (m.size.swapaxes(-1, -2) @ q))
+            moved += s.sigma * (self.size.swapaxes(-1, -2) @ B_q)
+        size = self._gathered(s.sigma * (self.size.swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
         error += (C_SCALE * r.u) * dk + m.lost_scaled * self._over_queries(q)
         error += self._added(size, dk, C_INTO)
@@ -87,8 +92,42 @@ class Backward:
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
         b, m = self.of_scores, self.maximum
-        error = m.B_ds + m.cast + m.lost
-        return self._stored(error, b.ds, self.scores.visible, b.silent)
+        error, ds = m.B_ds + m.cast, b.ds
+        if self.problem.caps_bias:
+            error, ds = self._passed(error), self._flat(ds)
+        return self._stored(error + m.lost, ds, self.scores.visible, b.silent)
+
+    # Through the cap
+
+    @cached_property
+    def slopes(self) -> tuple[Array, Array]:
+        """The slope of the cap, and how far a computed one is from it.   (B, H, N, M) each"""
+        c = self.problem.softcap
+        assert c is not None
+        return capped.slopes(self.scores.entering, self.scores.eta, c, self.rules)
+
+    def _flat(self, x: Array) -> Array:
+        """`x` times the slope of the cap; `x` where there is none."""
+        return x if self.problem.softcap is None else x * self.slopes[0]
+
+    def _passed(self, error: Array, exact: Array | None = None) -> Array:
+        """The error that is left behind the cap of what is off by `error`; of ds, or `exact`."""
+        if self.problem.softcap is None:
+            return error
+        b, (slope, off) = self.of_scores, self.slopes
+        size = b.ds * (1 + b.shared / b.room) if exact is None else exact
+        rounded = self.rules.u + self.rules.u_each
+        lost = self.rules.w + self.rules.w_each
+        return error * (slope + off) + size * (off + rounded * (slope + off)) + lost
+
+    @cached_property
+    def size(self) -> Array:
+        """|dt| and its error: of ds, as it is multiplied by keys and queries.   (B, H, N, M)"""
+        return (
+            self.maximum.size
+            if self.problem.softcap is None
+            else self._passed(self.maximum.B_ds) + self._flat(self.of_scores.ds)
+        )
 
     # Sums over the queries that share a key
 
@@ -104,7 +143,7 @@ class Backward:
 
     def _ds_sums(self, axis: int) -> Array:
         """sum |ds| over keys (axis -1) or queries (axis -2).   (B, H, N or M, 1)"""
-        return self.maximum.size.sum(axis=axis)[..., None]
+        return self.size.sum(axis=axis)[..., None]
 
     def _added(self, size: Array, total: Array, products: float) -> Array:
         """Lemma 1 over the queries of a group; a cast sum of each head is stored before.

@@ -8,6 +8,14 @@ Write t = scale <q_i, k_j>, m_i = max_j s_ij, and
     y_ij    = u [C_GAP (m - s) + C_TOP |m|] + u C_EXP (1 + R) + u_exp      and after it
     x_ij    = eta_ij + y_ij                                                the exponent
 
+A cap c makes of t the score cap(t) = c y, y = tanh(t / c), and of its error T, the first line of
+eta, the error (`capped`)
+
+    lambda T + lambda u C_RATIO |t| + u C_TANH |c y|,    lambda = sup cap' within T of t
+
+which takes the place of T; or of eta, where a bias is capped as well. As cap' is at most 1, what is
+damped is never made larger.
+
 The first line of eta is Lemma 1 for <q_i, k_j>, whatever of the scale is multiplied in
 before, and the scale; the second is the bias. y is what happens on the way from
 scores to weights: the subtraction of the maximum, the exponential, and R times the
@@ -23,7 +31,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.rounding import arithmetic, sums
+from spec.attention.rounding import arithmetic, capped, sums
 from spec.attention.rounding.arithmetic import C_BIAS, C_EXP, C_GAP, C_PRE, C_SCALE, C_TOP
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
@@ -108,8 +116,17 @@ class Scores:
     @cached_property
     def t(self) -> Array:
         """t_ij = |scale <q_i, k_j>|, and what keys have in common.   (B, H, N, M)"""
-        t = self.sigma * (self.problem.q @ self.k.swapaxes(-1, -2)) if self.biased else self.s
+        alone = self.biased or self.problem.softcap is not None
+        t = self.sigma * (self.problem.q @ self.k.swapaxes(-1, -2)) if alone else self.s
         return self.where_visible(np.abs(t) + self.shift)
+
+    @cached_property
+    def entering(self) -> Array:
+        """|t + b| where a bias is capped as well, else |t|.   (B, H, N, M)"""
+        if not (self.biased and self.problem.caps_bias):
+            return self.t
+        t = self.problem.sigma * (self.problem.q @ self.k.swapaxes(-1, -2))
+        return self.where_visible(np.abs(t + self.problem.bias) + self.shift)
 
     @cached_property
     def mass(self) -> Array:
@@ -139,15 +156,25 @@ class Scores:
         unit, each = r.u * sums.growth(D, r.u), r.u_each * (1 + 4 * r.u_each)
         eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
         eta += (unit * (half + C_SCALE) + 2 * each) * (self.t + self.moved) + self.moved
+        eta = eta if self.problem.caps_bias else self._capped(eta)
         if self.biased:
-            eta += self.where_visible((unit + each) * (np.abs(self.s) + self.shift + self.moved))
+            total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
+            eta += self.where_visible((unit + each) * (total + self.moved))
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
+        eta = self._capped(eta) if self.problem.caps_bias else eta
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if r.flush:
             of_q = np.abs(self.problem.q).sum(axis=-1)[..., :, None]
             of_k = self.size_of_k.sum(axis=-1)[..., None, :]  # operands that are read as zero
             eta += (self.sigma * r.flush) * self.where_visible(of_q + of_k)
         return eta
+
+    def _capped(self, error: Array) -> Array:
+        """What the cap makes of the error of what enters it."""
+        if self.problem.softcap is None:
+            return error
+        found = capped.error(self.entering, error, self.problem, self.rules)
+        return np.asarray(self.where_visible(found))
 
     # The exponents
 

@@ -1,0 +1,119 @@
+"""What options a problem of a domain has, of those that an implementation answers.
+
+Each is drawn knowing what was drawn before it: a pair that is refused is not asked for. A domain
+that cannot do without an option does without what is refused beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from spec.attention import masks as kinds
+from spec.attention.notation import UNBOUNDED, Window, as_chosen
+from spec.attention.options import CAP, CAUSAL, MASK, WINDOW, Capability, Parameter, together
+from spec.choices import Choices
+from spec.domain import Scope
+from spec.sizes import EDGES, Sizes
+from spec.subject import holding
+
+if TYPE_CHECKING:
+    from spec.attention.domain import Problems
+
+BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # of windows: a few keys, and about as many as tiles hold
+SCALES = (0.5, 2.0, 0.3, 1.0)
+CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first of few are reached
+ODD_SCALES = (0.0, -0.25)
+
+
+def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
+    """The kind of mask and whether it is causal, of what the domain and the scope share."""
+    allowed = [
+        kind
+        for kind in domain.masks
+        if kind == "none"
+        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
+        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
+    ]
+    if Capability.FORMS not in answers:
+        allowed = [kind for kind in allowed if kind not in kinds.OF_ROWS]
+    if "none" in allowed:
+        allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
+    causal = domain.causal
+    for wanted in _wanted(domain):
+        if together(MASK, wanted) not in answers:
+            allowed = ["none"]
+        if together(CAUSAL, wanted) not in answers:
+            causal = False
+    if Capability.FUTURE not in answers:
+        causal = True
+    elif causal is None:
+        causal = Capability.CAUSAL in answers and choices.pick((False, True))
+    if causal and together(MASK, CAUSAL) not in answers:
+        causal = "none" in allowed
+        allowed = [kind for kind in allowed if kind == "none" or not causal]
+    kind = choices.pick(allowed)
+    return choices.vary(kind, [x for x in allowed if kinds.are_alike(x, kind)]), causal
+
+
+def _wanted(domain: Problems) -> list[Parameter]:
+    """What a domain cannot do without, beside which something else may be refused."""
+    return [option for option, has in ((WINDOW, domain.windows), (CAP, domain.caps)) if has]
+
+
+def cap(
+    choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool]
+) -> float | None:
+    """The cap to ask for, beside what is said."""
+    answers = scope.answers
+    taken = all(together(option, CAP) in answers for option, is_said in said.items() if is_said)
+    bends = domain.shifts and as_chosen(scope.conventions)["caps_bias"]
+    if Capability.CAP not in answers or domain.caps is False or bends or not taken:
+        return None
+    if domain.caps is None and choices.pick((True, True, False)):
+        return None
+    return choices.pick(CAPS)
+
+
+def window(
+    choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
+) -> Window:
+    """The window to ask for: one that ends within the keys more often than not."""
+    with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
+    with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
+    with_cap = together(WINDOW, CAP) in answers or not domain.caps
+    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
+    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal and with_cap):
+        return UNBOUNDED
+    if not domain.windows and choices.pick((True, True, False)):
+        return UNBOUNDED
+    within = tuple(x for x in BOUNDS if x < size.M)
+    left, right = (choices.pick((*within, max(size.M - 1, 0), size.M, None)) for _ in range(2))
+    if domain.windows and left is None is right:
+        right = 0
+    return left, right
+
+
+def scale(
+    choices: Choices, domain: Problems, answers: frozenset[str], causal: bool
+) -> float | None:
+    """The scale to ask for; one that is not positive, and causal, is for the clause about it."""
+    if Capability.SCALE not in answers or domain.scales == ("default",):
+        return None
+    if domain.scales == ("odd",):
+        return choices.pick(ODD_SCALES)
+    scales = SCALES if causal else (*SCALES, *ODD_SCALES)
+    not_asked = (None,) * len(scales) if "default" in domain.scales else ()
+    return choices.pick((*not_asked, *scales))
+
+
+def asked(kind: str, causal: bool) -> frozenset[str]:
+    """What a problem with this kind of mask is, whatever its sizes are."""
+    masked = kind != "none"
+    asked = {
+        Capability.MASK: kind in kinds.BOOLEAN,
+        Capability.BIAS: kind in kinds.ADDITIVE,
+        Capability.CAUSAL: causal,
+        together(MASK, CAUSAL): masked and causal,
+    }
+    return holding(asked)

@@ -1,0 +1,210 @@
+"""Section W, continued. Every query has a window of its own, and nothing of what lies outside.
+
+So a window costs L + R + 1 keys for each query, however long the text is, and a decoder may forget
+what every window has left. Both depend on edges: of the window, of tiles, of the text.
+"""
+
+import numpy as np
+
+from spec.attention import moves, rounding
+from spec.attention.clauses.forbidden import unseen
+from spec.attention.clauses.windows import ALONE, SQUARE
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.options import Capability
+from spec.attention.proofs import exactly
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.formats import rounded
+
+
+def narrowed(problem: Problem) -> Problem:
+    """The problem with a window of one key on each side at most."""
+    left, right = (0 if bound is None else min(bound, 1) for bound in problem.window)
+    return problem.but(window=(left, right))
+
+
+@clause(
+    "W5",
+    over=ALONE,
+    catches={
+        "takes_a_bound_of_zero_for_none",
+        "excludes_the_left_bound",
+        "excludes_the_right_bound",
+        "reaches_one_key_further_back",
+        "skips_whole_tiles_alone",
+    },
+    proof=exactly.a_window_of_nothing_copies_the_values,
+)
+def the_narrowest_window_shows_a_query_itself(attention: Implementation, problem: Problem) -> None:
+    """A window of no keys behind and none ahead leaves each query the key at its own place.
+
+    o((0, 0))_i = v_i    for N = M
+    """
+    narrow = problem.but(window=(0, 0))
+
+    o = attention.forward(narrow)
+
+    equal(o, moves.of_one_key_head_each(narrow).v, within=rounding.of_output(narrow))
+
+
+@clause(
+    "W6",
+    over=SQUARE,
+    needs={Capability.FUTURE},
+    catches={
+        "ignores_the_window",
+        "swaps_the_bounds_of_a_window",
+        "excludes_the_left_bound",
+        "skips_whole_tiles_alone",
+        "shares_a_left_bound_among_rows",
+    },
+    effort=2,
+    proof=exactly.a_window_is_a_part_of_the_keys,
+)
+def a_row_is_attention_over_its_window(attention: Implementation, problem: Problem) -> None:
+    """A query with the keys of its window, and no window, is a row of the whole.
+
+        o_t = o(q_t; k[t - L : t + R + 1], v[t - L : t + R + 1])
+
+    This is how a decoder reads one token with a cache that holds no more than a window.
+    """
+    t = int(problem.chance().integers(problem.N))
+    keys = np.flatnonzero(problem.allowed[0, 0, t])
+    alone = moves.of_keys(moves.of_queries(problem, [t]), keys)
+    alone = alone.but(causal=False, window=UNBOUNDED)
+
+    whole, one = attention.forward(problem), attention.forward(alone)
+
+    within = rounding.of_output(problem)[:, :, t : t + 1] + rounding.of_output(alone)
+    equal(one, whole[:, :, t : t + 1], within=within)
+
+
+@clause(
+    "W7",
+    over=Problems(masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
+    catches={"ignores_the_window", "keeps_the_first_key_in_sight", "skips_whole_tiles_alone"},
+    effort=2,
+)
+def what_lies_outside_a_window_may_change(attention: Implementation, problem: Problem) -> None:
+    """What keys and values hold outside of its window changes no bit of the output of a query.
+
+    o(k, v)_t = o(k', v')_t    where they differ only at keys outside the window of t
+    """
+    t = int(problem.chance().integers(problem.N))
+    outside = (~problem.allowed[0, 0, t])[:, None]
+    k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
+    other = problem.but(k=np.where(outside, k, problem.k), v=np.where(outside, 4.0, problem.v))
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    same_bits(after[:, :, t], before[:, :, t])
+
+
+@clause(
+    "W10",
+    over=Problems(masks=PLAIN, windows=True, square=True, least=(1, 1, 64, 64)),
+    catches={
+        "bounds_the_first_tile_alone",
+        "skips_the_tile_that_a_window_cuts",
+        "skips_whole_tiles_alone",
+        "shares_a_left_bound_among_rows",
+    },
+    effort=2,
+)
+def no_tile_is_lost(attention: Implementation, problem: Problem) -> None:
+    """In a long text a window shows what it shows in a short one.
+
+        o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N = M
+
+    Tiles that lie outside are skipped, and the two that an edge cuts are not.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "W11",
+    over=Problems(masks=PLAIN, windows=True, tiled="queries"),
+    catches={"shares_a_left_bound_among_rows", "stops_windows_at_the_last_key"},
+    effort=2,
+)
+def no_tile_of_queries_is_lost(attention: Implementation, problem: Problem) -> None:
+    """Each of many queries has a window of its own.
+
+        o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N
+
+    A bound that is computed once for a tile of queries is that of one of them.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "W12",
+    over=Problems(masks=PLAIN, windows=True, tiled="keys"),
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_the_window"},
+)
+def what_no_window_reaches_has_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """A key that lies in no window gets no gradient, and its value none.
+
+    dk_j = 0, dv_j = 0    where j lies outside the window of every query
+    """
+    narrow = narrowed(problem)
+    hidden = unseen(narrow)[..., None]
+
+    found = attention.backward(narrow)
+
+    for gradient in (found.k, found.v):
+        equal(np.where(hidden, gradient, 0), np.zeros(gradient.shape), within=0)
+
+
+@clause(
+    "W13",
+    over=Problems(masks=PLAIN, windows=True, tiled="queries"),
+    catches={"stops_windows_at_the_last_key", "ignores_the_window"},
+)
+def a_query_with_an_empty_window_is_idle(attention: Implementation, problem: Problem) -> None:
+    """A query whose window holds no key returns zeros.
+
+        o_i = 0    where i - L > M - 1
+
+    There are such queries where there are more of them than keys; a window moved back to the last
+    key shows them what is none of theirs.
+    """
+    narrow = narrowed(problem)
+
+    o = attention.forward(narrow)
+
+    idle = narrow.idle[..., None]
+    equal(np.where(idle, o, 0), np.zeros(o.shape), within=0)
+
+
+@clause(
+    "W14",
+    over=Problems(masks=PLAIN, windows=True, square=True, least=(1, 1, 2, 2)),
+    catches={"keeps_the_first_key_in_sight", "ignores_the_window", "reaches_one_key_further_back"},
+    effort=2,
+    proof=exactly.what_has_left_the_window_is_forgotten,
+)
+def what_has_left_the_window_is_forgotten(attention: Implementation, problem: Problem) -> None:
+    """Who begins to read a text later gives the same answers as soon as a window has passed.
+
+        o(x[t:])_(i-t) = o(x)_i    for i >= t + L
+
+    So a cache may forget what lies further back than L, and be overwritten in turn.
+    """
+    length = problem.N
+    t = int(problem.chance().integers(1, length))
+    left = min(problem.window[0] or 0, length - 1 - t)
+    whole = problem.but(window=(left, problem.window[1]))
+    later = moves.of_keys(moves.of_queries(whole, slice(t, None)), slice(t, None))
+
+    o, p = attention.forward(whole), attention.forward(later)
+
+    within = rounding.of_output(whole)[:, :, t + left :] + rounding.of_output(later)[:, :, left:]
+    equal(p[:, :, left:], o[:, :, t + left :], within=within)
