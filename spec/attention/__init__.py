@@ -34,6 +34,7 @@ sentence, a formula and a check of a few lines.
 Then `record`, what is judged; `domain` and `masks`, where the clauses quantify; `rounding`, how
 far a right implementation may stray; `proofs`, what is proved; `mistakes`, what must be
 rejected; `plug`, how an ordinary function is called; `explaining`, how a failure is shown.
+Who else has which option, under what name, say `libraries` and `deployed` (spec/options.md).
 """
 
 from importlib import import_module
