@@ -97,7 +97,7 @@ def test_a_wheel_has_all_that_is_in_the_folders(site):
         kinds = (".py", ".md") if root == site else (".py",)
         return {str(p.relative_to(root)) for p in found if p.suffix in kinds}
 
-    assert files(site) == files(ROOT) | {"spec/README.md", "spec/incidents.md"}
+    assert files(site) == files(ROOT) | {f"spec/{x}.md" for x in ("README", "incidents", "options")}
     names = {path.name for path in site.iterdir() if path.suffix != ".dist-info"}
     assert names == {*FOLDERS, "pytest_attention_spec.py"}
 
