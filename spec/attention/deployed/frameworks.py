@@ -237,8 +237,8 @@ FRAMEWORKS: tuple[Library, ...] = (
             ),
         ),
         called(
-            "mask_type max_attention_window_sizes attn_logit_softcapping_scale - "
-            "sink_token_length alibi_slopes - context_lengths kv_cache_block_offsets -"
+            "mask_type host_max_attention_window_sizes attn_logit_softcapping_scale - "
+            "host_sink_token_length alibi_slopes - context_lengths kv_cache_block_offsets -"
         ),
         says(no_cap="0", whose_slopes="the caller's", texts="lengths", table=ROWS),
     ),
