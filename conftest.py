@@ -12,6 +12,7 @@ NEEDED = {  # from their first line on
     "attention/test_no_gradient.py": ("torch",),
     "certification/test_dask.py": ("distributed",),
     "certification/test_paths.py": ("torch",),
+    "implementations/test_refusals.py": ("torch",),
     "implementations/test_right.py": ("torch",),
     "implementations/test_classifier.py": CLASSIFIER,
     "implementations/test_classifier_command.py": CLASSIFIER,

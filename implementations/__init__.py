@@ -20,7 +20,8 @@ and of what stands around it:
     systems                             the five published systems, written anew
     classifier                          texts of five topics, end to end
 
-`arguments` and `arguments_torch` settle what mask, causality and shared heads mean.
+`arguments` and `arguments_torch` settle what mask, causality, shared heads and sinks mean, and
+`tiles_torch` lays out the tiles of `fused_torch`.
 """
 
 from typing import NamedTuple

@@ -3,7 +3,8 @@
 `sight` takes causality for a window that ends at the query; `visible` reduces mask and
 window to one question, whether query i may attend to key j; `masked` answers it in the
 scores; `mixed` multiplies by weights so that a forbidden key stays out even if it holds
-inf or NaN, since 0 * NaN would not be 0.
+inf or NaN, since 0 * NaN would not be 0. `sunk` takes a head without a sink for one whose
+sink is -inf, of which exp makes nothing.
 """
 
 from collections.abc import Iterator
@@ -102,6 +103,28 @@ def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
     return c * y, 1 - y * y
 
 
+def sunk(sinks: Array | None, H: int, dtype: np.dtype) -> Array:
+    """For each head the score that has no value, -inf where there is none.   (H,)
+
+    Raises ValueError: one is inf or NaN, or there is not one for each head.
+    """
+    if sinks is None:
+        return np.full(H, -np.inf, dtype)
+    if sinks.shape != (H,) or not (sinks < inf).all():
+        raise ValueError(f"sinks are a number below inf for each of {H} heads")
+    return sinks.astype(dtype)
+
+
+def reference(top: Array) -> Array:
+    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    return np.where(np.isneginf(top), 0, top)
+
+
+def nonzero(t: Array) -> Array:
+    """What to divide by: the total, or 1 where nothing was attended to."""
+    return np.where(t == 0, 1, t)
+
+
 def blocks(whole: slice, size: int) -> Iterator[slice]:
     """A slice in slices of `size`, the last one shorter."""
     starts = range(whole.start, whole.stop, size)
@@ -139,13 +162,23 @@ def masked(s: Array, attn_mask: Array | None, seen: Array) -> Array:
     return s if seen.all() else np.where(seen, s, -np.inf)
 
 
-def mixed(a: Array, x: Array, seen: Array) -> Array:
-    """sum_j a_ij x_j over the keys that i may attend to.
+def mixed(a: Array, x: Array, seen: Array | None) -> Array:
+    """sum_j a_ij x_j over the keys that i may attend to; seen is None for all of them.
 
     a, seen: (..., N, M)    x: (..., M, C)    result: (..., N, C)
     """
+    if seen is None:
+        return a @ x
     finite = np.isfinite(x)
     if finite.all():
         return a @ x
     touched = np.broadcast_to(seen, a.shape).astype(a.dtype) @ (~finite).astype(a.dtype)
     return np.where(touched > 0, np.nan, a @ np.where(finite, x, 0))
+
+
+def by_sinks(share: Array, dout: Array, o: Array, dtype: np.dtype) -> Array:
+    """The derivatives by the sinks, -sum_bi share_bhi <dout_bhi, o_bhi>, in their dtype.   (H,)
+
+    share: (B, H, N), what the sink takes of the weights    dout, o: (B, H, N, E)
+    """
+    return rounded(-(share * (dout * o).sum(axis=-1)).sum(axis=(0, 2)), dtype)

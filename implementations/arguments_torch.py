@@ -46,6 +46,20 @@ def capped(t: Tensor, softcap: float | None) -> Tensor:
     return softcap * (t / softcap).tanh()
 
 
+def sunk(sinks: Tensor | None, H: int, like: Tensor) -> Tensor:
+    """For each head the score that has no value, in the dtype of `like`; -inf for none.   (H,)
+
+    Raises ValueError: one is inf or NaN, or there is not one for each head; a compiler, whose
+    program would end where numbers are looked at, is told of the shape alone.
+    """
+    if sinks is None:
+        return like.new_full((H,), -inf)
+    traced = torch.compiler.is_compiling()
+    if sinks.shape != (H,) or not (traced or (sinks < inf).all()):
+        raise ValueError(f"sinks are a number below inf for each of {H} heads")
+    return sinks.to(like.dtype)
+
+
 def reference(top: Tensor) -> Tensor:
     """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
     return top.masked_fill(top.isneginf(), 0)
@@ -56,11 +70,13 @@ def nonzero(t: Tensor) -> Tensor:
     return t.masked_fill(t == 0, 1)
 
 
-def mixed(a: Tensor, x: Tensor, seen: Tensor) -> Tensor:
+def mixed(a: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
     """sum_j a_ij x_j over the keys that i may attend to, be the others inf or NaN.
 
-    a, seen: (..., N, M)    x: (..., M, C)    result: (..., N, C)
+    a, seen: (..., N, M), None for all keys    x: (..., M, C)    result: (..., N, C)
     """
+    if seen is None:
+        return a @ x
     finite = x.isfinite()
     if finite.all():
         return a @ x

@@ -19,6 +19,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    by_sinks,
     capped,
     everywhere,
     factor,
@@ -27,9 +28,12 @@ from implementations.arguments import (
     laid_out,
     masked,
     mixed,
+    nonzero,
+    reference,
     rounded,
     shared,
     sight,
+    sunk,
     visible,
 )
 from spec.notation import Array
@@ -45,6 +49,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
@@ -52,13 +57,14 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, _ = scores(q, k, attn_mask, is_causal, scale, window_size, softcap)
-    a, _ = softmax(s)
+    a, _ = softmax(s, beside(sinks, q))
     return rounded(mixed(a, v, seen), query.dtype)
 
 
@@ -69,12 +75,13 @@ def backward(
     value: Array,
     scale: float | None = None,
     enable_gqa: bool = False,
+    sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, slope = scores(q, k, scale=scale, **options)
-    a, _ = softmax(s)
+    a, _ = softmax(s, beside(sinks, q))
     do = laid_out(dout, q.dtype)
     ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, q.shape[-1]))
 
@@ -85,19 +92,49 @@ def backward(
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
-def weights(
-    query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any
+def sink_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    enable_gqa: bool = False,
+    **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    q, k, v = opened(query, key, value, enable_gqa)
+    s, seen, _ = scores(q, k, **options)
+    t = beside(sinks, q)
+    a, logs = softmax(s, t)
+    share = np.exp(t[..., 0] - reference(logs))
+    return by_sinks(share, laid_out(dout, q.dtype), mixed(a, v, seen), sinks.dtype)
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    a, _ = softmax(scores(q, k, **options)[0])
+    a, _ = softmax(scores(q, k, **options)[0], beside(sinks, q))
     return rounded(a, query.dtype)
 
 
-def lse(query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any) -> Array:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+def lse(
+    query: Array,
+    key: Array,
+    value: Array,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
     q, k, _ = opened(query, key, value, enable_gqa)
-    return softmax(scores(q, k, **options)[0])[1]
+    return softmax(scores(q, k, **options)[0], beside(sinks, q))[1]
 
 
 def mask_of_lengths(lengths: Array, M: int) -> Array:
@@ -131,19 +168,23 @@ def scores(
     return masked(s, mask, seen), seen, slope
 
 
-def softmax(s: Array) -> tuple[Array, Array]:
-    """exp(s_j) / sum_j exp(s_j) along the last axis, and the log of that sum.
+def beside(sinks: Array | None, q: Array) -> Array:
+    """The sinks as they stand beside the scores, -inf for none.   (H, 1, 1)"""
+    return sunk(sinks, q.shape[1], q.dtype)[:, None, None]
 
-    The largest score is subtracted first, so that no exponential overflows. Where
-    every score is -inf the weights are zero and the logarithm is -inf.
+
+def softmax(s: Array, t: Array | float = -np.inf) -> tuple[Array, Array]:
+    """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis, and the log of that sum.
+
+    The largest score is subtracted first, be it t, so that no exponential overflows. Where
+    every score is -inf the weights are zero and the logarithm is t.
     """
-    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
-    top = np.where(np.isneginf(top), 0, top)
+    top = reference(np.maximum(s.max(axis=-1, keepdims=True, initial=-np.inf), t))
     e = np.exp(s - top)
-    total = e.sum(axis=-1, keepdims=True)
+    total = e.sum(axis=-1, keepdims=True) + np.exp(t - top)
     with np.errstate(divide="ignore"):
         lse = top + np.log(total)
-    return e / np.where(total == 0, 1, total), lse[..., 0]
+    return e / nonzero(total), lse[..., 0]
 
 
 def score_gradients(a: Array, dout: Array, v: Array, seen: Array) -> Array:
@@ -153,4 +194,4 @@ def score_gradients(a: Array, dout: Array, v: Array, seen: Array) -> Array:
     return a * (da - (a * da).sum(axis=-1, keepdims=True))
 
 
-vars(attend).update(backward=backward, weights=weights, lse=lse)
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)

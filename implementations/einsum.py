@@ -20,8 +20,10 @@ from implementations.arguments import (
     group,
     laid_out,
     masked,
+    reference,
     rounded,
     sight,
+    sunk,
     visible,
 )
 from implementations.dense import softmax
@@ -38,6 +40,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -45,25 +48,32 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     s, seen, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
-    a, _ = softmax(s)
+    a, _ = softmax(s, beside(sinks, query, key))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
 
 
 def backward(
-    dout: Array, query: Array, key: Array, value: Array, scale: float | None = None, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    scale: float | None = None,
+    sinks: Array | None = None,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value.
 
     Each is the product it comes from with the letters of two arrays exchanged.
     """
     s, seen, slope = scores(query, key, scale=scale, **options)
-    a, _ = softmax(s)
+    a, _ = softmax(s, beside(sinks, query, key))
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
     k, v = (read(x, seen, q.dtype) for x in (key, value))
 
@@ -78,14 +88,28 @@ def backward(
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
+def sink_gradient(
+    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+) -> Array:
+    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    s, seen, _ = scores(query, key, **options)
+    t = beside(sinks, query, key)
+    a, logs = softmax(s, t)
+    share = np.exp(t[..., 0] - reference(logs))
+    o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
+    mean = np.einsum("bgric,bgric->bgri", grouped(dout, key.shape[1]), o)
+    return rounded(-np.einsum("bgri,bgri->gr", share, mean).reshape(sinks.shape), sinks.dtype)
+
+
 def weights(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
-    a, _ = softmax(scores(query, key, **options)[0])
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    a, _ = softmax(scores(query, key, **options)[0], beside(sinks, query, key))
     return rounded(a.reshape(*query.shape[:3], key.shape[2]), query.dtype)
 
 
@@ -93,10 +117,11 @@ def lse(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
-    _, total = softmax(scores(query, key, **options)[0])
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    _, total = softmax(scores(query, key, **options)[0], beside(sinks, query, key))
     return total.reshape(query.shape[:3])
 
 
@@ -104,6 +129,12 @@ def grouped(x: Array, G: int) -> Array:
     """(B, H, N, C) with the heads in groups, (B, G, R, N, C), in the accumulator's format."""
     B, H, N, C = x.shape
     return laid_out(x, accumulator(x.dtype)).reshape(B, G, H // max(G, 1), N, C)
+
+
+def beside(sinks: Array | None, query: Array, key: Array) -> Array:
+    """The sinks as they stand beside the scores, -inf for none.   (G, R, 1, 1)"""
+    H, G = query.shape[1], key.shape[1]
+    return sunk(sinks, H, accumulator(query.dtype)).reshape(G, H // max(G, 1), 1, 1)
 
 
 def read(x: Array, seen: Array, dtype: np.dtype) -> Array:
@@ -140,4 +171,4 @@ def scores(
     return masked(s, mask, seen), np.broadcast_to(seen, s.shape), slope
 
 
-vars(attend).update(backward=backward, weights=weights, lse=lse)
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)

@@ -14,7 +14,15 @@ import torch
 from torch import Tensor
 
 from implementations.arguments import UNBOUNDED, Window, factor, group, sight
-from implementations.arguments_torch import accumulator, capped, laid_out, visible
+from implementations.arguments_torch import (
+    accumulator,
+    capped,
+    laid_out,
+    nonzero,
+    reference,
+    sunk,
+    visible,
+)
 
 
 def attend(
@@ -27,6 +35,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -34,13 +43,14 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     # A weight that is zero by decree passes no gradient on, however large the value is.
-    a = softmax(s).masked_fill(~seen, 0)
+    a = softmax(s, sinks).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
     return o.reshape(*query.shape[:3], value.shape[3]).to(query.dtype)
 
@@ -49,22 +59,24 @@ def weights(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
-    return softmax(s).reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
+    return softmax(s, sinks).reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
 
 
 def lse(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
+    sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
     s, _ = scores(query, key, **options)
-    return s.logsumexp(dim=-1).reshape(query.shape[:3])
+    return beside(s, sinks).logsumexp(dim=-1).reshape(query.shape[:3])
 
 
 def scores(
@@ -100,14 +112,23 @@ def read(x: Tensor, seen: Tensor, dtype: torch.dtype) -> Tensor:
     return laid_out(x, dtype).masked_fill(hidden[..., None], 0)
 
 
-def softmax(s: Tensor) -> Tensor:
-    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
+def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
+    """The scores, and if there are sinks theirs behind them.   (B, G, R, N, M or M + 1)"""
+    if sinks is None:
+        return s
+    G, R = s.shape[1:3]
+    t = sunk(sinks, G * R, s).reshape(G, R, 1, 1)
+    return torch.cat([s, t.expand(*s.shape[:-1], 1)], dim=-1)
+
+
+def softmax(s: Tensor, sinks: Tensor | None) -> Tensor:
+    """exp(s_j) / (exp(t_h) + sum_j exp(s_j)) along the last axis; zero where all are -inf."""
+    M, s = s.shape[-1], beside(s, sinks)
     if s.shape[-1] == 0:
         return s
     top = s.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift changes nothing
-    e = (s - top.masked_fill(top.isneginf(), 0)).exp()
-    total = e.sum(dim=-1, keepdim=True)
-    return e / total.masked_fill(total == 0, 1)
+    e = (s - reference(top)).exp()
+    return (e / nonzero(e.sum(dim=-1, keepdim=True)))[..., :M]
 
 
 vars(attend).update(weights=weights, lse=lse)

@@ -11,6 +11,7 @@ pass, and e_ij = exp(s_ij - m_i), the softmax needs no division inside a tile:
     dq_i = scale / t_i sum_j z_ij k_j
 
 Flash kernels keep m + log t instead; kept apart they lose nothing when m is large.
+A sink is there before the first tile: m_i = t_h and the total is 1, with no output.
 Tiles are (keys, queries): NumPy takes the maximum down a column fastest.
 """
 
@@ -25,6 +26,7 @@ from implementations.arguments import (
     accumulator,
     at_once,
     blocks,
+    by_sinks,
     capped,
     cut,
     everywhere,
@@ -32,12 +34,14 @@ from implementations.arguments import (
     group,
     laid_out,
     mixed,
+    nonzero,
+    reference,
     rounded,
     sight,
+    sunk,
     visible,
     within_sight,
 )
-from implementations.online import reference
 from spec.notation import Array
 
 QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
@@ -54,6 +58,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -61,12 +66,13 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     window = sight(is_causal, window_size)
-    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap)
+    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap, sinks)
     return rounded(o, query.dtype)
 
 
@@ -78,7 +84,7 @@ def lse(
     window_size: Window = UNBOUNDED,
     **options: Any,
 ) -> Array:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
     _, m, t = passed(query, key, value, sight(is_causal, window_size), **options)
     with np.errstate(divide="ignore"):
         return reference(m) + np.log(t)
@@ -95,10 +101,11 @@ def backward(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     window = sight(is_causal, window_size)
-    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap)
+    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap, sinks)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
     sigma = o.dtype.type(factor(scale, query.shape[-1]))
     mask = everywhere(attn_mask, (*query.shape[:3], key.shape[2]))
@@ -113,11 +120,28 @@ def backward(
                 z = weighted(e, do, v[cols], mean, seen)
                 if softcap is not None:
                     z *= slope
-                dq[at] += product(z, k[cols], seen)
+                dq[at] += mixed(z.T, k[cols], seen)
                 dk[b, g, cols] += z @ (q * share)
                 dv[b, g, cols] += e @ (do * share)
             dq[at] *= sigma * share
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def sink_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    is_causal: bool = False,
+    window_size: Window = UNBOUNDED,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the sinks, in their dtype, from o, m and t alone.   (H,)"""
+    window = sight(is_causal, window_size)
+    o, m, t = passed(query, key, value, window, sinks=sinks, **options)
+    share = np.exp(sunk(sinks, query.shape[1], o.dtype)[:, None] - reference(m)) / nonzero(t)
+    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
 
 
 def passed(
@@ -129,11 +153,13 @@ def passed(
     scale: float | None = None,
     enable_gqa: bool = False,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
     (*shape, N, D), work = query.shape, accumulator(query.dtype)
     o = np.zeros((*shape, N, value.shape[-1]), work)
-    m, t = np.full((*shape, N), -np.inf, work), np.zeros((*shape, N), work)
+    m = np.full((*shape, N), sunk(sinks, query.shape[1], work)[:, None], work)
+    t = np.exp(m - reference(m))
     mask = everywhere(attn_mask, (*shape, N, key.shape[2]))
     for b, h, _, k, v in heads(query, key, value, enable_gqa):
         for rows in blocks(slice(0, N), at_once(window, QUERIES)):
@@ -159,7 +185,7 @@ def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array)
         m[:] = top
     exponentials(s, m)
     t += s.sum(axis=0)
-    o += product(s, v, seen)
+    o += mixed(s.T, v, seen)
 
 
 def exponentials(s: Array, m: Array) -> None:
@@ -177,11 +203,6 @@ def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> 
     z -= mean
     z *= e
     return z
-
-
-def product(e: Array, x: Array, seen: Array | None) -> Array:
-    """sum_j e_ij x_j over the keys of a tile.   e: (keys, n)    x: (keys, C)    result: (n, C)"""
-    return e.T @ x if seen is None else mixed(e.T, x, seen)
 
 
 def tiles(
@@ -225,9 +246,4 @@ def heads(
         yield b, h, g, *(laid_out(x[b, g], work) for x in (key, value))
 
 
-def nonzero(t: Array) -> Array:
-    """What to divide by: the total, or 1 where nothing was attended to."""
-    return np.where(t == 0, 1, t)
-
-
-vars(attend).update(backward=backward, lse=lse)
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, lse=lse)

@@ -2,44 +2,30 @@
 
 `implementations.fused` in another language: blocks of queries and keys, the output
 rescaled when the largest score rises, the weights of a tile computed again in the
-backward pass (Dao et al. 2022, algorithm 1). Scores are kept in bits, that is times
-log2 e, because torch takes powers of 2 faster than powers of e.
+backward pass (Dao et al. 2022, algorithm 1). A sink is there before the first tile.
+Scores are kept in bits, as `implementations.tiles_torch` makes them.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
-from math import inf, log
+from collections.abc import Sequence
+from math import log
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from implementations.arguments import (
-    UNBOUNDED,
-    Window,
-    at_once,
-    blocks,
-    cut,
-    factor,
-    group,
-    sight,
-    within_sight,
-)
+from implementations.arguments import UNBOUNDED, Window, at_once, factor, group, sight
 from implementations.arguments_torch import (
     accumulator,
     add_to_mask,
-    capped,
     laid_out,
     mixed,
     nonzero,
     reference,
-    visible,
 )
+from implementations.tiles_torch import BITS, blocks_of_queries, in_bits, tiles
 
-QUERIES, KEYS = 384, 768
-BITS = 1 / log(2)  # log2 e
-Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
+QUERIES = 384
 
 
 def attend(
@@ -52,6 +38,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -59,23 +46,29 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores and gets a gradient. is_causal also forbids j > i, and
     window_size (left, right) all j < i - left and j > i + right, None being no bound.
-    softcap c makes c tanh(s / c) of a score s before anything is added.
+    softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
+    that take their part of the weights and have no value, and get a gradient.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     asked = how(query, key, is_causal, scale, enable_gqa, window_size, softcap)
-    return Fused.apply(query, key, value, attn_mask, *asked)  # type: ignore[no-untyped-call]
+    return Fused.apply(query, key, value, attn_mask, sinks, *asked)  # type: ignore[no-untyped-call]
 
 
 def lse(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, **options: Any
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    sinks: Tensor | None = None,
+    **options: Any,
 ) -> Tensor:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)
 
     A constant to autograd.
     """
     with torch.no_grad():
-        _, m, t = passed(query, key, value, attn_mask, *how(query, key, **options))
+        _, m, t = passed(query, key, value, attn_mask, sinks, *how(query, key, **options))
         return log(2) * (reference(m) + t.log2())
 
 
@@ -98,21 +91,29 @@ class Fused(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *how: Any
+        ctx: Any,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | None,
+        sinks: Tensor | None,
+        *how: Any,
     ) -> Tensor:
         """o (B, H, N, E) in the dtype of q; `how` is the window, the scale, H / G and the cap."""
-        o, m, t = passed(q, k, v, mask, *how)
+        o, m, t = passed(q, k, v, mask, sinks, *how)
         ctx.how = how
-        ctx.save_for_backward(q, k, v, mask, o, m, t)
+        ctx.save_for_backward(q, k, v, mask, sinks, o, m, t)
         return o.to(q.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dout: Tensor) -> tuple[Tensor | None, ...]:
-        """The derivatives of <dout, o> by q, k, v and, where it is asked for, the mask."""
-        (q, k, v, mask, *forward), of_mask = ctx.saved_tensors, ctx.needs_input_grad[3]
+        """The derivatives of <dout, o> by q, k, v and, where they are asked for, mask and sinks."""
+        q, k, v, mask, sinks, *forward = ctx.saved_tensors
+        of_mask, of_sinks = ctx.needs_input_grad[3:5]
         found = gradients(dout, q, k, v, mask, forward, of_mask, *ctx.how)
-        return *found, None, None, None, None
+        dsinks = by_sinks(dout, sinks, *forward) if of_sinks else None
+        return *found, dsinks, None, None, None, None
 
 
 def passed(
@@ -120,6 +121,7 @@ def passed(
     key: Tensor,
     value: Tensor,
     attn_mask: Tensor | None,
+    sinks: Tensor | None,
     window: Window,
     sigma: float,
     R: int,
@@ -128,7 +130,8 @@ def passed(
     """Output (B, H, N, E), largest score m in bits and total t (B, H, N), all as accumulated."""
     (B, H, N, _), M = query.shape, key.shape[2]
     o = query.new_zeros(B, H, N, value.shape[3], dtype=accumulator(query.dtype))
-    m, t = o.new_full((B, H, N, 1), -inf), o.new_zeros(B, H, N, 1)
+    m = in_bits(sinks, o).repeat(B, 1, N, 1)
+    t = (m - reference(m)).exp2_()
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M)
     for at, g, rows in blocks_of_queries(query, R, at_once(window, QUERIES)):
         k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
@@ -175,12 +178,18 @@ def gradients(
                 add_to_mask(dmask, z * share, at, cols)
             if slope is not None:
                 z *= slope
-            dq[at] += product(z, k[cols], seen)
+            dq[at] += mixed(z, k[cols], seen)
             dk[g][cols].addmm_(z.T, q * (sigma * share))
             dv[g][cols].addmm_(e.T, do * share)
         dq[at] *= sigma * share
     pairs = ((dq, query), (dk, key), (dv, value), (dmask, attn_mask))
     return tuple(None if dx is None or x is None else dx.to(x.dtype) for dx, x in pairs)
+
+
+def by_sinks(dout: Tensor, sinks: Tensor, o: Tensor, m: Tensor, t: Tensor) -> Tensor:
+    """-sum_bi exp(t_h - lse_bhi) <dout_bhi, o_bhi>, in the dtype of the sinks.   (H,)"""
+    share = (in_bits(sinks, o)[..., 0] - reference(m)).exp2_() / nonzero(t)
+    return -(share * (dout * o).sum(-1)).sum((0, 2)).to(sinks.dtype)
 
 
 def absorb(s: Tensor, v: Tensor, seen: Tensor | None, o: Tensor, m: Tensor, t: Tensor) -> None:
@@ -196,7 +205,7 @@ def absorb(s: Tensor, v: Tensor, seen: Tensor | None, o: Tensor, m: Tensor, t: T
         m.copy_(top)
     s.sub_(reference(m)).exp2_()
     t += s.sum(dim=-1, keepdim=True)
-    o += product(s, v, seen)
+    o += mixed(s, v, seen)
 
 
 def weighted(e: Tensor, do: Tensor, v: Tensor, mean: Tensor, seen: Tensor | None) -> Tensor:
@@ -205,50 +214,6 @@ def weighted(e: Tensor, do: Tensor, v: Tensor, mean: Tensor, seen: Tensor | None
     if seen is not None:
         z.masked_fill_(~seen, 0)
     return z.sub_(mean).mul_(e)
-
-
-def product(e: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
-    """sum_j e_ij x_j over the keys of a tile.   e: (n, keys)    x: (keys, C)    result: (n, C)"""
-    return e @ x if seen is None else mixed(e, x, seen)
-
-
-def tiles(
-    q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice, softcap: float | None
-) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
-
-    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (n, keys), in memory used again
-    by the next tile    seen: (n, keys), None for all
-    """
-    memory = q.new_empty(len(q) * KEYS)
-    for cols in blocks(within_sight(rows, len(k), window), KEYS):
-        part = None if mask is None else mask[:, cols]
-        seen = None
-        if part is not None or cut(rows, cols, window):
-            seen = visible(part, window, rows, cols, q.device)
-            if part is not None and not seen.any():
-                continue
-        s = memory[: len(q) * (cols.stop - cols.start)].view(len(q), -1)
-        torch.mm(q, k[cols].T, out=s)
-        slope = None
-        if softcap is not None:
-            c = softcap * BITS
-            s = capped(s, c)
-            slope = 1 - (s / c) ** 2
-        if part is not None and part.dtype != torch.bool:
-            s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
-        if seen is not None:
-            s.masked_fill_(~seen, -inf)
-        yield cols, s, seen, slope
-
-
-def blocks_of_queries(
-    query: Tensor, R: int, size: int
-) -> Iterator[tuple[tuple[int, int, slice], tuple[int, int], slice]]:
-    """Where each block of queries lies, which key head it reads, and which queries it holds."""
-    B, H, N, _ = query.shape
-    for b, h, rows in itertools.product(range(B), range(H), blocks(slice(0, N), size)):
-        yield (b, h, rows), (b, h // R), rows
 
 
 vars(attend).update(lse=lse)

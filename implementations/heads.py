@@ -21,8 +21,10 @@ from implementations.arguments import (
     laid_out,
     masked,
     mixed,
+    reference,
     rounded,
     sight,
+    sunk,
     visible,
 )
 from implementations.dense import score_gradients, softmax
@@ -39,6 +41,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
@@ -46,13 +49,14 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     outputs = []
-    for q, k, v, mask in heads(query, key, value, attn_mask, enable_gqa):
-        a, seen, _ = head_weights(q, k, mask, is_causal, scale, window_size, softcap)
+    for q, k, v, mask, t in heads(query, key, value, attn_mask, enable_gqa, sinks):
+        a, seen, _, _ = head_weights(q, k, t, mask, is_causal, scale, window_size, softcap)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
 
@@ -65,6 +69,7 @@ def backward(
     attn_mask: Array | None = None,
     scale: float | None = None,
     enable_gqa: bool = False,
+    sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
@@ -72,9 +77,9 @@ def backward(
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     R = group(query.shape[1], key.shape[1], enable_gqa)
     sigma = work.type(factor(scale, query.shape[-1]))
-    lists = heads(query, key, value, attn_mask, enable_gqa)
-    for (b, h), (q, k, v, mask) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, slope = head_weights(q, k, mask, scale=scale, **options)
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
+    for (b, h), (q, k, v, mask, t) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen, slope, _ = head_weights(q, k, t, mask, scale=scale, **options)
         do = laid_out(dout[b, h], work)
         ds = score_gradients(a, do, v, seen) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
@@ -83,48 +88,77 @@ def backward(
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
+def sink_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    attn_mask: Array | None = None,
+    enable_gqa: bool = False,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    dt = np.zeros(sinks.shape, accumulator(query.dtype))
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
+    for (b, h), (q, k, v, mask, t) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen, _, lse = head_weights(q, k, t, mask, **options)
+        share = np.exp(t - reference(lse))
+        dt[h] -= share @ (laid_out(dout[b, h], q.dtype) * mixed(a, v, seen)).sum(axis=-1)
+    return rounded(dt, sinks.dtype)
+
+
 def weights(
     query: Array,
     key: Array,
     value: Array,
     attn_mask: Array | None = None,
     enable_gqa: bool = False,
+    sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij), head by head.   (B, H, N, M)"""
-    lists = heads(query, key, value, attn_mask, enable_gqa)
-    matrices = [head_weights(q, k, mask, **options)[0] for q, k, _, mask in lists]
+    """a_ij = exp(s_ij) / (exp(t) + sum_j exp(s_ij)), head by head.   (B, H, N, M)"""
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
+    matrices = [head_weights(q, k, t, mask, **options)[0] for q, k, _, mask, t in lists]
     return stacked(matrices, query, key.shape[-2])
 
 
 def heads(
-    query: Array, key: Array, value: Array, attn_mask: Array | None, enable_gqa: bool
-) -> Iterator[tuple[Array, Array, Array, Array | None]]:
-    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), mask (N, M) or None."""
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    enable_gqa: bool,
+    sinks: Array | None,
+) -> Iterator[tuple[Array, Array, Array, Array | None, Array]]:
+    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), mask (N, M) or None, sink."""
     work = accumulator(query.dtype)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     mask = everywhere(attn_mask, (*query.shape[:-1], key.shape[-2]))
+    t = sunk(sinks, query.shape[1], work)
     for b, h in np.ndindex(query.shape[:2]):
         matrices = (query[b, h], key[b, h // R], value[b, h // R])
         q, k, v = (laid_out(x, work) for x in matrices)
-        yield q, k, v, None if mask is None else mask[b, h]
+        yield q, k, v, None if mask is None else mask[b, h], t[h]
 
 
 def head_weights(
     q: Array,
     k: Array,
+    t: Array,
     mask: Array | None,
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
-) -> tuple[Array, Array, Array | float]:
-    """The weights of one head, where they may be other than zero, and cap'.   (N, M)"""
+) -> tuple[Array, Array, Array | float, Array]:
+    """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,)."""
     window = sight(is_causal, window_size)
     seen = visible(mask, window, np.arange(len(q))[:, None], np.arange(len(k)))
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
-    return softmax(masked(s, mask, seen))[0], seen, slope
+    a, lse = softmax(masked(s, mask, seen), t)
+    return a, seen, slope, lse
 
 
 def stacked(matrices: list[Array], query: Array, width: int) -> Array:
@@ -134,4 +168,4 @@ def stacked(matrices: list[Array], query: Array, width: int) -> Array:
     return rounded(whole.reshape(B, H, N, width), query.dtype)
 
 
-vars(attend).update(backward=backward, weights=weights)
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights)

@@ -1,7 +1,7 @@
 """Index by index: the formulas of attention with their sums written out as loops.
 
     s_ij = scale sum_c q_ic k_jc + b_ij
-    a_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
+    a_ij = exp(s_ij - m_i) / (exp(t_h - m_i) + sum_j exp(s_ij - m_i))    m_i = max(t_h, max_j s_ij)
     o_ic = sum_j a_ij v_jc
 
 (Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may
@@ -30,6 +30,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
@@ -37,15 +38,16 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
-    v = value.tolist()
+    v, t = value.tolist(), sunk(sinks, query.shape[1])
     scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     for (b, h, i), s in scored.items():
-        a, g = softmax(s), h * key.shape[1] // query.shape[1]
+        a, g = softmax(s, t[h]), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
             out[b, h, i, c] = sum(a[j] * v[b][g][j][c] for j in a)
     return out.astype(query.dtype)
@@ -58,6 +60,7 @@ def backward(
     value: Array,
     scale: float | None = None,
     softcap: float | None = None,
+    sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
@@ -65,10 +68,11 @@ def backward(
     D, E = query.shape[3], value.shape[3]
     sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
+    sink = sunk(sinks, query.shape[1])
     scored = scores(query, key, scale=scale, softcap=softcap, **options)
     products = scores(query, key, scale=scale, **options | {"attn_mask": None})
     for (b, h, i), s in scored.items():
-        a, g = softmax(s), h * key.shape[1] // query.shape[1]
+        a, g = softmax(s, sink[h]), h * key.shape[1] // query.shape[1]
         da = {j: sum(do[b][h][i][c] * v[b][g][j][c] for c in range(E)) for j in a}
         mean = sum(a[j] * da[j] for j in a)
         t = dict.fromkeys(a, 0.0) if softcap is None else products[b, h, i]
@@ -83,17 +87,32 @@ def backward(
         return dq.astype(query.dtype), dk.astype(key.dtype), dv.astype(value.dtype)
 
 
+def sink_gradient(
+    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+) -> Array:
+    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    dt = np.zeros(sinks.shape)
+    t, v, do = sunk(sinks, query.shape[1]), value.tolist(), dout.tolist()
+    for (b, h, i), s in scores(query, key, **options).items():
+        a, g, total = softmax(s, t[h]), h * key.shape[1] // query.shape[1], log_sum(s, t[h])
+        for j in a:
+            da = sum(do[b][h][i][c] * v[b][g][j][c] for c in range(value.shape[3]))
+            dt[h] -= exp(t[h] - total) * a[j] * da
+    return dt.astype(sinks.dtype)
+
+
 def weights(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     out = np.zeros((*query.shape[:3], key.shape[2]))
-    scored = scores(query, key, **options)
+    scored, t = scores(query, key, **options), sunk(sinks, query.shape[1])
     for (b, h, i), s in scored.items():
-        for j, a in softmax(s).items():
+        for j, a in softmax(s, t[h]).items():
             out[b, h, i, j] = a
     return out.astype(query.dtype)
 
@@ -102,15 +121,13 @@ def lse(
     query: Array,
     key: Array,
     value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
-    out = np.full(query.shape[:3], -inf)
-    scored = scores(query, key, **options)
-    for at, s in scored.items():
-        if s:
-            top = max(s.values())
-            out[at] = top + log(sum(exp(x - top) for x in s.values()))
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, in float64.   (B, H, N)"""
+    out, t = np.zeros(query.shape[:3]), sunk(sinks, query.shape[1])
+    for (b, h, i), s in scores(query, key, **options).items():
+        out[b, h, i] = log_sum(s, t[h])
     return out
 
 
@@ -170,12 +187,27 @@ def additive(attn_mask: Array) -> Array:
     return np.where(attn_mask, 0.0, -inf) if attn_mask.dtype == bool else attn_mask
 
 
-def softmax(s: dict[int, float]) -> dict[int, float]:
-    """exp(s_j) / sum_j exp(s_j), after subtracting the largest; no keys, no weights."""
-    top = max(s.values(), default=0.0)
+def sunk(sinks: Array | None, H: int) -> list[float]:
+    """For each head the score that has no value, -inf where there is none."""
+    if sinks is None:
+        return [-inf] * H
+    if sinks.shape != (H,) or not (sinks < inf).all():
+        raise ValueError(f"sinks are a number below inf for each of {H} heads")
+    return [float(t) for t in sinks]
+
+
+def softmax(s: dict[int, float], t: float) -> dict[int, float]:
+    """exp(s_j) / (exp(t) + sum_j exp(s_j)), after subtracting the largest; no keys, no weights."""
+    top = max([*s.values(), t])
     e = {j: exp(x - top) for j, x in s.items()}
-    total = sum(e.values())
+    total = sum(e.values()) + exp(t - top) if s else 1.0
     return {j: x / total for j, x in e.items()}
 
 
-vars(attend).update(backward=backward, weights=weights, lse=lse)
+def log_sum(s: dict[int, float], t: float) -> float:
+    """log (exp(t) + sum_j exp(s_j)); without keys t."""
+    top = max([*s.values(), t])
+    return top + log(sum(exp(x - top) for x in [*s.values(), t])) if s else t
+
+
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)

@@ -8,6 +8,7 @@ exp(m - m') <= 1:
     t' = t exp(m - m') + exp(s - m')
     o' = o exp(m - m') + exp(s - m') v
 
+A sink is there before the first key: m = t_h, t = 1, o = 0.
 (Milakov and Gimelshein 2018, section 3, for m and t; Rabe and Staats 2021 for o).
 Backward, the weights come back from the log-sum-exp alone, exp(s_ij - lse_i), again
 one key at a time (Dao et al. 2022, section 3.1).
@@ -22,6 +23,7 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    by_sinks,
     capped,
     everywhere,
     factor,
@@ -29,9 +31,12 @@ from implementations.arguments import (
     group,
     laid_out,
     masked,
+    nonzero,
+    reference,
     rounded,
     shared,
     sight,
+    sunk,
     visible,
 )
 from spec.notation import Array
@@ -47,6 +52,7 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
@@ -54,9 +60,10 @@ def attend(
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added.
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    or a cap that is not positive.
+    a cap that is not positive, or sinks that are no number below inf for each head.
     """
     o, _ = passed(
         query,
@@ -68,12 +75,13 @@ def attend(
         scale=scale,
         window_size=window_size,
         softcap=softcap,
+        sinks=sinks,
     )
     return rounded(o, query.dtype)
 
 
 def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """log sum_j exp(s_ij), -inf for an idle query, in the accumulator's format.   (B, H, N)"""
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
     return passed(query, key, value, **options)[1]
 
 
@@ -84,13 +92,14 @@ def backward(
     value: Array,
     scale: float | None = None,
     enable_gqa: bool = False,
+    sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value.
 
     sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
     """
-    o, logs = passed(query, key, value, scale=scale, enable_gqa=enable_gqa, **options)
+    o, logs = passed(query, key, value, enable_gqa, sinks, scale=scale, **options)
     q, do = laid_out(query, o.dtype), laid_out(dout, o.dtype)
     sigma, finite = o.dtype.type(factor(scale, q.shape[-1])), reference(logs)
     R = group(query.shape[1], key.shape[1], enable_gqa)
@@ -105,13 +114,29 @@ def backward(
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
+def sink_gradient(
+    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+) -> Array:
+    """The derivatives of <dout, o> by the sinks, in their dtype, from o and lse alone.   (H,)"""
+    o, logs = passed(query, key, value, sinks=sinks, **options)
+    t = sunk(sinks, query.shape[1], o.dtype)
+    share = np.exp(t[:, None] - reference(logs))
+    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
+
+
 def passed(
-    query: Array, key: Array, value: Array, enable_gqa: bool = False, **options: Any
+    query: Array,
+    key: Array,
+    value: Array,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
 ) -> tuple[Array, Array]:
     """Output (B, H, N, E) and log-sum-exp (B, H, N) after one pass over the keys."""
     rows, work = query.shape[:3], accumulator(query.dtype)
     R = group(query.shape[1], key.shape[1], enable_gqa)
-    m, t = np.full(rows, -np.inf, work), np.zeros(rows, work)
+    m = np.full(rows, sunk(sinks, query.shape[1], work)[:, None], work)
+    t = np.exp(m - reference(m))
     o = np.zeros((*rows, value.shape[-1]), work)
     for _, s, _, _, v in one_by_one(query, key, value, R, **options):
         top = np.maximum(m, s)
@@ -121,12 +146,7 @@ def passed(
         m = top
     with np.errstate(divide="ignore"):
         logs = reference(m) + np.log(t)
-    return o / np.where(t == 0, 1, t)[..., None], logs
-
-
-def reference(top: Array) -> Array:
-    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
-    return np.where(np.isneginf(top), 0, top)
+    return o / nonzero(t)[..., None], logs
 
 
 def one_by_one(
@@ -159,4 +179,4 @@ def one_by_one(
         yield j, masked(s, mask, seen), slope, k, v
 
 
-vars(attend).update(backward=backward, lse=lse)
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, lse=lse)

@@ -24,20 +24,22 @@ def attend(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
-    """o_i = sum_j a_ij v_j; gradients reach query, key, value and a float attn_mask.
+    """o_i = sum_j a_ij v_j; gradients reach query, key, value, a float attn_mask and sinks.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. An idle query gets
+    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
+    part of the weights and have no value. An idle query gets
     zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a
-    bound < 0; a cap that is not positive.
+    bound < 0; a cap that is not positive; sinks that are no number below inf for each head.
     """
     s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
-    a = softmax(s).masked_fill(~seen, 0)
+    a = softmax(beside(s, sinks))[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
     return (a @ v).to(query.dtype)
 
@@ -46,21 +48,23 @@ def weights(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
-    return softmax(s).to(query.dtype)
+    return softmax(beside(s, sinks))[..., : key.shape[2]].to(query.dtype)
 
 
 def lse(
     query: Tensor,
     key: Tensor,
     value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
+    sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """log sum_j exp(s_ij), -inf for an idle query, in float64.   (B, H, N)"""
-    s, _ = scores(query, key, **options)
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, in float64.   (B, H, N)"""
+    s = beside(scores(query, key, **options)[0], sinks)
     return s.logsumexp(dim=-1) if s.shape[-1] else s.new_full(s.shape[:-1], -inf)
 
 
@@ -104,6 +108,16 @@ def read(x: Tensor, seen: Tensor) -> Tensor:
     x: (B, H, M, C)    seen: (B, H, N, M)
     """
     return x.masked_fill(~seen.any(dim=-2)[..., None], 0)
+
+
+def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
+    """The scores, and if there are sinks one more for each query.   (B, H, N, M or M + 1)"""
+    if sinks is None:
+        return s
+    H = s.shape[1]
+    if sinks.shape != (H,) or not (sinks < inf).all():
+        raise ValueError(f"sinks are a number below inf for each of {H} heads")
+    return torch.cat([s, sinks.double()[:, None, None].expand(*s.shape[:-1], 1)], dim=-1)
 
 
 def softmax(s: Tensor) -> Tensor:

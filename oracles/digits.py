@@ -28,17 +28,21 @@ Answer = Mapping[str, Array]  # arrays of objects, each an mpmath.mpf
 
 
 class Row(NamedTuple):
-    """What query i sees: its place, the key head it reads, the keys allowed, their weights."""
+    """What query i sees: its place, the key head it reads, the keys allowed, their weights.
+
+    share: what the sink takes of the weights, 0 where there is none.
+    """
 
     place: tuple[int, int, int]
     key_head: int
     keys: list[int]
     weights: list[Any]
+    share: Any
     lse: Any
 
 
 def rows(problem: Problem) -> list[Row]:
-    """a_j = exp(s_j) / sum_j exp(s_j) over the keys allowed, for every query."""
+    """a_j = exp(s_j) / (exp(t) + sum_j exp(s_j)) over the keys allowed, for every query."""
     places = np.ndindex(problem.B, problem.H, problem.N)
     return [row(problem, (b, h, i), h // (problem.H // problem.G)) for b, h, i in places]
 
@@ -49,10 +53,11 @@ def row(problem: Problem, place: tuple[int, int, int], key_head: int) -> Row:
     keys = [j for j, b in enumerate(biases) if b is not None]
     q, k = exact(problem.q[place]), exact(problem.k[place[0], key_head])
     s = [score(problem, scale(problem) * mpmath.fdot(q, k[j]), biases[j]) for j in keys]
-    powers = [mpmath.exp(x) for x in s]
-    total = mpmath.fsum(powers)
-    lse = mpmath.log(total) if keys else -mpmath.inf
-    return Row(place, key_head, keys, [x / total for x in powers], lse)
+    sink = mpmath.mpf(-inf if problem.sinks is None else float(problem.sinks[place[1]]))
+    *powers, own = [mpmath.exp(x) for x in (*s, sink)]
+    total = mpmath.fsum([*powers, own])
+    lse = mpmath.log(total) if total else -mpmath.inf
+    return Row(place, key_head, keys, [x / total for x in powers], own / (total or 1), lse)
 
 
 def scale(problem: Problem) -> Any:
@@ -100,7 +105,7 @@ def moved(problem: Problem, corner: Corner) -> int:
 def outputs(problem: Problem) -> Answer:
     """o_i = sum_j a_ij v_j."""
     o, v = zeros(problem.dout.shape), exact(problem.v)
-    for place, g, keys, a, _ in rows(problem):
+    for place, g, keys, a, _, _ in rows(problem):
         for c in range(problem.E):
             o[*place, c] = mpmath.fdot(a, [v[place[0], g, j, c] for j in keys])
     return {"o": o}
@@ -115,7 +120,7 @@ def weights(problem: Problem) -> Answer:
 
 
 def log_sum_exps(problem: Problem) -> Answer:
-    """log sum_j exp(s_ij), and -inf for an idle query."""
+    """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query."""
     lse = zeros((problem.B, problem.H, problem.N))
     for row in rows(problem):
         lse[row.place] = row.lse
@@ -125,23 +130,27 @@ def log_sum_exps(problem: Problem) -> Answer:
 def gradients(problem: Problem) -> Answer:
     """dq, dk, dv, and ds_ij = a_ij sum_l a_il (g_ij - g_il) with g_ij = <dout_i, v_j>.
 
-    Written as differences, so that of a weight near 1 no digits are lost.
+    Written as differences, so that of a weight near 1 no digits are lost. A sink is one more l
+    to sum over, of which g is 0; and where there are sinks, their own gradients are added.
     """
     q, k, v, dout = (exact(x) for x in (problem.q, problem.k, problem.v, problem.dout))
     dq, dk, dv = (zeros(x.shape) for x in (q, k, v))
     ds, sigma = zeros((problem.B, problem.H, problem.N, problem.M)), scale(problem)
-    for place, g, keys, a, _ in rows(problem):
+    dsinks = zeros((problem.H,))
+    for place, g, keys, a, share, _ in rows(problem):
         head = place[0], g
         along = [mpmath.fdot(dout[place], v[*head, j]) for j in keys]
         for j, a_j, g_j in zip(keys, a, along, strict=True):
-            ds_j = a_j * mpmath.fdot(a, [g_j - g_l for g_l in along])
+            ds_j = a_j * mpmath.fdot([*a, share], [g_j - g_l for g_l in (*along, 0)])
             t_j = sigma * mpmath.fdot(q[place], k[*head, j])
             dt_j = ds_j * slope(problem, t_j, bias(problem, *place, j))
             ds[*place, j] = dt_j if problem.caps_bias else ds_j
             dq[place] += sigma * dt_j * k[*head, j]
             dk[*head, j] += sigma * dt_j * q[place]
             dv[*head, j] += a_j * dout[place]
-    return {"q": dq, "k": dk, "v": dv, "bias": ds}
+        dsinks[place[1]] -= share * mpmath.fdot(a, along)
+    found = {"q": dq, "k": dk, "v": dv, "bias": ds}
+    return found if problem.sinks is None else found | {"sinks": dsinks}
 
 
 def mask_gradient(problem: Problem) -> Answer:
@@ -198,6 +207,7 @@ MANY_DIGITS = Implementation(
     forward=lambda problem: correctly(outputs, problem)["o"],
     backward=lambda problem: Gradients(**correctly(gradients, problem)),
     bias_gradient=lambda problem: correctly(mask_gradient, problem)["mask"],
+    sink_gradient=lambda problem: correctly(gradients, problem)["sinks"],
     weights=lambda problem: correctly(weights, problem)["a"],
     lse=lambda problem: correctly(log_sum_exps, problem)["lse"],
     dtypes=DTYPES,

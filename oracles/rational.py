@@ -1,8 +1,8 @@
 """Attention in base 2, in exact fractions, one number at a time.
 
-    a_ij = 2^s_ij / sum_j 2^s_ij
+    a_ij = 2^s_ij / (2^t_h + sum_j 2^s_ij)
 
-With integer scores this is rational, and here it is evaluated by plain loops over
+With integer scores and sinks this is rational, and here it is evaluated by plain loops over
 fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs
 in the same arithmetic: the two have to be equal, not close.
 
@@ -10,7 +10,7 @@ This is no implementation of attention in base e, and not a record that a clause
 judge; it is the base e attention of a problem whose scores are multiplied by log 2. The
 gradients are those by the scores of the problem, divided by log 2: a derivative by s
 of 2^s is 2^s log 2. They are derived the long way, through every entry of the Jacobian
-of the weights, da_il / ds_ij = a_il ([l = j] - a_ij).
+of the weights, da_il / ds_ij = a_il ([l = j] - a_ij), in which a sink is one more j.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def weights(problem: Problem) -> Array:
     a = zeros(problem.B, problem.H, problem.N, problem.M)
     for b, h, i in rows(problem):
         powers = [power(problem, b, h, i, j) for j in range(problem.M)]
-        total = sum(powers)
+        total = sum(powers) + sink(problem, h)
         for j, x in enumerate(powers):
             a[b, h, i, j] = x / total if total else Fraction(0)
     return a
@@ -46,7 +46,7 @@ def attention(problem: Problem) -> Array:
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o> by q, k and v, divided by log 2 for q, k and the bias."""
+    """The derivatives of <dout, o>, divided by log 2 for q, k, the bias and the sinks."""
     a, ds = weights(problem), zeros(problem.B, problem.H, problem.N, problem.M)
     dq, dk, dv = (zeros(*x.shape) for x in (problem.q, problem.k, problem.v))
     scale = Fraction(problem.sigma)
@@ -60,7 +60,17 @@ def gradients(problem: Problem) -> Gradients:
                 dk[b, g, j, d] += scale * ds[b, h, i, j] * problem.q[b, h, i, d]
             for c in range(problem.E):
                 dv[b, g, j, c] += row[j] * problem.dout[b, h, i, c]
-    return Gradients(dq, dk, dv, ds)
+    return Gradients(dq, dk, dv, ds, None if problem.sinks is None else sink_gradients(problem))
+
+
+def sink_gradients(problem: Problem) -> Array:
+    """dL / dt_h = -sum_il da_il a_il a_i, with the part a_i that the sink takes.   (H,)"""
+    a, dt = weights(problem), zeros(problem.H)
+    for b, h, i in rows(problem):
+        taken = 1 - sum(a[b, h, i]) if sink(problem, h) else Fraction(0)
+        da = through_the_values(problem, b, h, i)
+        dt[h] -= sum((da[m] * a[b, h, i, m] * taken for m in range(problem.M)), Fraction(0))
+    return dt
 
 
 def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
@@ -90,7 +100,19 @@ def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
             return Fraction(0)
         bias = bias if problem.mask.dtype == bool else Fraction(float(entry))
     q, k = problem.q[b, h, i], problem.k[b, key_head(problem, h), j]
-    score = Fraction(problem.sigma) * sum(x * y for x, y in zip(q, k, strict=True)) + bias
+    products = sum((x * y for x, y in zip(q, k, strict=True)), Fraction(0))
+    return power_of_two(Fraction(problem.sigma) * products + bias)
+
+
+def sink(problem: Problem, h: int) -> Fraction:
+    """2^t_h, and 0 where there is no sink."""
+    if problem.sinks is None or problem.sinks[h] == -np.inf:
+        return Fraction(0)
+    return power_of_two(Fraction(problem.sinks[h]))
+
+
+def power_of_two(score: Fraction) -> Fraction:
+    """2^s of an integer. Raises ValueError: it is none."""
     if score.denominator != 1:
         raise ValueError(f"2^({score}) is not rational: exact scores are integers")
     return Fraction(2) ** score.numerator

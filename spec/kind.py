@@ -95,7 +95,8 @@ class Kind:
     plainer numbers. twists: problems in which an option is another. mistakes: the known ones, by
     name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. telling: for each convention, a problem on
-    which its choices differ, and no others'. precise: a problem that tells float64 from float32.
+    which its choices differ, and no others'; told_by: the clause that sees it, if it is not the
+    definition's. precise: a problem that tells float64 from float32.
     similar: known mistakes that explain a failure. at_once: several as one record, if they can be.
     calls: the lines of a script that shows a failure without this specification.
     words: what is special about a problem that a record of this kind is tried on; asked: its
@@ -135,6 +136,7 @@ class Kind:
     twists: Simplification = with_other_options
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Any]] = nothing
+    told_by: Mapping[str, str] = field(default_factory=dict)
     precise: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
     at_once: Callable[[Sequence[Mistake]], Any] = unknown

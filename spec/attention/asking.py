@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from spec.attention import masks as kinds
 from spec.attention.notation import UNBOUNDED, Window, as_chosen
-from spec.attention.options import CAP, CAUSAL, MASK, WINDOW, Capability, Parameter, together
+from spec.attention.options import CAP, CAUSAL, MASK, SINKS, WINDOW, Capability, Parameter, together
 from spec.choices import Choices
 from spec.domain import Scope
+from spec.notation import Array
 from spec.sizes import EDGES, Sizes
 from spec.subject import holding
 
@@ -24,6 +27,7 @@ BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # of windows: a few keys, and about as many
 SCALES = (0.5, 2.0, 0.3, 1.0)
 CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first of few are reached
 ODD_SCALES = (0.0, -0.25)
+FAR = (30.0, 30.0, -30.0, -np.inf)  # sinks: beside them no key counts, or they count for nothing
 
 
 def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
@@ -58,7 +62,8 @@ def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[s
 
 def _wanted(domain: Problems) -> list[Parameter]:
     """What a domain cannot do without, beside which something else may be refused."""
-    return [option for option, has in ((WINDOW, domain.windows), (CAP, domain.caps)) if has]
+    wanted = {WINDOW: domain.windows, CAP: domain.caps, SINKS: domain.sinks}
+    return [option for option, has in wanted.items() if has]
 
 
 def cap(
@@ -67,12 +72,32 @@ def cap(
     """The cap to ask for, beside what is said."""
     answers = scope.answers
     taken = all(together(option, CAP) in answers for option, is_said in said.items() if is_said)
-    bends = domain.shifts and as_chosen(scope.conventions)["caps_bias"]
+    shifts = domain.shifts or (domain.sinks and said[MASK])
+    bends = shifts and as_chosen(scope.conventions)["caps_bias"]
     if Capability.CAP not in answers or domain.caps is False or bends or not taken:
         return None
     if domain.caps is None and choices.pick((True, True, False)):
         return None
     return choices.pick(CAPS)
+
+
+def sinks(
+    choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], heads: int
+) -> Array | None:
+    """The sinks to ask for, beside what is said: about as large as scores, far from them, or none.
+
+    A cap of sums bounds no sink (`moves.with_the_sink_as_a_key`), so they are not asked together.
+    """
+    answers = scope.answers
+    taken = all(together(option, SINKS) in answers for option, is_said in said.items() if is_said)
+    bends = said[MASK] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
+    if Capability.SINKS not in answers or domain.sinks is False or bends or not taken:
+        return None
+    if domain.sinks is None and choices.pick((True, True, False)):
+        return None
+    chance = np.random.default_rng(choices.seed())
+    near = np.round(8 * chance.normal(1.0, 2.0, heads)) / 8  # each format has eighths
+    return np.where(chance.random(heads) < 0.75, near, chance.choice(FAR, heads))
 
 
 def window(
@@ -81,9 +106,9 @@ def window(
     """The window to ask for: one that ends within the keys more often than not."""
     with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
     with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
-    with_cap = together(WINDOW, CAP) in answers or not domain.caps
+    free = all(together(WINDOW, x) in answers for x in _wanted(domain) if x is not WINDOW)
     drawn = domain.windows or (domain.windows is None and domain.causal is not False)
-    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal and with_cap):
+    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal and free):
         return UNBOUNDED
     if not domain.windows and choices.pick((True, True, False)):
         return UNBOUNDED

@@ -1,11 +1,13 @@
 """What attention is. Everything else in this repository is measured against it.
 
     s_ij = cap(scale <q_i, k_j>) + b_ij, and -inf where j is forbidden to i
-    a_ij = exp(s_ij) / sum_j exp(s_ij)
+    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))
     o_i  = sum_j a_ij v_j
 
 (Vaswani et al. 2017, section 3.2.1), where cap(t) = c tanh(t / c) if a cap c is asked for
 (Gemma Team 2024, section 2), and t if not; or where it is declared so, the sum t + b is capped.
+A sink t_h is a score that has no value, one for each query head (OpenAI 2025, the model card of
+gpt-oss); where none is asked for, exp(t_h) is not there.
 An idle query, from which every key is hidden, attends to nothing: its weights and its output are
 zero. With fewer key heads than query heads (G < H), head h reads key head h // (H / G) (Ainslie et
 al. 2023, section 2.2).
@@ -19,8 +21,9 @@ diag(a) - a a^T, so
     dq_i  = scale sum_j dt_ij k_j
     dk_j  = scale sum_i dt_ij q_i
     dv_j  = sum_i a_ij dout_i
+    dt_h  = -sum_i exp(t_h - lse_i) sum_j a_ij da_ij
 
-where the last two also add over the query heads that share a key head.
+where dk and dv also add over the query heads that share a key head.
 
 Precision follows the arrays: float64 problems are evaluated in float64, and
 `wide` asks for more digits where NumPy's long double has them.
@@ -81,29 +84,41 @@ def scores(problem: Problem) -> Array:
     return np.where(problem.allowed, s if problem.caps_bias else s + problem.bias, -np.inf)
 
 
-def top(s: Array) -> Array:
-    """The largest score of each query, and 0 for an idle one.   (B, H, N, 1)"""
+def sinks(problem: Problem) -> Array | None:
+    """t_h beside the scores, if there are sinks.   (H, 1, 1)"""
+    return None if problem.sinks is None else problem.sinks[:, None, None]
+
+
+def top(s: Array, t: Array | None = None) -> Array:
+    """The largest score of each query, that of a sink included; 0 for an idle one.  (B, H, N, 1)"""
     largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    largest = largest if t is None else np.maximum(largest, t)
     return np.where(largest == -np.inf, 0, largest)
 
 
-def softmax(s: Array) -> Array:
-    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
-    e = np.exp(s - top(s))
-    total = e.sum(axis=-1, keepdims=True)
-    return e / np.where(total == 0, 1, total)
+def total(s: Array, t: Array | None = None) -> Array:
+    """sum_j exp(s_j - top), with the sink's part.   (B, H, N, 1)"""
+    m = top(s, t)
+    keys = np.exp(s - m).sum(axis=-1, keepdims=True)
+    return keys if t is None else keys + np.exp(t - m)
+
+
+def softmax(s: Array, t: Array | None = None) -> Array:
+    """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis; zero where all of them are -inf."""
+    L = total(s, t)
+    return np.exp(s - top(s, t)) / np.where(L == 0, 1, L)
 
 
 def weights(problem: Problem) -> Array:
-    """a_ij = exp(s_ij) / sum_j exp(s_ij).   (B, H, N, M)"""
-    return softmax(scores(problem))
+    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    return softmax(scores(problem), sinks(problem))
 
 
 def lse(problem: Problem) -> Array:
-    """log sum_j exp(s_ij), and -inf for an idle query.   (B, H, N)"""
-    s = scores(problem)
+    """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query.   (B, H, N)"""
+    s, t = scores(problem), sinks(problem)
     with np.errstate(divide="ignore"):
-        return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
+        return (top(s, t) + np.log(total(s, t)))[..., 0]
 
 
 def attention(problem: Problem) -> Array:
@@ -117,13 +132,22 @@ def through_softmax(a: Array, problem: Problem) -> Array:
     return a * (da - (a * da).sum(axis=-1, keepdims=True))
 
 
+def sink_gradients(a: Array, problem: Problem) -> Array | None:
+    """dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>, if there are sinks.   (H,)"""
+    if problem.sinks is None:
+        return None
+    share = np.exp(problem.sinks[:, None] - np.where(problem.idle, 0, lse(problem)))
+    o = a @ shared(problem.v, problem.H)
+    return -(share * (problem.dout * o).sum(axis=-1)).sum(axis=(0, 2))
+
+
 def score_gradients(problem: Problem) -> Array:
     """The derivatives of <dout, o> by the scores, ds_ij.   (B, H, N, M)"""
     return through_softmax(weights(problem), problem)
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o> by q, k, v and the bias."""
+    """The derivatives of <dout, o> by q, k, v, the bias and the sinks."""
     a = weights(problem)
     ds = through_softmax(a, problem)
     dt = ds if problem.softcap is None else ds * slope(entering(problem), problem)
@@ -132,4 +156,5 @@ def gradients(problem: Problem) -> Gradients:
         k=gathered(scale(problem) * (dt.swapaxes(-1, -2) @ problem.q), problem.G),
         v=gathered(a.swapaxes(-1, -2) @ problem.dout, problem.G),
         bias=dt if problem.caps_bias else ds,
+        sinks=sink_gradients(a, problem),
     )

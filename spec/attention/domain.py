@@ -21,7 +21,7 @@ from spec import entries
 from spec.attention import asking
 from spec.attention import masks as kinds
 from spec.attention.notation import UNBOUNDED, Problem, as_chosen
-from spec.attention.options import CAP, CAUSAL, MASK, WINDOW, Capability, together
+from spec.attention.options import CAP, CAUSAL, MASK, PAIRS, SINKS, WINDOW, Capability, together
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Array, Memory
@@ -44,8 +44,8 @@ class Problems:
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. caps: likewise. shifts: something is added to all scores of a
-    query, so there is no cap where it is sums that are capped. square: N = M. grouped: G < H.
+    without one does without places. caps, sinks: likewise. shifts: something is added to all scores
+    of a query, so no sum is capped. square: N = M. grouped: G < H.
     scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
     least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
@@ -61,6 +61,7 @@ class Problems:
     causal: bool | None = None
     windows: bool | None = None
     caps: bool | None = None
+    sinks: bool | None = None
     shifts: bool = False
     square: bool = False
     grouped: bool | None = None
@@ -80,19 +81,22 @@ class Problems:
         """What the domain cannot do without, and a clause over it needs as well."""
         masked = "none" not in self.masks
         boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
+        always = {
+            MASK: masked,
+            CAUSAL: self.causal,
+            WINDOW: self.windows,
+            CAP: self.caps,
+            SINKS: self.sinks,
+        }
         asked = {
+            **{together(x, y): always[x] and always[y] for x, y in PAIRS},
             Capability.MASK: masked and boolean,
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
             Capability.FUTURE: self.causal is False,
-            together(MASK, CAUSAL): masked and self.causal,
             Capability.WINDOW: self.windows,
-            together(MASK, WINDOW): masked and self.windows,
-            together(CAUSAL, WINDOW): self.causal and self.windows,
             Capability.CAP: self.caps,
-            together(MASK, CAP): masked and self.caps,
-            together(CAUSAL, CAP): self.causal and self.caps,
-            together(WINDOW, CAP): self.windows and self.caps,
+            Capability.SINKS: self.sinks,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -113,6 +117,7 @@ class Problems:
         window = asking.window(choices, domain, scope.answers, asking.asked(kind, causal), size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
         softcap = asking.cap(choices, domain, scope, said)
+        sinks = asking.sinks(choices, domain, scope, said | {CAP: softcap is not None}, size.H)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -129,6 +134,7 @@ class Problems:
             window=window,
             scale=scale,
             softcap=softcap,
+            sinks=sinks,
             dtype=scope.dtype,
             rounding=scope.rounding,
             **as_chosen(scope.conventions),
@@ -149,6 +155,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.CAUSAL: ({"causal": False}, {"causal": True}),
     Capability.WINDOW: ({"windows": False}, {"windows": True}),
     Capability.CAP: ({"caps": False}, {"caps": True}),
+    Capability.SINKS: ({"sinks": False}, {"sinks": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),

@@ -15,6 +15,8 @@
     a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
+    several scores      more than one key, or one and a sink: there is something to weigh
+    a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
     an axis of one      the output has one, along which it may be lost
     tiny values         one is next to the smallest normal number, and a mean may lie below that
@@ -33,7 +35,17 @@ import numpy as np
 from spec import formats
 from spec.attention import definition
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.options import CAP, CAUSAL, GROUPED, MASK, SCALE, SINGLE, WINDOW, Capability
+from spec.attention.options import (
+    CAP,
+    CAUSAL,
+    GROUPED,
+    MASK,
+    SCALE,
+    SINGLE,
+    SINKS,
+    WINDOW,
+    Capability,
+)
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.notation import Array
 
@@ -74,6 +86,18 @@ def _beyond_the_cap(problem: Problem) -> bool:
         return False
     t = definition.products(problem)[problem.allowed]
     return bool((np.abs(t) > problem.softcap).any())
+
+
+def _sink_above_all(problem: Problem) -> bool:
+    """Whether for some query the sink is the largest score of all."""
+    if problem.sinks is None:
+        return False
+    largest = _scores(problem).max(axis=-1, initial=-np.inf)
+    return bool((problem.sinks[:, None] > largest).any())
+
+
+def _sees_a_sink_alone(problem: Problem) -> bool:
+    return problem.sinks is not None and bool((~problem.allowed.any(-1) & ~problem.idle).any())
 
 
 def _apart(problem: Problem) -> bool:
@@ -189,6 +213,10 @@ WORDS: Mapping[str, Feature] = {
     "biases below -10000": lambda p: bool((_added(p) < -10000).any()),
     "a cap": CAP.asked,
     "scores beyond the cap": _beyond_the_cap,
+    "a sink": SINKS.asked,
+    "a sink above all scores": _sink_above_all,
+    "several scores": lambda p: p.M + (p.sinks is not None) > 1,
+    "a query that sees a sink alone": _sees_a_sink_alone,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
@@ -213,6 +241,6 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-FREQUENT = ("an axis of one", "an uneven mask")
-POSITIVE = ("an axis of one", "views", "strided memory", "expanded memory")
+FREQUENT = ("an axis of one", "an uneven mask", "several scores")
+POSITIVE = ("an axis of one", "several scores", "views", "strided memory", "expanded memory")
 VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, FREQUENT, POSITIVE)

@@ -33,6 +33,7 @@ FUNCTIONS = {
     **ASKED,
     "partial": "gradients of a subset of the inputs",
     "bias_gradient": "gradients of the mask",
+    "sink_gradient": "gradients of the sinks",
     "lse": "the log-sum-exp",
     "training": "the output as training computes it",
 }
@@ -44,15 +45,17 @@ COMPARES = {
     "lse": ("A7",),
     "backward": ("A2", "A3", "A4"),
     "bias_gradient": ("A5",),
+    "sink_gradient": ("Z14",),
 }
 
 
 def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
-    plain, biased = (square(dtype),), kinds(dtype)[Capability.BIAS]
+    plain, small = (square(dtype),), kinds(dtype)
     offering = Implementation.offering.items()
     found = {name: (capability, plain) for capability, name in offering if name != "call"}
-    return found | {"bias_gradient": (Capability.BIAS_GRADIENT, biased)}
+    of_option = {"bias_gradient": Capability.BIAS, "sink_gradient": Capability.SINKS}
+    return found | {name: (found[name][0], small[option]) for name, option in of_option.items()}
 
 
 def calls(
@@ -113,6 +116,7 @@ KIND = Kind(
     twists=twists,
     under=under,
     telling=telling,
+    told_by=dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"),
     precise=lambda dtype: square(dtype, D=5),
     similar=lambda _, record, problem: looks_like(record, problem),
     at_once=at_once,

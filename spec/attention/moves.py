@@ -71,6 +71,30 @@ def with_bias(problem: Problem, bias: Array) -> Problem:
     )
 
 
+def with_the_sink_as_a_key(problem: Problem) -> Problem:
+    """The same problem with one more key, of value zero, whose score is the sink: it hides nobody.
+
+    Raises ValueError: a bias is capped as well, and so would be the sink.
+    """
+    assert problem.sinks is not None
+    if problem.softcap is not None and problem.caps_bias and problem.bias.any():
+        raise ValueError(
+            "what a cap does to a sum, it does to no sink: they are not judged together"
+        )
+    written = np.where(problem.allowed, problem.bias, -np.inf)
+    sink = np.broadcast_to(problem.sinks[:, None, None], (*written.shape[:-1], 1))
+    k, v = (np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 0))) for x in (problem.k, problem.v))
+    return problem.but(
+        k=k,
+        v=v,
+        mask=np.concatenate([written, sink], axis=-1),
+        causal=False,
+        window=UNBOUNDED,
+        sinks=None,
+        caps_bias=False,
+    )
+
+
 def permutation(problem: Problem, length: int) -> Array:
     """A permutation of `length` places that the problem's seed settles; never the identity
     where there is another one."""

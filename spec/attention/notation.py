@@ -29,6 +29,9 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "window corner": ("as causal", "top-left", "bottom-right"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),
+    "lse base": ("e", "2"),
+    "lse sink": ("with", "without"),
+    "lse idle": ("-inf", "+inf"),
     "grouping": ("blocks", "interleaved"),
     "mask means": ("attend", "forbid"),
     "causality": ("asked", "always"),
@@ -49,6 +52,8 @@ class Problem(Posed):
     scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
     softcap: what no score exceeds before anything is added, in either sign; None bounds none.
         `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
+    sinks: (H,), for each query head a score that takes its part of the weights, and has no value;
+        -inf takes none.
     memory: how the arrays lie in it.
     """
 
@@ -62,6 +67,7 @@ class Problem(Posed):
     window: Window = UNBOUNDED
     scale: float | None = None
     softcap: float | None = None
+    sinks: Array | None = None
     corner: Corner = "top-left"
     window_corner: Corner | None = None
     caps_bias: bool = False
@@ -82,6 +88,7 @@ class Problem(Posed):
         "v": "B G M E",
         "dout": "B H N E",
         "mask": "B H N M",
+        "sinks": "H",
     }
 
     B = Length("q", 0)
@@ -99,6 +106,8 @@ class Problem(Posed):
             raise ValueError(f"a window is {told}, not {self.window!r}")
         if self.softcap is not None and not 0 < self.softcap < np.inf:
             raise ValueError(f"a cap is positive and finite, or None, not {self.softcap!r}")
+        if self.sinks is not None and not are_sinks(self.sinks, self.H):
+            raise ValueError(f"sinks are a number below inf for each of {self.H} heads")
 
     @property
     def grouped(self) -> bool:
@@ -151,14 +160,20 @@ class Problem(Posed):
 
     @cached_property
     def idle(self) -> Array:
-        """True where a query may attend to no key.   (B, H, N)"""
-        return np.logical_not(self.allowed.any(axis=-1))
+        """True where a query may attend to no key, and to no sink.   (B, H, N)"""
+        idle = np.logical_not(self.allowed.any(axis=-1))
+        return idle if self.sinks is None else idle & np.isneginf(self.sinks)[:, None]
 
 
 def is_window(x: Any) -> bool:
     """Whether it is two bounds, each an integer of at least 0 or None."""
     bounds = x if isinstance(x, tuple | list) and len(x) == 2 else (-1, -1)
     return all(b is None or (isinstance(b, int | np.integer) and b >= 0) for b in bounds)
+
+
+def are_sinks(x: Array, heads: int) -> bool:
+    """Whether there is one for each head, finite or -inf."""
+    return x.shape == (heads,) and bool((x < np.inf).all())
 
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
@@ -176,10 +191,11 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
 class Gradients:
     """The derivatives of <dout, o>, each shaped like what it is taken by.
 
-    bias: (B, H, N, M) or as the mask was given; None where it was not asked for.
+    bias: (B, H, N, M) or as the mask was given; sinks: (H,); None where it was not asked for.
     """
 
     q: Array
     k: Array
     v: Array
     bias: Array | None = None
+    sinks: Array | None = None

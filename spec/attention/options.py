@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import UNBOUNDED, Problem, Window
-from spec.notation import Array
+from spec.notation import HALF, Array
 from spec.subject import Backward
 
 
@@ -32,6 +32,7 @@ class Capability(StrEnum):
 
     GRADIENTS = Backward.GRADIENTS
     BIAS_GRADIENT = Backward.BIAS_GRADIENT
+    SINK_GRADIENT = "has a gradient of the sinks"
     PARTIAL_GRADIENTS = Backward.PARTIAL_GRADIENTS
     WEIGHTS = "returns the weights"
     LSE = "returns the log-sum-exp"
@@ -43,6 +44,7 @@ class Capability(StrEnum):
     CAUSAL = "takes causal"
     WINDOW = "takes a window"
     CAP = "takes a cap of the scores"
+    SINKS = "takes sinks"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -62,7 +64,8 @@ class Parameter:
     name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
     first the widely used one. neutral: what says nothing. plainer: values that are easier to
     read than others, the plainest first. told: whether the arrays tell as much, so that a
-    function need not be told. put: a value for a function, whose own default is known.
+    function need not be told. put: a value for a function, whose own default is known. single:
+    an array that has float32 where others have 16 bits.
     """
 
     name: str
@@ -72,11 +75,16 @@ class Parameter:
     plainer: tuple[Any, ...] = ()
     told: bool = False
     put: Callable[[Any, Any], Any] = lambda value, _: value
+    single: bool = False
 
     @property
     def axes(self) -> str:
         """Of an array: one may have length 1 and stand for all, leading ones may be left out."""
         return Problem.axes.get(self.name, "")
+
+    def dtype(self, problem: Problem) -> str:
+        """The format of an array."""
+        return "float32" if self.single and problem.dtype in HALF else problem.dtype
 
     def value(self, problem: Problem) -> Any:
         """What `problem` says; the neutral value where it says nothing."""
@@ -133,12 +141,22 @@ WINDOW = Parameter(
 CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
 )
+SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP)  # as functions have them, torch's first
+PARAMETERS = (
+    MASK,
+    CAUSAL,
+    SCALE,
+    GROUPED,
+    WINDOW,
+    CAP,
+    SINKS,
+)  # as functions have them, torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
-PAIRS = (*combinations(PLACED, 2), *((x, CAP) for x in PLACED))  # that kernels refuse together
+OF_SCORES = ((x, y) for y in (CAP, SINKS) for x in PLACED)
+PAIRS = (*combinations(PLACED, 2), *OF_SCORES, (CAP, SINKS))  # that kernels refuse together
 
 SIZES = frozenset("BHGNMDE")
 PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
@@ -183,6 +201,7 @@ SINGLE = (
         (WINDOW,),
     ),
     Option(Capability.CAP, CAP.asked, ({"softcap": 0.5}, {"softcap": 4.0}), (CAP,)),
+    Option(Capability.SINKS, SINKS.asked, ({"sinks": np.array([0.5, -1.0, 2.0])},), (SINKS,)),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,

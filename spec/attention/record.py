@@ -20,7 +20,8 @@ class Implementation(Subject):
 
     forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
     backward: Gradients, shaped like q, k and v
-    bias_gradient: shaped like the mask     partial: Gradients of the inputs named
+    bias_gradient: shaped like the mask     sink_gradient: (H,)
+    partial: Gradients of the inputs named
     training: o, computed while gradients are recorded; forward: as inference computes it
     call: the forward pass as its caller sees it
     unsettled: backward with idle queries as they came, where `backward` is adapted to a
@@ -33,6 +34,7 @@ class Implementation(Subject):
     forward: Callable[[Problem], Array]
     backward: Callable[[Problem], Gradients] = not_offered
     bias_gradient: Callable[[Problem], Array] = not_offered
+    sink_gradient: Callable[[Problem], Array] = not_offered
     partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
     weights: Callable[[Problem], Array] = not_offered
     lse: Callable[[Problem], Array] = not_offered
@@ -58,6 +60,7 @@ class Implementation(Subject):
         Capability.LSE: "lse",
         Capability.TRAINING: "training",
         Capability.BIAS_GRADIENT: "bias_gradient",
+        Capability.SINK_GRADIENT: "sink_gradient",
         Capability.CALL: "call",
     }
 

@@ -58,6 +58,9 @@ def twists(problem: Problem) -> Iterator[Problem]:
     yield from (problem.but(scale=x) for x in (None, 0.5, 2.0, 0.0, -0.25))
     yield from (problem.but(window=x) for x in (UNBOUNDED, (None, 0), (0, None), (1, 1)))
     yield from (problem.but(softcap=x) for x in (None, 0.5, 4.0))
+    yield from (
+        problem.but(sinks=x) for x in (None, np.zeros(problem.H), np.arange(problem.H) / 2 + 1)
+    )
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
         for causal in (False, True):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
+from spec.attention.options import SINKS
 from spec.attention.record import Implementation
 from spec.comparison import holds
 from spec.formats import rounded
@@ -22,6 +23,7 @@ def truth() -> Implementation:
         backward=_backward,
         bias_gradient=_bias_gradient,
         partial=_partial,
+        sink_gradient=_sink_gradient,
         weights=lambda problem: rounded(definition.weights(problem), problem.dtype),
         lse=lambda problem: rounded(definition.lse(problem), problem.dtype),
         training=_forward,
@@ -52,3 +54,9 @@ def _bias_gradient(problem: Problem) -> Array:
     assert problem.mask is not None
     assert found is not None
     return rounded(definition.reduced(found, problem.mask.shape), problem.dtype)
+
+
+def _sink_gradient(problem: Problem) -> Array:
+    found = definition.gradients(problem).sinks
+    assert found is not None
+    return rounded(found, SINKS.dtype(problem))

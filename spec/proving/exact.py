@@ -66,12 +66,15 @@ def _fraction(x: float | np.floating) -> Fraction | float:
 
 @dataclass(frozen=True)
 class Logarithm:
-    """log2 of a fraction, kept as that fraction: x + log2(y) = log2(2^x y)."""
+    """log2 of a fraction, kept as that fraction: x ± log2(y) = log2(2^x y^±1)."""
 
     of: Fraction
 
     def __radd__(self, x: Any) -> Logarithm:
         return Logarithm(power_of_two(x) * self.of)
+
+    def __rsub__(self, x: Any) -> Logarithm:
+        return Logarithm(power_of_two(x) / self.of)
 
 
 def power_of_two(x: Any) -> Fraction:

@@ -153,6 +153,24 @@ def capped() -> Iterator[Problem]:
     yield draw(size=4.0, softcap=2.0, mask=biases(2, 4, 5, 7))
 
 
+def sunk() -> Iterator[Problem]:
+    """Sinks about as large as scores and far from them, alone and beside everything else."""
+    t = np.array([0.5, -1.0, 2.0, 1.25])
+    yield draw(sinks=t)
+    yield draw(size=4.0, sinks=t + 30.0)
+    yield draw(size=4.0, sinks=np.array([0.5, -np.inf, 30.0, -30.0]))
+    yield draw(H=4, G=2, sinks=t, scale=0.3)
+    yield draw(N=1, sinks=t)
+    yield draw(N=7, sinks=t, causal=True)
+    yield draw(N=7, sinks=t, window=(2, 1))
+    yield draw(size=4.0, sinks=t, softcap=2.0)
+    yield draw(sinks=t, mask=permits(2, 4, 5, 7))
+    yield draw(sinks=np.array([0.5, -np.inf, -np.inf, 2.0]), mask=idle_rows())
+    yield draw(sinks=t, mask=biases(2, 4, 5, 7))
+    yield draw(B=1, H=2, G=1, N=70, M=70, sinks=t[:2])
+    yield low().but(sinks=np.array([0.5, -np.inf, -(2.0**14), 2.0]))
+
+
 def windowed() -> Iterator[Problem]:
     """Windows with each bound and both, alone and beside causality and masks, across tiles."""
     yield draw(N=7, window=(2, 1))
@@ -168,8 +186,8 @@ def windowed() -> Iterator[Problem]:
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    everything = (*unmasked(), *odd(), *causal(), *windowed(), *capped(), *masked(), *biased())
-    found = [in_format(problem, dtype) for problem in everything]
+    simple, asked = (*unmasked(), *odd(), *causal()), (*windowed(), *capped(), *sunk())
+    found = [in_format(problem, dtype) for problem in (*simple, *asked, *masked(), *biased())]
     return tuple(problem for problem in found if in_domain(problem))
 
 

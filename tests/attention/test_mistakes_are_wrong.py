@@ -43,6 +43,8 @@ def expected(problem: Problem, spoils: str) -> list[tuple[Array, Array]]:
         shape = problem.mask.shape
         total = RIGHT.reduce(want.gradients.bias, shape)
         pairs.append((total, rounding.of_sum(want.gradients.bias, budget.bias, shape, problem)))
+    if problem.sinks is not None:
+        pairs.append((want.gradients.sinks, budget.sinks))
     return pairs
 
 
@@ -57,6 +59,8 @@ def results(mistake: Mistake, problem: Problem) -> list[Array]:
     gradients = [found.q, found.k, found.v]
     if problem.mask is not None and problem.mask.dtype != bool:
         gradients.append(called(vars(mistake.target)["bias_gradient"], problem, "dout"))
+    if problem.sinks is not None:
+        gradients.append(called(vars(mistake.target)["sink_gradient"], problem, "dout"))
     return gradients
 
 
@@ -67,7 +71,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(problem.dtype)
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
-    options["softcap"] = problem.softcap
+    options |= {"softcap": problem.softcap, "sinks": problem.sinks}
     return function(*arrays, mask, **options)
 
 

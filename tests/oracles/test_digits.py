@@ -11,6 +11,7 @@ from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
+from spec.attention.options import SINKS
 from spec.comparison import Violation, at_least, at_most, equal
 from spec.exploring import seeds
 from spec.formats import FORMATS, rounded
@@ -76,7 +77,7 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
     H = G * int(chance.integers(1, 4))
     allowed = chance.random((B, 1, N, M)) < 0.7
     bias = np.where(allowed, values(chance, (1, H, N, M), dtype), -np.inf)
-    return Problem(
+    problem = Problem(
         q=values(chance, (B, H, N, D), dtype),
         k=values(chance, (B, G, M, D), dtype),
         v=values(chance, (B, G, M, E), dtype),
@@ -91,6 +92,20 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         window_corner=[None, "top-left", "bottom-right"][chance.integers(3)],
         dtype=dtype,
     )
+    return problem.but(sinks=sinks(chance, problem))
+
+
+def sinks(chance: np.random.Generator, problem: Problem) -> Array | None:
+    """None, a sink for each head, or for some; none beside a bias that is capped as well."""
+    t = values(chance, (problem.H,), SINKS.dtype(problem))
+    some = np.where(chance.random(problem.H) < 0.3, -np.inf, t)
+    bends = problem.softcap is not None and problem.caps_bias and problem.bias.any()
+    return None if bends else [None, t, some][chance.integers(3)]
+
+
+def differentiated(problem: Problem) -> tuple[str, ...]:
+    """What there are gradients by."""
+    return ("q", "k", "v", "bias", *(("sinks",) if problem.sinks is not None else ()))
 
 
 @given(seed=seeds())
@@ -111,7 +126,7 @@ def test_the_definition_is_within_budget_of_many_digits(seed: int) -> None:
         within=rounding.of_weights(problem),
     )
     equal(definition.lse(problem), MANY_DIGITS.lse(problem), within=rounding.of_lse(problem))
-    for name in ("q", "k", "v", "bias"):
+    for name in differentiated(problem):
         equal(getattr(got, name), getattr(want, name), within=getattr(budgets, name))
 
 
@@ -192,6 +207,6 @@ def test_the_definition_in_long_double_keeps_its_digits(seed: int) -> None:
         out, want = digits.outputs(problem)["o"], digits.gradients(problem)
 
     equal(excess(definition.attention(got), out), 0, within=shrink * rounding.of_output(problem))
-    for name in ("q", "k", "v", "bias"):
+    for name in differentiated(problem):
         error = excess(getattr(definition.gradients(got), name), want[name])
         equal(error, 0, within=shrink * getattr(budgets, name))

@@ -22,19 +22,22 @@ def same_numbers(got: Array, want: Array) -> None:
     assert (np.asarray(got) == np.asarray(want)).all()
 
 
-def windowed(seed: int) -> Problem:
-    """An example in which queries look through a window as often as not."""
+def drawn(seed: int) -> Problem:
+    """An example in which queries look through a window as often as not, and some heads sink."""
     chance = np.random.default_rng(seed)
     bounds = (None, 0, 1, 2)
     window = tuple(bounds[i] for i in chance.integers(len(bounds), size=2) * chance.integers(2))
     corner = (None, "top-left", "bottom-right")[chance.integers(3)]
-    return example(seed).but(window=window, window_corner=corner)
+    problem = example(seed).but(window=window, window_corner=corner)
+    t = chance.integers(-3, 4, problem.H).astype(float)
+    some = np.where(chance.random(problem.H) < 0.3, -np.inf, t)
+    return problem.but(sinks=(None, t, some)[chance.integers(3)])
 
 
 @given(seed=seeds())
 @generated
 def test_the_definition_is_that_of_plain_loops_in_fractions(seed: int) -> None:
-    problem = windowed(seed)
+    problem = drawn(seed)
 
     same_numbers(definition.weights(problem), rational.weights(problem))
     same_numbers(definition.attention(problem), rational.attention(problem))
@@ -43,10 +46,10 @@ def test_the_definition_is_that_of_plain_loops_in_fractions(seed: int) -> None:
 @given(seed=seeds())
 @generated
 def test_its_gradients_are_those_of_the_whole_jacobian(seed: int) -> None:
-    problem = windowed(seed)
+    problem = drawn(seed)
     got, want = definition.gradients(problem), rational.gradients(problem)
 
-    for name in ("q", "k", "v", "bias"):
+    for name in ("q", "k", "v", "bias", *(["sinks"] if problem.sinks is not None else [])):
         same_numbers(getattr(got, name), getattr(want, name))
 
 
@@ -71,6 +74,7 @@ def test_powers_of_two_are_rational_at_integers_only() -> None:
     assert power_of_two(Fraction(-3)) == Fraction(1, 8)
     assert power_of_two(-np.inf) == 0
     assert power_of_two(Fraction(2) + Logarithm(Fraction(3))) == 12
+    assert power_of_two(Fraction(2) - Logarithm(Fraction(3))) == Fraction(4, 3)
     with pytest.raises(ValueError, match="not rational"):
         power_of_two(Fraction(1, 2))
     with pytest.raises(ValueError, match="not rational"):

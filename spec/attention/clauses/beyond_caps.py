@@ -42,7 +42,7 @@ def what_is_hidden_is_not_capped(attention: Implementation, problem: Problem) ->
 
 @clause(
     "U6",
-    over=Problems(masks=PLAIN, causal=False, caps=True),
+    over=Problems(sinks=False, masks=PLAIN, causal=False, caps=True),
     needs={Capability.BIAS, together(MASK, CAP)},
     catches={"caps_the_bias_too"},
     effort=2,
@@ -69,7 +69,7 @@ def what_is_added_is_not_capped(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "U7",
-    over=Problems(masks=UNBIASED, caps=True),
+    over=Problems(sinks=False, masks=UNBIASED, caps=True),
     needs={Capability.LSE},
     catches={"measures_lse_without_the_cap"},
 )

@@ -23,7 +23,7 @@ from spec.clause import clause
 from spec.comparison import at_least, equal
 from spec.formats import FORMATS
 
-UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True)
+UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False)
 
 
 @clause(
@@ -79,7 +79,7 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "M17",
-    over=Problems(masks=ADDITIVE, shifts=True),
+    over=Problems(sinks=False, masks=ADDITIVE, shifts=True),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"drops_the_row_term", "differentiates_softmax_by_element"},
     proof=exactly.bias_gradients_add_to_nothing,

@@ -24,7 +24,7 @@ from spec.clause import clause
 from spec.comparison import at_least, equal
 from spec.notation import Array
 
-CUT = Problems(causal=False, least=(1, 1, 1, 2))
+CUT = Problems(causal=False, sinks=False, least=(1, 1, 1, 2))
 FINITE = 700  # e^709 is the last finite power: a log-sum-exp that is that far off claims nothing
 
 

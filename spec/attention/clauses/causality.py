@@ -26,13 +26,14 @@ from spec.formats import rounded
 
 CAUSAL = Problems(masks=PLAIN, causal=True)
 SQUARE = Problems(masks=PLAIN, causal=True, square=True)
-FULL = replace(SQUARE, windows=False)  # the past is seen as far back as it goes
+ALONE = replace(SQUARE, sinks=False)
+FULL = replace(ALONE, windows=False)  # the past is seen as far back as it goes
 SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
 
 
 @clause(
     "C2",
-    over=SQUARE,
+    over=ALONE,
     catches={
         "hides_the_present",
         "sees_one_key_ahead",

@@ -14,7 +14,7 @@ no choice to learn; and the last key is seen by one query.
 import numpy as np
 
 from spec.attention import definition, rounding
-from spec.attention.clauses.causality import SQUARE, SQUARE_OF_TWO
+from spec.attention.clauses.causality import ALONE, SQUARE, SQUARE_OF_TWO
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import at_sizes, exactly
@@ -49,7 +49,7 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
 
 @clause(
     "C10",
-    over=SQUARE,
+    over=ALONE,
     needs={Capability.GRADIENTS},
     catches={"drops_the_row_term", "differentiates_without_causality"},
     proof=at_sizes.the_first_causal_query_has_no_gradient,

@@ -119,7 +119,11 @@ def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem:
     "M12",
     over=SOME_IDLE,
     needs={Capability.LSE},
-    catches={"measures_zero_for_idle_queries", "measures_lse_before_masking"},
+    catches={
+        "measures_zero_for_idle_queries",
+        "measures_infinity_for_idle_queries",
+        "measures_lse_before_masking",
+    },
 )
 def an_idle_query_has_the_log_sum_exp_of_nothing(
     attention: Implementation, problem: Problem

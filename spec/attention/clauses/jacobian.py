@@ -34,7 +34,7 @@ def as_softmax(problem: Problem) -> Problem:
 
 @clause(
     "S11",
-    over=Problems(),
+    over=Problems(sinks=False),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -60,7 +60,12 @@ def equal_values_leave_the_scores_alone(attention: Implementation, problem: Prob
 
 
 SOFTMAX = Problems(
-    masks=PLAIN, causal=False, caps=False, modest=True, families=("lattice", "normal", "ties")
+    masks=PLAIN,
+    causal=False,
+    caps=False,
+    sinks=False,
+    modest=True,
+    families=("lattice", "normal", "ties"),
 )
 SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
 

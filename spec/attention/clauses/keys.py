@@ -27,7 +27,7 @@ from spec.clause import clause
 from spec.comparison import equal
 from spec.notation import Array
 
-LATTICE = Problems(families=("lattice", "ties"), caps=False)
+LATTICE = Problems(families=("lattice", "ties"), caps=False, sinks=False)
 SHIFTS = (3.0, -2.0, 4.0, 1.0)  # far from zero, different along D, and exact in every format
 
 
@@ -65,7 +65,7 @@ def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "K2",
-    over=Problems(caps=False),
+    over=Problems(sinks=False, caps=False),
     needs={Capability.GRADIENTS},
     catches={
         "averages_the_row_term",

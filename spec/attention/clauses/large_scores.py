@@ -30,7 +30,7 @@ LARGE = ("sharp", "low", "offset", "ascending")
 
 @clause(
     "S9",
-    over=Problems(families=("ahead", "sharp"), masks=PLAIN, modest=True),
+    over=Problems(sinks=False, families=("ahead", "sharp"), masks=PLAIN, modest=True),
     catches={
         "scales_twice",
         "ignores_the_scale",
@@ -68,7 +68,7 @@ def _left_over(a: Array, v: Array, winner: Array) -> Array:
 
 @clause(
     "S10",
-    over=Problems(families=LARGE),
+    over=Problems(sinks=False, families=LARGE),
     catches={
         "skips_the_maximum",
         "starts_the_maximum_at_zero",

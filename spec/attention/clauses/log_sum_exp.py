@@ -22,7 +22,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "S6",
-    over=Problems(masks=PLAIN, shifts=True),
+    over=Problems(sinks=False, masks=PLAIN, shifts=True),
     needs={Capability.BIAS, Capability.LSE},
     catches={
         "forgets_the_maximum_in_lse",
@@ -50,7 +50,7 @@ def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Proble
 
 @clause(
     "S7",
-    over=Problems(),
+    over=Problems(sinks=False),
     needs={Capability.LSE},
     catches={
         "measures_the_log_of_the_mean",

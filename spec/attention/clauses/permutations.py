@@ -159,7 +159,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "P7",
-    over=Problems(causal=False),
+    over=Problems(sinks=False, causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
     effort=2,
     proof=blocks.duplicating_all_keys_adds_log_two,
@@ -181,7 +181,7 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
 
 @clause(
     "P8",
-    over=Problems(masks=PLAIN, causal=False),
+    over=Problems(sinks=False, masks=PLAIN, causal=False),
     needs={Capability.LSE},
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
     proof=blocks.duplicating_all_keys_adds_log_two,

@@ -45,7 +45,7 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
 
 @clause(
     "S1",
-    over=Problems(),
+    over=Problems(sinks=False),
     catches={
         "adds_epsilon_to_the_denominator",
         "adds_one_to_the_denominator",
@@ -150,7 +150,7 @@ def ratios_of_weights_are_differences_of_scores(
 
 @clause(
     "S5",
-    over=Problems(masks=PLAIN, shifts=True),
+    over=Problems(sinks=False, masks=PLAIN, shifts=True),
     needs={Capability.BIAS, Capability.FUTURE},
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
     proof=any_number_of_keys.scores_have_no_origin,
@@ -173,7 +173,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "S8",
-    over=Problems(modest=True, causal=False, least=(1, 1, 1, 2)),
+    over=Problems(sinks=False, modest=True, causal=False, least=(1, 1, 1, 2)),
     catches={
         "forgets_the_denominator",
         "favours_recent_keys",

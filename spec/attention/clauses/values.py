@@ -38,7 +38,7 @@ def _full_precision(dtype: str) -> float:
 
 @clause(
     "V1",
-    over=Problems(modest=True),
+    over=Problems(sinks=False, modest=True),
     catches={"forgets_the_denominator", "returns_zero", "ignores_the_mask"},
     effort=2,
     proof=exactly.outputs_lie_among_the_allowed_values,
@@ -64,7 +64,7 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
 
 @clause(
     "V2",
-    over=Problems(),
+    over=Problems(sinks=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "returns_zero"},
 )
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
@@ -200,7 +200,7 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
 
 @clause(
     "V8",
-    over=Problems(),
+    over=Problems(sinks=False),
     needs={Capability.GRADIENTS},
     catches={"averages_over_each_group", "takes_one_head_of_each_group"},
     proof=any_number_of_keys.value_gradients_sum_to_the_cotangents,

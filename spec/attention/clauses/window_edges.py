@@ -4,6 +4,8 @@ So a window costs L + R + 1 keys for each query, however long the text is, and a
 what every window has left. Both depend on edges: of the window, of tiles, of the text.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.attention import moves, rounding
@@ -27,7 +29,7 @@ def narrowed(problem: Problem) -> Problem:
 
 @clause(
     "W5",
-    over=ALONE,
+    over=replace(ALONE, sinks=False),
     catches={
         "takes_a_bound_of_zero_for_none",
         "excludes_the_left_bound",

@@ -20,6 +20,7 @@ from spec.notation import Array, Call
 from spec.subject import Refused
 from spec.trial import broken
 
+OF_ALL = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",), "sink_gradient": ("sinks",)}
 NAMES = {"forward": "o", "training": "o", "call": "o", "weights": "a", "lse": "lse"}
 
 
@@ -87,7 +88,7 @@ class Calls:
         return implementation.through(self._noted)
 
     def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        of_all = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",)}.get(name, ())
+        of_all = OF_ALL.get(name, ())
 
         def noted(problem: Problem, *rest: Any) -> Any:
             answer = answered(function, problem, *rest)

@@ -15,7 +15,7 @@ import numpy as np
 from spec.attention.explaining.calls import Asked
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
-from spec.attention.plug.wrapping import Wrapped
+from spec.attention.plug.wrapping import Wrapped, format_of
 from spec.attention.record import Implementation
 from spec.backends.calling import behind
 from spec.backends.compiling import as_source
@@ -138,8 +138,8 @@ class Source:
     def _array(self, problem: Problem, name: str) -> str:
         """One input as the function takes it."""
         x = self.call.native(problem, name)
-        dtype = "bool" if x.dtype == bool else problem.dtype
-        if problem.memory == "contiguous" or self.library == "jax":
+        dtype = "bool" if x.dtype == bool else format_of(problem, name)
+        if problem.memory == "contiguous" or self.library == "jax" or x.ndim == 1:
             return self._plain(x, dtype)
         return self._view(laid_out(x, problem.memory), dtype)
 

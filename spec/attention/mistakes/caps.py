@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Capped, Pass, cap
+from spec.attention.mistakes.steps import (
+    Capped,
+    Pass,
+    cap,
+    forbid,
+    log_sum,
+    softmax_with_sink,
+    with_sink,
+)
 from spec.notation import Array
 
 FIFTY = 50.0
+MASKS = "gradients of the mask asked for and an additive mask and M > 1"
 
 
 def capped(t: Array, c: float | None) -> Array:
@@ -200,19 +209,19 @@ def takes_tanh_for_its_slope(ds: Array, seen: Pass) -> Array:
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap))
 
 
-@wrong("unbias", incident="I21", where="gradients asked for and a cap and finite biases and M > 1")
+@wrong("unbias", incident="I21", where=f"{MASKS} and a cap")
 def damps_the_gradient_of_the_bias(ds: Array, seen: Pass) -> Array:
     """Hands the gradient of the product out as that of the bias, which never met the cap."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
 
 
-@wrong("cap", spoils="lse", incident="I12", where="a cap")
-def measures_lse_without_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
+@wrong("measure", incident="I12", where="the log-sum-exp asked for and a cap")
+def measures_lse_without_the_cap(seen: Pass) -> Array:
     """Returns the log-sum-exp of scores as they are before the cap."""
-    return t, allowed
+    return with_sink(log_sum(forbid(seen.t + seen.bias, seen.allowed)), seen)
 
 
-@wrong("cap", spoils="weights", incident="I12", where="a cap and M > 1")
-def shows_weights_without_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
+@wrong("show", incident="I12", where="the weights asked for and a cap and M > 1")
+def shows_weights_without_the_cap(seen: Pass) -> Array:
     """Computes the weights a second time for display, and there without the cap."""
-    return t, allowed
+    return softmax_with_sink(forbid(seen.t + seen.bias, seen.allowed), seen)

@@ -53,7 +53,7 @@ def divides_late(_: Attend, given: Given) -> Array:
     seen = making.forward(given, making.RIGHT)
     e = powers(seen.s, seen.allowed)
     o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
-    return o.astype(given.query.dtype)
+    return steps.sink(o, seen.s, seen.allowed, given).astype(given.query.dtype)
 
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
@@ -62,8 +62,9 @@ def works_tile_by_tile(_: Attend, given: Given) -> Array:
     """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
     seen = making.forward(given, making.RIGHT)
     hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
-    largest = np.full_like(hidden, -np.inf, shape=(*hidden.shape[:-1], 1))
-    total = np.zeros_like(largest)
+    first = -np.inf if seen.sinks is None else seen.sinks
+    largest = np.full_like(hidden, first, shape=(*hidden.shape[:-1], 1))
+    total = np.where(np.isneginf(largest), 0, np.ones_like(largest))
     for start in range(0, seen.sizes.M, TILE):
         tile = slice(start, start + TILE)
         raised = np.maximum(largest, hidden[..., tile].max(axis=-1, keepdims=True))
@@ -80,4 +81,6 @@ def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
     turned = {name: getattr(given, name)[:, ::-1] for name in making.INPUTS}
     if given.attn_mask is not None and given.attn_mask.ndim > 2:
         turned["attn_mask"] = given.attn_mask[..., ::-1, :, :]
+    if given.sinks is not None:
+        turned["sinks"] = given.sinks[::-1]
     return attend(given.but(**turned))[:, ::-1]

@@ -19,7 +19,7 @@ import numpy as np
 
 from spec import mistake
 from spec.attention.mistakes import steps as right
-from spec.attention.mistakes.steps import Pass
+from spec.attention.mistakes.steps import Pass, beside
 from spec.attention.notation import UNBOUNDED
 from spec.attention.options import PARAMETERS
 from spec.mistake import Mistake, Steps
@@ -32,7 +32,7 @@ Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "r
 SPOILS: Mapping[str, Spoils] = {
     **dict.fromkeys(("receive", "row_term", "score_gradients", "uncap", "unbias"), "gradient"),
     **dict.fromkeys(("query_gradients", "key_gradients", "value_gradients"), "gradient"),
-    **dict.fromkeys(("gather", "reduce"), "gradient"),
+    **dict.fromkeys(("gather", "reduce", "sink_gradients"), "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",
@@ -61,29 +61,36 @@ def forward(given: Given, steps: Steps) -> Pass:
     """Everything that the forward pass computes, in the width of its accumulators."""
     q, k, v = steps.read(given.query, given.key, given.value)
     sizes = Sizes.of(q, k, v)
-    allowed, bias = _permissions(given, sizes, steps)
+    anywhere, bias = _permissions(given, sizes, steps)
+    allowed = anywhere & _sight(given, sizes, steps)
     bias = bias.astype(q.dtype)
     sigma = float(steps.scale(sizes, given.scale))
     k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
     products = steps.scores(q, k, sigma)
     capped, allowed = steps.cap(products, allowed, bias, given)
     s = steps.add(capped, bias, sigma)
-    a = steps.weigh(s, allowed)
+    a = steps.sink(steps.weigh(s, allowed), s, allowed, given)
     o = steps.combine(a, v, allowed)
-    return Pass(sizes, q, k, v, sigma, bias, allowed, given.softcap, products, s, a, o)
+    t = None if given.sinks is None else beside(given.sinks)
+    beyond = (given.softcap, products, anywhere, t)
+    return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o, *beyond)
+
+
+def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
+    """Which keys the window of each query leaves it.   (N, M)"""
+    window = steps.limit(given.window_size, given.attn_mask, given.is_causal)
+    everywhere = np.ones((sizes.N, sizes.M), dtype=bool)
+    return everywhere if window == UNBOUNDED else steps.within(sizes, window)
 
 
 def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
-    """Which keys each query may attend to, and what is added to its scores.   (B, H, N, M)"""
+    """Which keys mask and causality leave a query, and what is added to scores.  (B, H, N, M)"""
     mask, causal = steps.heed(given.attn_mask, given.is_causal, sizes)
     allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
     if mask is not None:
         allowed, bias = steps.understand(steps.spread(mask, sizes))
     if causal:
         allowed = allowed & steps.past(sizes)
-    window = steps.limit(given.window_size, given.attn_mask, given.is_causal)
-    if window != UNBOUNDED:
-        allowed = allowed & steps.within(sizes, window)
     return allowed, bias
 
 
@@ -126,6 +133,14 @@ def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
     return steps.reduce(ds, given.attn_mask.shape).astype(given.query.dtype)
 
 
+@np.errstate(all="ignore")
+def sink_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
+    """The gradient of <dout, o> by the sinks.   (H,)"""
+    seen = forward(given, steps)
+    g = steps.receive(dout).astype(seen.q.dtype)
+    return steps.sink_gradients(seen, g).astype(given.sinks.dtype)
+
+
 def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
     """The gradient by the scores, and `dout` in the width of the accumulators."""
     g = steps.receive(dout).astype(seen.q.dtype)
@@ -136,8 +151,8 @@ def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Arra
 def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
     """A native attention function, with what is spoiled, and `observers`, as attributes.
 
-    gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and
-        bias_gradient(dout, query, key, value, **options), shaped like the mask
+    gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and, called likewise,
+        bias_gradient, shaped like the mask, and sink_gradient, shaped like the sinks
     weights, lse, training: functions of the same signature as the function itself
     """
     right = partial(attend, steps=RIGHT if spoils in BESIDE else steps)
@@ -202,7 +217,7 @@ def differentiated(run: Callable[..., Any]) -> Any:
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
     """The functions beside the forward pass that are spoiled."""
     if spoils == "gradient":
-        spoiled = (backward, bias_gradient)
+        spoiled = (backward, bias_gradient, sink_gradient)
         return {f.__name__: native(partial(f, steps=steps), "dout") for f in spoiled}
     if spoils == "training":
         return {"training": native(partial(attend, steps=steps))}

@@ -72,6 +72,7 @@ def shows_nan_for_idle_queries(seen: Pass) -> Array:
     "measure",
     incident="I18",
     citation="sgl-project/sglang#40903",
+    convention=("lse base", "2"),
     where="the log-sum-exp asked for",
 )
 def measures_lse_in_base_two(seen: Pass) -> Array:
@@ -82,7 +83,7 @@ def measures_lse_in_base_two(seen: Pass) -> Array:
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def forgets_the_maximum_in_lse(seen: Pass) -> Array:
     """Returns the logarithm of the sum of exp(s - max), and does not add the maximum back."""
-    return np.log(powers(seen.s, seen.allowed).sum(axis=-1))
+    return steps.with_sink(np.log(powers(seen.s, seen.allowed).sum(axis=-1)), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
@@ -97,13 +98,13 @@ def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and a hidden key")
 def measures_lse_before_masking(seen: Pass) -> Array:
     """Sums over every key, the forbidden ones included."""
-    return steps.log_sum(seen.s)
+    return steps.with_sink(steps.log_sum(seen.s), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and finite biases")
 def measures_lse_without_the_bias(seen: Pass) -> Array:
     """Leaves the bias out of the log-sum-exp, as if it were part of the mask."""
-    return steps.log_sum(steps.forbid(seen.s - seen.bias, seen.allowed))
+    return steps.with_sink(steps.log_sum(steps.forbid(seen.s - seen.bias, seen.allowed)), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and M > 1")
@@ -116,6 +117,18 @@ def measures_the_log_of_the_mean(seen: Pass) -> Array:
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
     """Returns 0 for an idle query, which is the log-sum-exp of one key with score 0."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)
+
+
+@wrong(
+    "measure",
+    incident="plausible",
+    convention=("lse idle", "+inf"),
+    where="the log-sum-exp asked for and an idle query",
+)
+def measures_infinity_for_idle_queries(seen: Pass) -> Array:
+    """Returns inf for an idle query, whose weights exp(s - lse) are zero without a branch."""
+    lse = steps.measure(seen)
+    return np.where(np.isneginf(lse), np.inf, lse)
 
 
 # The output in training

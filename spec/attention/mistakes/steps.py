@@ -2,10 +2,12 @@
 
     read, heed, spread, understand, past, limit, within
                                             what the caller's arrays and options mean
-    scale, share, scores, cap, add, weigh   the weights
+    scale, share, scores, cap, add, weigh, sink
+                                            the weights
     combine, finish                         the output
     receive, row_term, score_gradients, uncap, unbias, query_gradients, key_gradients,
-    value_gradients, gather, reduce         the gradients
+    value_gradients, gather, reduce, sink_gradients
+                                            the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
 
 They say what spec.attention.definition says, in the words of an ordinary program: the
@@ -31,7 +33,8 @@ Heeded = tuple[Array | None, bool]  # a mask and causality
 class Pass:
     """Everything that a forward pass computed; k and v once for every query head.
 
-    t: products, before the cap. s: scores with the bias added, before anything is forbidden.
+    s: scores with the bias added, before anything is forbidden. t: products, before the cap.
+    anywhere: what is allowed but for the window. sinks: those that are asked for, (H, 1, 1).
     """
 
     sizes: Sizes
@@ -41,11 +44,13 @@ class Pass:
     sigma: float
     bias: Array
     allowed: Array
-    softcap: float | None
-    t: Array
     s: Array
     a: Array
     o: Array
+    softcap: float | None
+    t: Array
+    anywhere: Array
+    sinks: Array | None
 
 
 def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
@@ -137,6 +142,37 @@ def weigh(s: Array, allowed: Array) -> Array:
     return softmax(forbid(s, allowed))
 
 
+def sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
+    """What is left of the weights: all but the share exp(t_h - lse_i) of the sink of their head."""
+    if given.sinks is None:
+        return a
+    rest = left(forbid(s, allowed), beside(given.sinks))
+    return np.where(rest == 0, 0, a * rest)
+
+
+def beside(sinks: Array) -> Array:
+    """Sinks as they stand beside scores, for computing with.   (H,) to (H, 1, 1)"""
+    return sinks.astype(np.float64)[:, None, None]
+
+
+def left(s: Array, t: Array) -> Array:
+    """L / (L + exp(t)) for L = sum_j exp(s_j), and 1 for a row that has neither."""
+    L, e = parts(s, t)
+    return np.where(L + e == 0, 1, divided(L, L + e))
+
+
+def taken(s: Array, t: Array) -> Array:
+    """exp(t) / (L + exp(t)), which is not 1 - `left` where it is small."""
+    L, e = parts(s, t)
+    return divided(e, L + e)
+
+
+def parts(s: Array, t: Array) -> tuple[Array, Array]:
+    """sum_j exp(s_j) and exp(t), both divided by the largest exponential there is."""
+    m = top(np.maximum(s.max(axis=-1, keepdims=True, initial=-np.inf), t))
+    return np.exp(s - m).sum(axis=-1, keepdims=True), np.exp(t - m)
+
+
 def forbid(s: Array, allowed: Array, fill: float = -np.inf) -> Array:
     """The scores, `fill` where a key is forbidden."""
     return np.where(allowed, s, s.dtype.type(fill))
@@ -203,6 +239,13 @@ def value_gradients(seen: Pass, dout: Array) -> Array:
     return seen.a.swapaxes(-1, -2) @ dout
 
 
+def sink_gradients(seen: Pass, dout: Array) -> Array:
+    """-sum_i exp(t_h - lse_i) <dout_i, o_i>.   (H,)"""
+    assert seen.sinks is not None
+    share = taken(forbid(seen.s, seen.allowed), seen.sinks)
+    return -(share[..., 0] * (dout * seen.o).sum(axis=-1)).sum(axis=(0, 2))
+
+
 def gather(x: Array, key_heads: int) -> Array:
     """The sum over the query heads that share a key head."""
     group = x.shape[1] // max(key_heads, 1)
@@ -222,8 +265,18 @@ def show(seen: Pass) -> Array:
 
 
 def measure(seen: Pass) -> Array:
-    """log sum_j exp(s_ij) over the allowed keys, and -inf where there is none."""
-    return log_sum(forbid(seen.s, seen.allowed))
+    """log (exp(t_h) + sum_j exp(s_ij)) over the allowed keys, and -inf where there is nothing."""
+    return with_sink(log_sum(forbid(seen.s, seen.allowed)), seen)
+
+
+def with_sink(keys: Array, seen: Pass) -> Array:
+    """The log-sum-exp of the keys, and of the sink if there is one."""
+    return keys if seen.sinks is None else np.logaddexp(keys, seen.sinks[..., 0])
+
+
+def softmax_with_sink(s: Array, seen: Pass) -> Array:
+    """The softmax of other scores, and what the sink leaves of it."""
+    return softmax(s) if seen.sinks is None else softmax(s) * left(s, seen.sinks)
 
 
 def log_sum(s: Array) -> Array:

@@ -9,12 +9,14 @@ import numpy as np
 
 from spec.attention.mistakes.causality import keys, queries
 from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.steps import Pass, forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.tiles import TILE
 from spec.attention.notation import UNBOUNDED, Window
 from spec.notation import Array
 from spec.sizes import Sizes
 
 BEYOND = 2**40  # more keys than there can be
+HIDES = "a window and a hidden key"
 
 
 def bounds(window: Window) -> tuple[int, int]:
@@ -28,7 +30,7 @@ def ahead(sizes: Sizes) -> Array:
     return keys(sizes) - queries(sizes)
 
 
-@wrong("limit", incident="I07", where="a window")
+@wrong("limit", incident="I07", where=HIDES)
 def ignores_the_window(_: Window, __: Array | None, ___: bool) -> Window:
     """Takes the window, and hands it on to nobody."""
     return UNBOUNDED
@@ -87,7 +89,7 @@ def takes_windows_to_be_causal(window: Window, _: Array | None, __: bool) -> Win
     return window if window == UNBOUNDED else (window[0], 0)
 
 
-@wrong("limit", incident="plausible", where="a window")
+@wrong("limit", incident="plausible", where=HIDES)
 def takes_a_bound_of_zero_for_none(window: Window, _: Array | None, __: bool) -> Window:
     """Tests `if left:`, so that zero bounds nothing."""
     return window[0] or None, window[1] or None
@@ -204,13 +206,13 @@ def differentiates_without_the_window(_: Window, __: Array | None, ___: bool) ->
     return UNBOUNDED
 
 
-@wrong("limit", spoils="weights", incident="I07", where="a window")
-def shows_weights_without_the_window(_: Window, __: Array | None, ___: bool) -> Window:
+@wrong("show", incident="I07", where=f"the weights asked for and {HIDES}")
+def shows_weights_without_the_window(seen: Pass) -> Array:
     """Computes the weights a second time for display, and there of all keys."""
-    return UNBOUNDED
+    return softmax_with_sink(forbid(seen.s, seen.anywhere), seen)
 
 
-@wrong("limit", spoils="lse", incident="I07", where="a window")
-def measures_lse_without_the_window(_: Window, __: Array | None, ___: bool) -> Window:
+@wrong("measure", incident="I07", where=f"the log-sum-exp asked for and {HIDES}")
+def measures_lse_without_the_window(seen: Pass) -> Array:
     """Sums the exponentials of all keys, before the window leaves some of them."""
-    return UNBOUNDED
+    return with_sink(log_sum(forbid(seen.s, seen.anywhere)), seen)

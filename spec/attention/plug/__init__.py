@@ -12,7 +12,7 @@ from spec.backends import known
 from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
-OF_DOUT = ("backward", "bias_gradient")
+OF_DOUT = ("backward", "bias_gradient", "sink_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
 
 
@@ -31,9 +31,10 @@ def implementation(
     """The record of an ordinary attention function, its parameters matched by name.
 
     beside: other functions, which default to its attributes of these names:
-        backward(dout, query, key, value, **options) -> (dq, dk, dv);
-        bias_gradient(dout, query, key, value, **options), shaped like the mask; and, called like
-        the function, weights, lse and training, the output where training has another function.
+        backward(dout, query, key, value, **options) -> (dq, dk, dv), or a mapping of gradients
+        by the names of what they are taken by;
+        bias_gradient and sink_gradient, called likewise, shaped like mask and sinks; and weights,
+        lse and training, called like the function: the output where training has another one.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -71,11 +72,15 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
         backward = given["backward"]
         found = {"backward": backward.given_gradients}
         found["differentiates"] = kinds & backward.signature.kinds
+        found["sink_gradient"] = backward.given_sink_gradient
         if "bias_gradient" in given:
             found["bias_gradient"] = given["bias_gradient"].given_mask_gradient
+        if "sink_gradient" in given:
+            found["sink_gradient"] = given["sink_gradient"].own_sink_gradient
     elif wrapped.library.differentiate is not None:
         found["backward"], found["partial"] = wrapped.gradients, wrapped.partial
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
+        found["sink_gradient"] = wrapped.sink_gradient
     if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
         found.pop("bias_gradient", None)
     if "training" in given:

@@ -27,17 +27,23 @@ class Turn:
 
     forth: a problem as the implementation is to see it.
     rows: a result (B, H, N, ...), or dq, as it is to be seen. mask: the same for its gradient.
+    heads: the same for what has a number for each head. lse: the same for the log-sum-exp, which
+    is one of the rows unless told otherwise.
     """
 
     forth: Callable[[Problem], Problem]
     rows: Callable[[Array, Problem], Array] = lambda x, _: x
     mask: Callable[[Array, Problem], Array] = lambda x, _: x
+    heads: Callable[[Array, Problem], Array] = lambda x, _: x
+    lse: Callable[[Array, Problem], Array] | None = None
 
 
 def under(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
     """The implementation as one that chooses the default, its own choices being checked."""
     chosen = {**implementation.chosen, **declared}
     adapted = always(implementation.but(conventions=chosen), chosen)
+    for turn in (turn for (name, choice), turn in OF_LSE.items() if chosen[name] == choice):
+        adapted = _turned(adapted, turn)
     if chosen["mask means"] == "forbid":
         adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":
@@ -57,12 +63,35 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
             return replace(found, out=turn.rows(found.out, p))
         if isinstance(found, Mapping):
             return {x: turn.rows(dx, p) if x == "q" else dx for x, dx in found.items()}
-        return (turn.mask if name == "bias_gradient" else turn.rows)(found, p)
+        lse = turn.lse or turn.rows
+        by_name = {"bias_gradient": turn.mask, "sink_gradient": turn.heads, "lse": lse}
+        return by_name.get(name, turn.rows)(found, p)
 
     def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda p, *rest: back(name, function(turn.forth(p), *rest), p)
 
     return implementation.through(seen)
+
+
+def as_it_is(problem: Problem) -> Problem:
+    """The problem, where only an answer is to be turned."""
+    return problem
+
+
+def in_natural_units(lse: Array, _: Problem) -> Array:
+    """A log-sum-exp in base two as the natural one."""
+    return lse * np.log(lse.dtype.type(2))
+
+
+def with_the_sink(lse: Array, problem: Problem) -> Array:
+    """A log-sum-exp of the keys alone, with the sink in it."""
+    return lse if problem.sinks is None else np.logaddexp(lse, problem.sinks[:, None])
+
+
+def below_all(lse: Array, problem: Problem) -> Array:
+    """The log-sum-exp of nothing as -inf where it is inf, and inf where it is not."""
+    nothing = np.logical_not(problem.allowed.any(axis=-1))
+    return np.where(nothing & np.isinf(lse), -lse, lse)
 
 
 def opposite_mask(problem: Problem) -> Problem:
@@ -92,4 +121,11 @@ INTERLEAVED = Turn(
     forth=lambda p: moves.of_heads(p, head_order(p)),
     rows=lambda x, p: x[:, np.argsort(head_order(p))],
     mask=lambda x, p: permuted_mask(x, np.argsort(head_order(p))),
+    heads=lambda x, p: x[np.argsort(head_order(p))],
 )
+
+OF_LSE = {  # in this order: what is nothing, then units, then what belongs to it
+    ("lse idle", "+inf"): Turn(as_it_is, lse=below_all),
+    ("lse base", "2"): Turn(as_it_is, lse=in_natural_units),
+    ("lse sink", "without"): Turn(as_it_is, lse=with_the_sink),
+}

@@ -147,8 +147,13 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         right = Declared(p, chosen)
         return _differentiated(lambda x: {"mask": implementation.bias_gradient(x)}, right)["mask"]
 
+    def sink_gradient(p: Problem) -> Array:
+        poisoned = Declared(p, chosen).poisoned.any(axis=(0, 2))
+        right = rounding.wanted(p, "dsinks")[0] if poisoned.any() else 0.0
+        return np.where(poisoned, right, implementation.sink_gradient(p))
+
     turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS}
-    turned |= {f.__name__: f for f in (call, backward, partial, bias_gradient)}
+    turned |= {f.__name__: f for f in (call, backward, partial, bias_gradient, sink_gradient)}
     settled = implementation.through(lambda name, function: turned.get(name, function))
     return settled.but(unsettled=implementation.backward)
 

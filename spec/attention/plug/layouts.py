@@ -27,8 +27,9 @@ class Layout:
     @property
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
-        none = self.axes == 2
-        return frozenset({Capability.SEVERAL, Capability.GROUPS}) if none else frozenset()
+        folded = {Capability.SINKS} if self.axes < 4 else set()
+        none = {Capability.SEVERAL, Capability.GROUPS} if self.axes == 2 else set()
+        return frozenset(folded | none)
 
     def shape(self, ours: Shape, inputs: bool = True) -> Shape:
         """The shape that an array of ours has; inputs: it is one, or is shaped like one."""

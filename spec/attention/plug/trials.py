@@ -57,6 +57,9 @@ def telling(dtype: str) -> Mapping[str, Problem]:
         # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
         "tanh": plain.but(softcap=2.0**-4),
         "cap": plain.but(mask=eighths(4, 4), softcap=0.5),
+        "lse base": plain,
+        "lse sink": plain.but(sinks=np.array([0.5, -1.0, 2.0])),
+        "lse idle": plain.but(mask=idle),
         "idle": plain.but(mask=idle),
         "idle bias": plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),
         "causality": plain,

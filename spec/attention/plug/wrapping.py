@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec.attention.notation import Gradients, Problem
-from spec.attention.options import ARRAYS
+from spec.attention.options import ARRAYS, PARAMETERS
 from spec.attention.plug.layouts import LAYOUTS, Layout
-from spec.attention.plug.signature import Signature
+from spec.attention.plug.signature import SPELLINGS, Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
-from spec.notation import Array, Call
+from spec.notation import Array, Call, Memory
+from spec.subject import Refused
 
 INPUTS = ("q", "k", "v")
+TIDY: Memory = "contiguous"  # what has one number for each head
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,9 @@ class Wrapped:
         self, problem: Problem, names: tuple[str, ...], found: Sequence[Any]
     ) -> dict[str, Array]:
         """The numbers of gradients, each shaped like what it is taken by."""
-        shapes, dtype = {name: getattr(problem, name).shape for name in names}, problem.dtype
+        shapes = {name: getattr(problem, name).shape for name in names}
         return {
-            name: self._read(x, shapes[name], dtype, f"d{name}", name in INPUTS)
+            name: self._read(x, shapes[name], format_of(problem, name), f"d{name}", name in INPUTS)
             for name, x in zip(names, found, strict=True)
         }
 
@@ -99,18 +101,41 @@ class Wrapped:
         """The gradient of an additive mask, shaped like the mask."""
         return self.partial(problem, ("mask",))["mask"]
 
+    def sink_gradient(self, problem: Problem) -> Array:
+        """The gradient of the sinks.   (H,)"""
+        return self.partial(problem, ("sinks",))["sinks"]
+
     def given_gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
+        return Gradients(**self._given(problem, INPUTS))
+
+    def given_sink_gradient(self, problem: Problem) -> Array:
+        """dsinks where that function returns a mapping. Raises Refused: it does not have it."""
+        return self._given(problem, ("sinks",))["sinks"]
+
+    def _given(self, problem: Problem, names: tuple[str, ...]) -> dict[str, Array]:
+        """Of what `backward` returns: (dq, dk, dv), or arrays by the names of parameters."""
         with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
-            if not isinstance(result, tuple | list) or len(result) < 3:
+            if isinstance(result, tuple | list) and len(result) >= 3:
+                result = dict(zip(INPUTS, result, strict=False))
+            if not isinstance(result, Mapping):
                 raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
-            return Gradients(**self._differentials(problem, INPUTS, result[:3]))
+            found = {name: by_name(result, name) for name in names}
+            if found.get("sinks", ...) is None:
+                raise Refused("backward returns no gradient of the sinks")
+            return self._differentials(problem, names, [found[name] for name in names])
 
     def given_mask_gradient(self, problem: Problem) -> Array:
         """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
         assert problem.mask is not None
         return self._answer(problem, problem.mask.shape, "dmask", inputs=("dout", *INPUTS))
+
+    def own_sink_gradient(self, problem: Problem) -> Array:
+        """dsinks where the function is `sink_gradient(dout, query, key, value, **options)`."""
+        with self.library.quiet(problem.dtype):
+            result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
+            return self._differentials(problem, ("sinks",), [result])["sinks"]
 
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
@@ -149,14 +174,17 @@ class Wrapped:
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
-        return self.library.placed(self.native(problem, name), problem.dtype, problem.memory)
+        x = self.native(problem, name)
+        return self.library.placed(
+            x, format_of(problem, name), problem.memory if x.ndim > 1 else TIDY
+        )
 
     def native(self, problem: Problem, name: str) -> Array:
         """An array of the problem, or one shaped like it, in the layout of the function."""
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.put(x)
-        return self.layout.mask(x, problem.B, problem.H)
+        return self.layout.mask(x, problem.B, problem.H) if x.ndim > 1 else x
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
         return self._call(problem, arrays, self._options(problem))
@@ -173,3 +201,15 @@ class Wrapped:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
         found = read(self.library, result, self.layout.shape(shape, like), dtype, what)
         return self.layout.back(found, shape, like)
+
+
+def format_of(problem: Problem, name: str) -> str:
+    """The format in which a function has an array of the problem, and its gradient."""
+    formats = (option.dtype(problem) for option in ARRAYS if option.name == name)
+    return next(formats, problem.dtype)
+
+
+def by_name(arrays: Mapping[str, Any], name: str) -> Any:
+    """An array in a mapping by the names that parameters have; None where it is not there."""
+    spellings = {**SPELLINGS, **{option.name: option.spellings for option in PARAMETERS}}[name]
+    return next((arrays[x] for x in (name, *spellings) if x in arrays), None)

@@ -62,6 +62,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from spec.attention.moves import with_the_sink_as_a_key
 from spec.attention.notation import Gradients, Problem
 from spec.attention.rounding.arithmetic import allowed
 from spec.attention.rounding.backward import Backward
@@ -73,20 +74,23 @@ from spec.attention.rounding.scores import Scores
 from spec.attention.rounding.sums import of_any_order
 from spec.attention.rounding.weights import Weights
 from spec.formats import rounded
-from spec.notation import Array
+from spec.notation import HALF, Array
 
 
 class Bounds:
     """The bounds of one problem; those of the gradients only when they are asked for.
 
     inputs: how far the inputs may be from these numbers. exact: the same problem in more
-    digits, where its numbers are no numbers of the dtype, as inside a layer.
+    digits, where its numbers are no numbers of the dtype, as inside a layer. A sink is bounded as
+    what it is, one more key of value zero (proved: `any_sink`).
     """
 
     def __init__(
         self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
     ) -> None:
-        self.scores = Scores(problem, inputs or Inexact.nothing(), exact or problem)
+        whole = problem if problem.sinks is None else with_the_sink_as_a_key(problem)
+        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole)
+        self.reference = self.scores.reference if whole is problem else Reference(problem)
         self.weights = Weights(self.scores)
         self.forward = Forward(self.weights)
 
@@ -102,13 +106,18 @@ def bounds(problem: Problem) -> Bounds:
     return Bounds(problem)
 
 
+def of_keys(x: Array, problem: Problem, axis: int = -1) -> Array:
+    """Of the bounds of all keys, those without that of the sink."""
+    return x if problem.sinks is None else x.take(range(problem.M), axis=axis)
+
+
 def reference(problem: Problem) -> Reference:
     """The definition at the very numbers of `problem`: o, weights, lse, gradients.
 
     In float64; in long double for a float64 problem, unless it is large
     (`arithmetic.WIDE_UP_TO`). The budgets include the reference's own error.
     """
-    return bounds(problem).scores.reference
+    return bounds(problem).reference
 
 
 def wanted(problem: Problem, name: str) -> tuple[Array, Array]:
@@ -162,7 +171,7 @@ def admissible(problem: Problem) -> tuple[Array, Array]:
 
 def of_weights(problem: Problem) -> Array:
     """The budget of the weights as an array of the dtype; 0 at forbidden keys.   (B, H, N, M)"""
-    return bounds(problem).weights.stored
+    return of_keys(bounds(problem).weights.stored, problem)
 
 
 def of_row_sum(problem: Problem) -> Array:
@@ -181,7 +190,24 @@ def of_lse(problem: Problem, stored: str | None = None) -> Array:
 def of_gradients(problem: Problem) -> Gradients:
     """The budgets of dq, dk, dv and, as the gradient of the scores, of db."""
     backward = bounds(problem).backward
-    return Gradients(q=backward.q, k=backward.k, v=backward.v, bias=backward.bias)
+    return Gradients(
+        q=backward.q,
+        k=of_keys(backward.k, problem, axis=-2),
+        v=of_keys(backward.v, problem, axis=-2),
+        bias=of_keys(backward.bias, problem),
+        sinks=None if problem.sinks is None else of_sinks(problem),
+    )
+
+
+def of_sinks(problem: Problem) -> Array:
+    """The budget of the gradients of the sinks, which add up over queries.   (H,)"""
+    known = bounds(problem)
+    ds = known.scores.reference.gradients.bias
+    assert ds is not None
+    if problem.dtype in HALF and problem.rounding != "eager":
+        problem = problem.but(dtype="float32", rounding="strict")
+    budget = of_sum(ds[..., -1:], known.backward.of_the_sink, (1, problem.H, 1, 1), problem)
+    return budget.reshape(problem.H)
 
 
 def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem) -> Array:

@@ -97,6 +97,15 @@ class Backward:
             error, ds = self._passed(error), self._flat(ds)
         return self._stored(error + m.lost, ds, self.scores.visible, b.silent)
 
+    @property
+    def of_the_sink(self) -> Array:
+        """B_ds of the last key, a sink, which is stored in float32, unless eager.   (B, H, N, 1)"""
+        b, m = self.of_scores, self.maximum
+        if self.rules.u_each:
+            return self.bias[..., -1:]
+        error = self.scores.slack * (m.B_ds + m.lost)[..., -1:]
+        return np.where(b.silent, np.inf, error) if b.silent.any() else error
+
     # Through the cap
 
     @cached_property

@@ -27,7 +27,7 @@ class Reference:
     @cached_property
     def weights(self) -> Array:
         """a.   (B, H, N, M)"""
-        return definition.softmax(self.scores)
+        return definition.softmax(self.scores, definition.sinks(self.problem))
 
     @cached_property
     def o(self) -> Array:
@@ -41,10 +41,15 @@ class Reference:
 
     @cached_property
     def gradients(self) -> Gradients:
-        """The derivatives of <dout, o> by q, k, v and the scores."""
+        """The derivatives of <dout, o> by q, k, v, the scores and the sinks."""
         return definition.gradients(self.problem)
 
 
 def in_float64(x: Array) -> Array:
     """`x` for the evaluation of a bound, where float64 is plenty."""
     return x.astype(np.float64, copy=False)
+
+
+def of_reader(x: Array, problem: Problem) -> Array:
+    """What a clause may lose of a number as large as x, in two operations of its own."""
+    return 2 * arithmetic.unit_of_reference(arithmetic.widens(problem)) * x

@@ -159,7 +159,8 @@ class Scores:
         eta = eta if self.problem.caps_bias else self._capped(eta)
         if self.biased:
             total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
-            eta += self.where_visible((unit + each) * (total + self.moved))
+            added = self.problem.bias != 0  # to add nothing rounds nothing
+            eta += self.where_visible((unit + each) * (total + self.moved) * added)
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         eta = self._capped(eta) if self.problem.caps_bias else eta
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)

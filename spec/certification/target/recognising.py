@@ -9,6 +9,7 @@ from typing import Any
 
 from spec import CLAUSES
 from spec.backends import Unsuitable
+from spec.clause import Clause
 from spec.kind import Guarded
 from spec.kinds import kind_of
 from spec.subject import Subject
@@ -23,22 +24,24 @@ def recognised(
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
     kind = kind_of(raw.about)
 
-    def right(choices: Mapping[str, str], problem: Any) -> bool:
+    def right(clause: Clause, choices: Mapping[str, str], problem: Any) -> bool:
         try:
             record = guard(kind.under(raw, choices))
         except Unsuitable:  # a record that was written by hand is what it is
             return False
-        return keeps(CLAUSES[kind.definition], record, kind.fitted(record, problem))
+        return keeps(clause, record, kind.fitted(record, problem))
 
     chosen = {**raw.chosen, **declared}
     mine = kind.under(raw, chosen)
     found: dict[str, str] = {}
     for name, problem in kind.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
-        if not mine.kinds_of(kind.fitted(mine, problem)) <= mine.answers or right(known, problem):
+        clause = CLAUSES[kind.told_by.get(name, kind.definition)]
+        asked = mine.kinds_of(kind.fitted(mine, problem)) <= mine.answers and clause.binds(mine)
+        if not asked or right(clause, known, problem):
             continue
         for choice in raw.choices[name]:
-            if choice != chosen[name] and right({**known, name: choice}, problem):
+            if choice != chosen[name] and right(clause, {**known, name: choice}, problem):
                 found[name] = choice
     return found
 

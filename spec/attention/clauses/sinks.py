@@ -1,0 +1,231 @@
+"""Section Z. A sink takes its part of the weights, and gives nothing for it.
+
+A sink is a score t_h that a head has beside those of its keys, and that has no value:
+
+    lse_i = log (exp(t_h) + sum_j exp(s_ij)),    a_ij = exp(s_ij - lse_i),    o_i = sum_j a_ij v_j
+
+(the model card of gpt-oss, OpenAI 2025; with t_h = 0 also called off by one). So a query need not
+attend to anything: the weights of its keys sum to 1 - exp(t_h - lse_i). A sink is neither scaled
+nor capped, nothing hides it, and it counts once for each query, however the keys are cut up.
+
+Where a sink is left out, answers look like attention; of a model trained with one they are wrong.
+"""
+
+import numpy as np
+
+from spec.attention import definition, moves, rounding
+from spec.attention.domain import EVERY, IDLE, PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import CAP, SINKS, Capability, together
+from spec.attention.proofs import any_sink
+from spec.attention.record import Implementation
+from spec.attention.rounding.reference import of_reader
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.notation import Array
+
+SUNK = Problems(sinks=True)
+NEAR = 2.0  # where scores of small numbers are
+
+
+def shares(problem: Problem) -> tuple[Array, Array]:
+    """exp(t_h - lse_i), what the sink takes of each query, and its error.   (B, H, N, 1) each"""
+    lse = np.where(problem.idle, 0.0, rounding.reference(problem).lse)
+    assert problem.sinks is not None
+    share = np.exp(problem.sinks[:, None] - lse)[..., None]
+    t = np.where(np.isneginf(problem.sinks), 0.0, np.abs(problem.sinks))[:, None]
+    return share, share * of_reader(2 + np.abs(lse) + t, problem)[..., None]
+
+
+def near(problem: Problem) -> Problem:
+    """The problem with a sink among the scores in every head, each another."""
+    return problem.but(sinks=NEAR - np.arange(problem.H) % 3)
+
+
+@clause(
+    "Z1",
+    over=Problems(sinks=True, masks=EVERY),
+    catches={"adds_one_for_every_sink", "has_no_word_for_no_sink"},
+)
+def a_sink_of_minus_infinity_is_none(attention: Implementation, problem: Problem) -> None:
+    """A sink of -inf takes nothing.
+
+        o(t = -inf) = o(no sinks)
+
+    exp(-inf) is zero; -inf less -inf, which is what an idle query makes of it, is not.
+    """
+    empty, plain = problem.but(sinks=np.full(problem.H, -np.inf)), problem.but(sinks=None)
+
+    o, p = attention.forward(empty), attention.forward(plain)
+
+    equal(o, p, within=rounding.of_output(empty) + rounding.of_output(plain))
+
+
+@clause(
+    "Z2",
+    over=Problems(sinks=True, caps=False),
+    needs={Capability.FUTURE, Capability.BIAS},
+    catches={
+        "ignores_the_sinks",
+        "adds_one_for_every_sink",
+        "takes_the_first_value_for_that_of_the_sink",
+        "adds_the_sink_to_the_first_key",
+        "adds_the_sink_itself",
+        "takes_the_exponential_of_a_sink_alone",
+        "takes_the_sink_in_bits",
+    },
+    effort=2,
+    proof=any_sink.a_sink_is_a_key,
+)
+def a_sink_is_a_key_without_a_value(attention: Implementation, problem: Problem) -> None:
+    """A sink is one more key, of value zero, that every query sees with the score t_h.
+
+    o(k, v; t) = o(k and one more key; v and 0), its score being t_h
+    """
+    sunk = near(problem)
+    extended = moves.with_the_sink_as_a_key(sunk)
+
+    o, p = attention.forward(sunk), attention.forward(extended)
+
+    equal(o, p, within=rounding.of_output(sunk) + rounding.of_output(extended))
+
+
+@clause(
+    "Z3",
+    over=SUNK,
+    catches={
+        "ignores_the_sinks",
+        "clips_sinks_at_zero",
+        "forgets_sinks_beside_a_mask",
+        "forgets_sinks_beside_causality",
+        "forgets_sinks_beside_a_window",
+        "forgets_sinks_beside_a_cap",
+        "shares_the_first_sink_among_heads",
+        "reads_sinks_in_reverse",
+        "reads_sinks_as_if_heads_were_groups",
+        "squares_the_share_of_the_sink",
+    },
+    effort=2,
+    proof=any_sink.rows_sum_to_what_the_sink_leaves,
+)
+def rows_sum_to_what_the_sink_leaves(attention: Implementation, problem: Problem) -> None:
+    """The weights of the keys of a query sum to one less the share of the sink.
+
+        sum_j a_ij + exp(t_h - lse_i) = 1
+
+    Seen through v = 1. This is S1 where there are sinks.
+    """
+    ones = problem.but(v=np.ones_like(problem.v))
+    share, off = shares(problem)
+
+    total = attention.forward(ones)
+
+    one = ~problem.idle[..., None] + np.zeros(total.shape)
+    equal(total + share, one, within=rounding.of_output(ones) + off)
+
+
+@clause(
+    "Z4",
+    over=SUNK,
+    catches={"clips_sinks_at_ten", "forgets_sinks_where_they_are_largest", "ignores_the_sinks"},
+)
+def a_sink_far_above_takes_everything(attention: Implementation, problem: Problem) -> None:
+    """A sink far above all scores leaves a query nothing, and no NaN.
+
+        o_i = 0    where t_h >= lse_i + 1000 in the format of the scores
+
+    So the sink has its part in the maximum that is subtracted before an exponential is taken.
+    """
+    most = np.abs(definition.entering(problem) + problem.bias).max(initial=0.0)
+    high = problem.but(sinks=np.full(problem.H, float(2.0 ** np.ceil(np.log2(most + 1000.0)))))
+
+    o = attention.forward(high)
+
+    equal(o, np.zeros(o.shape), within=rounding.of_output(high))
+
+
+@clause(
+    "Z5",
+    over=Problems(sinks=True, least=(1, 2, 1, 1)),
+    needs={Capability.SEVERAL},
+    catches={
+        "shares_the_first_sink_among_heads",
+        "reads_sinks_in_reverse",
+        "reads_sinks_of_the_batch",
+        "reads_sinks_as_if_heads_were_groups",
+    },
+)
+def each_head_has_a_sink_of_its_own(attention: Implementation, problem: Problem) -> None:
+    """The sink of one head is nothing to another one.
+
+    o_h(t) = o_h(t')    to the bit, where t and t' differ for other heads alone
+    """
+    mine = int(problem.chance().integers(problem.H))
+    other = near(problem)
+    assert other.sinks is not None
+    moved = other.but(sinks=np.where(np.arange(problem.H) == mine, other.sinks, other.sinks + 1))
+
+    o, p = attention.forward(other), attention.forward(moved)
+
+    same_bits(p[:, mine], o[:, mine])
+
+
+@clause(
+    "Z6",
+    over=Problems(sinks=True, causal=False, least=(1, 1, 2, 1)),
+    catches={"has_no_sinks_for_a_single_query", "has_sinks_for_a_single_query_alone"},
+)
+def a_query_has_its_sink_alone_or_not(attention: Implementation, problem: Problem) -> None:
+    """A query that is asked alone has the sink that it has among others.
+
+        o(q_i)_0 = o(q)_i
+
+    Decoding has a kernel of its own, for one query, which knows what the other one does not.
+    """
+    whole = near(problem)
+    i = int(problem.chance().integers(problem.N))
+    one = moves.of_queries(whole, [i])
+
+    o, p = attention.forward(whole), attention.forward(one)
+
+    within = rounding.of_output(whole)[:, :, [i]] + rounding.of_output(one)
+    equal(p, o[:, :, [i]], within=within)
+
+
+@clause(
+    "Z7",
+    over=Problems(sinks=True, masks=IDLE),
+    catches={"gives_the_mean_where_only_a_sink_is_seen", "gives_nan_where_only_a_sink_is_seen"},
+)
+def who_sees_a_sink_alone_gets_nothing(attention: Implementation, problem: Problem) -> None:
+    """A query from which every key is hidden returns zero, whatever the sink is.
+
+        o_i = 0    where i sees no key
+
+    With a sink it is not idle, so no convention about idle queries has anything to say of it.
+    """
+    sunk = near(problem)
+    alone = np.logical_not(sunk.allowed.any(axis=-1))[..., None]
+
+    o = attention.forward(sunk)
+
+    equal(np.where(alone, o, 0), np.zeros(o.shape), within=0)
+
+
+@clause(
+    "Z10",
+    over=Problems(sinks=True, caps=True, masks=PLAIN),
+    needs={together(CAP, SINKS)},
+    catches={"caps_the_sink"},
+)
+def a_sink_is_not_capped(attention: Implementation, problem: Problem) -> None:
+    """A sink may lie beyond the cap of the scores, and takes what it takes there.
+
+    sum_j a_ij + exp(t_h - lse_i) = 1    with |s_ij| < c < t_h
+    """
+    sunk = near(problem).but(softcap=0.5, v=np.ones_like(problem.v))
+
+    total = attention.forward(sunk)
+
+    share, off = shares(sunk)
+    equal(total + share, np.ones(total.shape), within=rounding.of_output(sunk) + off)

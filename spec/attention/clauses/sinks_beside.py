@@ -1,0 +1,241 @@
+"""Section Z, continued. What a sink is to the log-sum-exp, to parts, to a shift, and backward.
+
+The log-sum-exp holds the sink, so that parts which are merged by it must count it once: the state
+(0, t_h), of a query that has seen its sink alone, is merged with that of the keys.
+
+Backward, a sink is what its share makes it:
+
+    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>
+
+and as a shift of all scores and the sink changes nothing, sum_j ds_ij + dt_i = 0 for each query.
+"""
+
+import numpy as np
+
+from spec.attention import definition, moves, rounding
+from spec.attention.clauses.sinks import SUNK, near
+from spec.attention.domain import ADDITIVE, IDLE, PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.proofs import any_sink
+from spec.attention.record import Implementation
+from spec.attention.rounding.reference import of_reader
+from spec.clause import clause
+from spec.comparison import equal
+from spec.formats import rounded
+
+WITH_LSE = {Capability.LSE}
+
+
+@clause(
+    "Z8",
+    over=Problems(sinks=True, masks=PLAIN, tiled="keys"),
+    catches={"counts_the_sink_in_every_tile", "forgets_sinks_beyond_a_tile"},
+    effort=2,
+)
+def a_sink_counts_once_among_many_keys(attention: Implementation, problem: Problem) -> None:
+    """However many tiles there are, a sink is in one of them.
+
+    o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))    for any M
+    """
+    sunk = near(problem)
+
+    o = attention.forward(sunk)
+
+    equal(o, rounding.reference(sunk).o, within=rounding.of_output(sunk))
+
+
+@clause(
+    "Z9",
+    over=Problems(sinks=True, families=("lattice", "ties"), caps=False),
+    needs={Capability.SCALE},
+    catches={"scales_the_sink"},
+)
+def a_sink_is_not_scaled(attention: Implementation, problem: Problem) -> None:
+    """Whether a scale is asked for or multiplied into the queries, a sink stays what it is.
+
+        o(q; scale = 1 / 2; t) = o(q / 2; scale = 1; t)
+
+    A kernel that multiplies scores by scale log2(e) at once has to divide the sink by the scale.
+    """
+    sunk = near(problem)
+    asked = sunk.but(scale=0.5)
+    halved = sunk.but(q=rounded(problem.q / 2, problem.dtype), scale=1.0)
+
+    o, p = attention.forward(asked), attention.forward(halved)
+
+    equal(o, p, within=rounding.of_output(asked) + rounding.of_output(halved))
+
+
+@clause(
+    "Z11",
+    over=SUNK,
+    needs=WITH_LSE,
+    catches={"measures_lse_without_the_sink", "adds_the_sink_to_lse"},
+    proof=any_sink.the_sink_is_in_the_log_sum_exp,
+)
+def the_sink_is_in_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp with a sink is that without, and the sink.
+
+    lse(t) = log (exp(lse(no sinks)) + exp(t_h))
+    """
+    sunk = near(problem)
+    plain = sunk.but(sinks=None)
+    assert sunk.sinks is not None
+
+    lse, keys = attention.lse(sunk), attention.lse(plain)
+
+    both = np.logaddexp(keys, sunk.sinks[:, None])
+    within = rounding.of_lse(sunk) + rounding.of_lse(plain)
+    equal(lse, both, within=within + of_reader(1 + np.abs(both), sunk))
+
+
+@clause(
+    "Z12",
+    over=Problems(sinks=True, masks=IDLE),
+    needs=WITH_LSE,
+    catches={"measures_minus_infinity_without_keys"},
+)
+def without_keys_the_log_sum_exp_is_the_sink(attention: Implementation, problem: Problem) -> None:
+    """Of a query from which every key is hidden the log-sum-exp is its sink.
+
+    lse_i = t_h    where i sees no key
+    """
+    sunk = near(problem)
+    alone = np.logical_not(sunk.allowed.any(axis=-1))
+    assert sunk.sinks is not None
+
+    lse = attention.lse(sunk)
+
+    want = np.where(alone, sunk.sinks[:, None], lse)
+    equal(lse, want, within=rounding.of_lse(sunk))
+
+
+@clause(
+    "Z13",
+    over=Problems(sinks=True, masks=PLAIN),
+    needs={Capability.BIAS, Capability.FUTURE},
+    catches={"adds_the_sink_before_the_bias", "takes_the_exponential_of_a_sink_alone"},
+    proof=any_sink.scores_and_sink_have_no_origin,
+)
+def scores_and_their_sink_have_no_origin(attention: Implementation, problem: Problem) -> None:
+    """A constant added to all scores of a head, and to its sink, changes nothing.
+
+        o(s + c_h; t + c_h) = o(s; t)
+
+    This is S5 where there are sinks.
+    """
+    plain = near(problem.but(softcap=None))
+    c = np.resize([8.0, -4.0, 16.0], problem.H)
+    assert plain.sinks is not None
+    biased = moves.with_bias(plain, c[:, None, None]).but(sinks=plain.sinks + c)
+
+    o, p = attention.forward(plain), attention.forward(biased)
+
+    equal(o, p, within=rounding.of_output(plain) + rounding.of_output(biased))
+
+
+@clause(
+    "Z14",
+    over=Problems(sinks=True, families=("lattice", "normal", "heavy")),
+    needs={Capability.GRADIENTS, Capability.SINK_GRADIENT},
+    catches={
+        "returns_zero_gradients_of_sinks",
+        "takes_sink_gradients_from_the_first_batch",
+        "takes_the_gradient_of_a_sink_to_be_positive",
+        "averages_sink_gradients_over_queries",
+        "forgets_the_output_in_sink_gradients",
+        "forgets_the_share_in_sink_gradients",
+        "differentiates_without_the_sinks",
+    },
+    effort=2,
+    proof=any_sink.the_gradient_of_a_sink,
+)
+def the_gradient_of_a_sink_is_its_share(attention: Implementation, problem: Problem) -> None:
+    """A sink takes from every output in proportion to its share.
+
+    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries of the head, in every batch
+    """
+    sunk = near(problem)
+    right, budget = rounding.reference(sunk).gradients.sinks, rounding.of_gradients(sunk).sinks
+    assert right is not None
+    assert budget is not None
+
+    found = attention.sink_gradient(sunk)
+
+    equal(found, right, within=budget)
+
+
+@clause(
+    "Z15",
+    over=Problems(sinks=True, families=("lattice", "normal", "heavy")),
+    needs={Capability.GRADIENTS},
+    catches={"differentiates_without_the_sinks", "divides_the_row_term_by_what_is_left"},
+    effort=2,
+)
+def gradients_know_the_share_of_the_sink(attention: Implementation, problem: Problem) -> None:
+    """Gradients are those of the weights that the sink has left.
+
+        ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
+
+    Where sum_j a_ij is not one.
+    """
+    sunk = near(problem)
+    exact, budget = rounding.reference(sunk).gradients, rounding.of_gradients(sunk)
+
+    found = attention.backward(sunk)
+
+    equal(found.q, exact.q, within=budget.q)
+    equal(found.k, exact.k, within=budget.k)
+    equal(found.v, exact.v, within=budget.v)
+
+
+@clause(
+    "Z16",
+    over=Problems(sinks=True, masks=ADDITIVE),
+    needs={Capability.BIAS_GRADIENT, Capability.SINK_GRADIENT},
+    catches={"returns_zero_gradients_of_sinks", "forgets_the_output_in_sink_gradients"},
+    proof=any_sink.gradients_of_scores_and_sink_sum_to_zero,
+)
+def gradients_of_biases_and_sink_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """What the biases of a head gain, its sink loses.
+
+        sum_ij db_ij + dt_h = 0    over all queries of the head, in every batch
+
+    This is Z13 differentiated in c, at c = 0, and M17 where there are sinks.
+    """
+    full = near(moves.written_out(problem).but(softcap=None))
+    budget = rounding.of_gradients(full)
+    assert budget.bias is not None
+    assert budget.sinks is not None
+
+    db, dt = attention.bias_gradient(full), attention.sink_gradient(full)
+
+    within = definition.reduced(budget.bias, (1, problem.H, 1, 1)).reshape(problem.H) + budget.sinks
+    equal(db.sum(axis=(0, 2, 3)) + dt, np.zeros(problem.H), within=within)
+
+
+@clause(
+    "Z17",
+    over=Problems(sinks=True, causal=False, least=(1, 1, 1, 2)),
+    needs=WITH_LSE,
+    catches={"adds_the_sink_to_lse"},
+    proof=any_sink.one_part_has_the_sink,
+)
+def one_part_of_the_keys_has_the_sink(attention: Implementation, problem: Problem) -> None:
+    """Of parts that are merged by their log-sum-exp, one has the sink, and none else.
+
+        o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2,    exp(lse) = exp(lse_1) + exp(lse_2)
+
+    A sink that is counted in each part is counted twice.
+    """
+    sunk = near(problem)
+    cut = int(problem.chance().integers(1, problem.M))
+    first = moves.of_keys(sunk, slice(cut))
+    second = moves.of_keys(sunk, slice(cut, None)).but(sinks=None)
+
+    lse = attention.lse(first), attention.lse(second), attention.lse(sunk)
+
+    merged = np.logaddexp(lse[0], lse[1])
+    within = sum(rounding.of_lse(x) for x in (first, second, sunk))
+    equal(lse[2], merged, within=within + of_reader(1 + np.abs(merged), sunk))

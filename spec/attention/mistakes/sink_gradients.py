@@ -1,0 +1,67 @@
+"""The way back through a sink: its own gradient, and the weights that it has left."""
+
+from typing import Any
+
+import numpy as np
+
+from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.steps import Pass, divided, forbid, sink_gradients, taken
+from spec.notation import Array
+
+BACK = "gradients asked for and a sink"
+OF_SINKS = "gradients of the sinks asked for and a sink"
+
+
+def share(seen: Pass) -> Array:
+    """exp(t_h - lse_i).   (B, H, N)"""
+    assert seen.sinks is not None
+    return taken(forbid(seen.s, seen.allowed), seen.sinks)[..., 0]
+
+
+@wrong("sink", spoils="gradient", incident="I41", where=BACK)
+def differentiates_without_the_sinks(a: Array, _: Array, __: Array, ___: Any) -> Array:
+    """Computes the weights again in the backward pass, and there without sinks."""
+    return a
+
+
+@wrong("row_term", incident="plausible", where=BACK)
+def divides_the_row_term_by_what_is_left(seen: Pass, da: Array, _: Array) -> Array:
+    """Takes the row term for a mean, and divides by the sum of the weights."""
+    total = seen.a.sum(axis=-1, keepdims=True)
+    return divided((seen.a * da).sum(axis=-1, keepdims=True), total)
+
+
+@wrong("sink_gradients", incident="I41", where=OF_SINKS)
+def returns_zero_gradients_of_sinks(seen: Pass, _: Array) -> Array:
+    """Sinks have a gradient, and nobody has written it."""
+    return np.zeros(seen.a.shape[1])
+
+
+@wrong("sink_gradients", incident="plausible", where=f"{OF_SINKS} and B > 1")
+def takes_sink_gradients_from_the_first_batch(seen: Pass, dout: Array) -> Array:
+    """Writes what each batch adds to the same place."""
+    return -(share(seen) * (dout * seen.o).sum(axis=-1))[:1].sum(axis=(0, 2))
+
+
+@wrong("sink_gradients", incident="plausible", where=OF_SINKS)
+def takes_the_gradient_of_a_sink_to_be_positive(seen: Pass, dout: Array) -> Array:
+    """Loses the sign: a larger sink leaves less."""
+    return -sink_gradients(seen, dout)
+
+
+@wrong("sink_gradients", incident="plausible", where=f"{OF_SINKS} and N > 1")
+def averages_sink_gradients_over_queries(seen: Pass, dout: Array) -> Array:
+    """Takes the mean over queries, where it is a sum."""
+    return sink_gradients(seen, dout) / max(seen.sizes.N, 1)
+
+
+@wrong("sink_gradients", incident="plausible", where=OF_SINKS)
+def forgets_the_output_in_sink_gradients(seen: Pass, dout: Array) -> Array:
+    """Sums the cotangents, as for a bias, where they meet the output."""
+    return -(share(seen) * dout.sum(axis=-1)).sum(axis=(0, 2))
+
+
+@wrong("sink_gradients", incident="plausible", where=OF_SINKS)
+def forgets_the_share_in_sink_gradients(seen: Pass, dout: Array) -> Array:
+    """Takes the row term itself for what flows to the sink."""
+    return -(dout * seen.o).sum(axis=(0, 2, 3))

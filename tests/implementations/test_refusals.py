@@ -1,0 +1,62 @@
+"""What no implementation answers is refused by each of them, in one clear line."""
+
+import importlib
+
+import numpy as np
+import pytest
+import torch
+
+from implementations import TARGETS, Target
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_heads_that_cannot_be_shared_are_refused(target: Target):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    zeros = np.zeros if target.backend == "numpy" else torch.zeros
+    q = zeros((1, 6, 5, 3))
+    with pytest.raises(ValueError, match="6 query heads cannot share 3 key heads"):
+        attend(q, zeros((1, 3, 7, 3)), zeros((1, 3, 7, 2)))
+    with pytest.raises(ValueError, match="6 query heads cannot share 4 key heads"):
+        attend(q, zeros((1, 4, 7, 3)), zeros((1, 4, 7, 2)), enable_gqa=True)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_a_negative_bound_is_refused(target: Target):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 1, 3, 2))
+    for window in ((-1, 0), (0, -1)):
+        with pytest.raises(ValueError, match="a window has no negative bound") as refused:
+            attend(x, x, x, window_size=window)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("softcap", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_cap_that_is_not_positive_is_refused(target: Target, softcap: float):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 1, 3, 2))
+    with pytest.raises(ValueError, match="a cap is positive and finite") as refused:
+        attend(x, x, x, softcap=softcap)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("sinks", [[0.0], [0.0] * 3, [[0.0, 0.0]], [0.0, np.inf], [np.nan, 0.0]])
+def test_sinks_that_are_no_number_for_each_head_are_refused(target: Target, sinks: list[float]):
+    module = importlib.import_module(target.name.partition(":")[0])
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 2, 3, 2))
+    t = (np.array if target.backend == "numpy" else torch.tensor)(sinks)
+    functions = [getattr(module, name, None) for name in ("attend", "weights", "lse")]
+    for function in filter(None, functions):
+        with pytest.raises(ValueError, match="sinks are a number below inf for each of 2") as told:
+            function(x, x, x, sinks=t)
+        assert "\n" not in str(told.value)
+    functions = [getattr(module, name, None) for name in ("backward", "sink_gradient")]
+    for function in filter(None, functions):
+        with pytest.raises(ValueError, match="sinks are a number below inf for each of 2"):
+            function(x, x, x, x, sinks=t)
