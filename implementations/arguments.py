@@ -4,7 +4,8 @@
 window to one question, whether query i may attend to key j; `masked` answers it in the
 scores; `mixed` multiplies by weights so that a forbidden key stays out even if it holds
 inf or NaN, since 0 * NaN would not be 0. `sunk` takes a head without a sink for one whose
-sink is -inf, of which exp makes nothing.
+sink is -inf, of which exp makes nothing; `slanted` leaves scores alone where no slopes are
+asked for.
 """
 
 from collections.abc import Iterator
@@ -115,6 +116,37 @@ def sunk(sinks: Array | None, H: int, dtype: np.dtype) -> Array:
     return sinks.astype(dtype)
 
 
+def steep(slopes: Array | None, shape: tuple[int, ...], dtype: np.dtype) -> Array | None:
+    """For each head what a score loses with each place; None where slopes are not asked for.
+
+    shape: of the query, (B, H, ...)    result: (B, H)
+    Raises ValueError: one is not finite, or they are neither (H,) nor (B, H).
+    """
+    if slopes is None:
+        return None
+    B, H = shape[:2]
+    if slopes.shape not in ((H,), (B, H)) or not np.isfinite(slopes).all():
+        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
+    return np.broadcast_to(slopes.astype(dtype), (B, H))
+
+
+def apart(i: Array, j: Array, dtype: np.dtype) -> Array:
+    """|i - j|, for indices that broadcast."""
+    d: Array = i.astype(dtype) - j.astype(dtype)
+    return np.abs(d, out=d)
+
+
+def slanted(s: Array, m: Array | None, i: Array, j: Array) -> Array:
+    """s_ij - m |i - j|, a slope m for each head; s where there are none.
+
+    i, j: indices that broadcast to the axes of s behind those of heads
+    """
+    if m is None:
+        return s
+    d = apart(i, j, s.dtype)
+    return s - m.reshape(*s.shape[: -d.ndim], *(1,) * d.ndim) * d
+
+
 def reference(top: Array) -> Array:
     """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
     return np.where(np.isneginf(top), 0, top)
@@ -182,3 +214,11 @@ def by_sinks(share: Array, dout: Array, o: Array, dtype: np.dtype) -> Array:
     share: (B, H, N), what the sink takes of the weights    dout, o: (B, H, N, E)
     """
     return rounded(-(share * (dout * o).sum(axis=-1)).sum(axis=(0, 2)), dtype)
+
+
+def by_slopes(moment: Array, slopes: Array) -> Array:
+    """The derivatives by the slopes, -sum_ij ds_ij |i - j|, in their dtype.   (H,) or (B, H)
+
+    moment: the sums, (B, H), which are added over the batch where it shares its slopes
+    """
+    return rounded(-(moment if slopes.ndim == 2 else moment.sum(axis=0)), slopes.dtype)

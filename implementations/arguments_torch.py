@@ -1,5 +1,6 @@
 """`implementations.arguments` for torch: who sees whom, and products that respect it."""
 
+from collections.abc import Sequence
 from math import inf, nan
 
 import torch
@@ -60,6 +61,29 @@ def sunk(sinks: Tensor | None, H: int, like: Tensor) -> Tensor:
     return sinks.to(like.dtype)
 
 
+def steep(slopes: Tensor | None, shape: Sequence[int], like: Tensor) -> Tensor | None:
+    """For each head what a score loses with each place, in the dtype of `like`; None for none.
+
+    shape: of the query, (B, H, ...)    result: (B, H)
+    Raises ValueError: one is not finite, or they are neither (H,) nor (B, H); a compiler is told
+    of the shape alone, as of sinks.
+    """
+    if slopes is None:
+        return None
+    (B, H), traced = shape[:2], torch.compiler.is_compiling()
+    if slopes.shape not in ((H,), (B, H)) or not (traced or slopes.isfinite().all()):
+        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
+    return slopes.to(like.dtype).expand(B, H)
+
+
+def apart(rows: slice, cols: slice, like: Tensor) -> Tensor:
+    """|i - j| for some queries and some keys, in the dtype of `like`.   (n, keys)"""
+    i, j = (
+        torch.arange(x.start, x.stop, dtype=like.dtype, device=like.device) for x in (rows, cols)
+    )
+    return (j - i[:, None]).abs_()
+
+
 def reference(top: Tensor) -> Tensor:
     """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
     return top.masked_fill(top.isneginf(), 0)
@@ -95,3 +119,11 @@ def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: sli
     once = slice(0, 1)
     part = whole[tuple(once if n == 1 else x for n, x in zip(whole.shape, places, strict=True))]
     part += ds[None, None].sum_to_size(part.shape)
+
+
+def by_slopes(moment: Tensor, slopes: Tensor) -> Tensor:
+    """The derivatives by the slopes, -sum_ij ds_ij |i - j|.   (H,) or (B, H)
+
+    moment: the sums, (B, H), which are added over the batch where it shares its slopes
+    """
+    return -(moment if slopes.ndim == 2 else moment.sum(0))

@@ -19,7 +19,9 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    apart,
     by_sinks,
+    by_slopes,
     capped,
     everywhere,
     factor,
@@ -33,6 +35,8 @@ from implementations.arguments import (
     rounded,
     shared,
     sight,
+    slanted,
+    steep,
     sunk,
     visible,
 )
@@ -50,6 +54,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
@@ -58,12 +63,13 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen, _ = scores(q, k, attn_mask, is_causal, scale, window_size, softcap)
+    s, seen, _ = scores(q, k, attn_mask, is_causal, scale, window_size, softcap, alibi_slopes)
     a, _ = softmax(s, beside(sinks, q))
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -108,6 +114,25 @@ def sink_gradient(
     a, logs = softmax(s, t)
     share = np.exp(t[..., 0] - reference(logs))
     return by_sinks(share, laid_out(dout, q.dtype), mixed(a, v, seen), sinks.dtype)
+
+
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    q, k, v = opened(query, key, value, enable_gqa)
+    s, seen, _ = scores(q, k, alibi_slopes=alibi_slopes, **options)
+    a, _ = softmax(s, beside(sinks, q))
+    ds = score_gradients(a, laid_out(dout, q.dtype), v, seen)
+    d = apart(np.arange(q.shape[2])[:, None], np.arange(k.shape[2]), q.dtype)
+    return by_slopes((ds * d).sum(axis=(-2, -1)), alibi_slopes)
 
 
 def weights(
@@ -157,14 +182,20 @@ def scores(
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    alibi_slopes: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
-    """s_ij = cap(scale <q_i, k_j>) + b_ij, -inf where hidden; where it is not; and cap'."""
+    """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|; where it is not hidden, i.e. -inf; cap'."""
     N, M = q.shape[-2], k.shape[-2]
+    i, j = np.arange(N)[:, None], np.arange(M)
     mask = everywhere(attn_mask, (*q.shape[:-1], M))
-    seen = visible(mask, sight(is_causal, window_size), np.arange(N)[:, None], np.arange(M))
+    seen, m = (
+        visible(mask, sight(is_causal, window_size), i, j),
+        steep(alibi_slopes, q.shape, q.dtype),
+    )
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
         s, slope = capped(products, softcap)
+        s = slanted(s, m, i, j)
     return masked(s, mask, seen), seen, slope
 
 
@@ -194,4 +225,10 @@ def score_gradients(a: Array, dout: Array, v: Array, seen: Array) -> Array:
     return a * (da - (a * da).sum(axis=-1, keepdims=True))
 
 
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)
+vars(attend).update(
+    backward=backward,
+    sink_gradient=sink_gradient,
+    slope_gradient=slope_gradient,
+    weights=weights,
+    lse=lse,
+)

@@ -14,6 +14,8 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    apart,
+    by_slopes,
     capped,
     everywhere,
     factor,
@@ -23,6 +25,8 @@ from implementations.arguments import (
     reference,
     rounded,
     sight,
+    slanted,
+    steep,
     sunk,
     visible,
 )
@@ -41,6 +45,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -49,11 +54,13 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
-    s, seen, _ = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    s, seen, _ = scores(query, key, *asked)
     a, _ = softmax(s, beside(sinks, query, key))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
@@ -77,11 +84,7 @@ def backward(
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
     k, v = (read(x, seen, q.dtype) for x in (key, value))
 
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
-        da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
-    mean = np.einsum("bgrij,bgrij->bgri", a, da)
-    ds = q.dtype.type(factor(scale, query.shape[-1])) * a * (da - mean[..., None]) * slope
-
+    ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, query.shape[-1]))
     dq = np.einsum("bgrij,bgjc->bgric", ds, k, optimize=True).reshape(query.shape)
     dk = np.einsum("bgrij,bgric->bgjc", ds, q, optimize=True)
     dv = np.einsum("bgrij,bgric->bgjc", a, do, optimize=True)
@@ -99,6 +102,32 @@ def sink_gradient(
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     mean = np.einsum("bgric,bgric->bgri", grouped(dout, key.shape[1]), o)
     return rounded(-np.einsum("bgri,bgri->gr", share, mean).reshape(sinks.shape), sinks.dtype)
+
+
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    s, seen, _ = scores(query, key, alibi_slopes=alibi_slopes, **options)
+    a, _ = softmax(s, beside(sinks, query, key))
+    ds = score_gradients(a, grouped(dout, key.shape[1]), read(value, seen, a.dtype), seen)
+    d = apart(np.arange(query.shape[2])[:, None], np.arange(key.shape[2]), a.dtype)
+    moment = np.einsum("bgrij,ij->bgr", ds, d)
+    return by_slopes(moment.reshape(query.shape[:2]), alibi_slopes)
+
+
+def score_gradients(a: Array, do: Array, v: Array, seen: Array) -> Array:
+    """ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij), da_bgrij = do_bgric v_bgjc."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
+    mean = np.einsum("bgrij,bgrij->bgri", a, da)
+    return a * (da - mean[..., None])
 
 
 def weights(
@@ -155,20 +184,32 @@ def scores(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    alibi_slopes: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
-    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij, where they may be seen, and cap'."""
+    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, where seen, and cap'."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R = group(H, G, enable_gqa)
     mask = everywhere(attn_mask, (B, H, N, M))
     if mask is not None:
         mask = mask.reshape(B, G, R, N, M)
     q = grouped(query, G)
-    seen = visible(mask, sight(is_causal, window_size), np.arange(N)[:, None], np.arange(M))
+    i, j = np.arange(N)[:, None], np.arange(M)
+    seen, m = (
+        visible(mask, sight(is_causal, window_size), i, j),
+        steep(alibi_slopes, query.shape, q.dtype),
+    )
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))
         s, slope = capped(products, softcap)
+        s = slanted(s, m, i, j)
     return masked(s, mask, seen), np.broadcast_to(seen, s.shape), slope
 
 
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)
+vars(attend).update(
+    backward=backward,
+    sink_gradient=sink_gradient,
+    slope_gradient=slope_gradient,
+    weights=weights,
+    lse=lse,
+)

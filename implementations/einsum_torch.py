@@ -16,10 +16,12 @@ from torch import Tensor
 from implementations.arguments import UNBOUNDED, Window, factor, group, sight
 from implementations.arguments_torch import (
     accumulator,
+    apart,
     capped,
     laid_out,
     nonzero,
     reference,
+    steep,
     sunk,
     visible,
 )
@@ -36,6 +38,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -44,11 +47,13 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    s, seen = scores(query, key, *asked)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s, sinks).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -88,8 +93,9 @@ def scores(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    alibi_slopes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij, -inf where forbidden; where it is not."""
+    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, -inf where not seen; seen."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
@@ -97,7 +103,9 @@ def scores(
     seen = visible(mask, window, slice(0, N), slice(0, M), query.device).expand(shape)
     q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
     s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
-    s = capped(s, softcap)
+    s, m = capped(s, softcap), steep(alibi_slopes, query.shape, s)
+    if m is not None:
+        s = s - m.reshape(*shape[:3], 1, 1) * apart(slice(0, N), slice(0, M), s)
     if mask is not None and mask.dtype != torch.bool:
         s = s + mask.to(s.dtype)
     return s.masked_fill(~seen, -inf), seen

@@ -12,11 +12,11 @@ pass, and e_ij = exp(s_ij - m_i), the softmax needs no division inside a tile:
 
 Flash kernels keep m + log t instead; kept apart they lose nothing when m is large.
 A sink is there before the first tile: m_i = t_h and the total is 1, with no output.
-Tiles are (keys, queries): NumPy takes the maximum down a column fastest.
+Tiles are (keys, queries), as `implementations.tiles` makes them.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,14 +24,10 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
-    at_once,
-    blocks,
+    apart,
     by_sinks,
-    capped,
-    cut,
-    everywhere,
+    by_slopes,
     factor,
-    group,
     laid_out,
     mixed,
     nonzero,
@@ -39,13 +35,9 @@ from implementations.arguments import (
     rounded,
     sight,
     sunk,
-    visible,
-    within_sight,
 )
+from implementations.tiles import Block, blocks_of_queries
 from spec.notation import Array
-
-QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
-Tile = tuple[slice, Array, Array | None, Array | float]
 
 
 def attend(
@@ -59,6 +51,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -67,12 +60,14 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
-    window = sight(is_causal, window_size)
-    o, _, _ = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap, sinks)
+    options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
+    options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}
+    o, _, _ = passed(query, key, value, sight(is_causal, window_size), **options)
     return rounded(o, query.dtype)
 
 
@@ -95,35 +90,25 @@ def backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None = None,
     is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
-    softcap: float | None = None,
-    sinks: Array | None = None,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
+    work = accumulator(query.dtype)
+    dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     window = sight(is_causal, window_size)
-    o, m, t = passed(query, key, value, window, attn_mask, scale, enable_gqa, softcap, sinks)
-    dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
-    sigma = o.dtype.type(factor(scale, query.shape[-1]))
-    mask = everywhere(attn_mask, (*query.shape[:3], key.shape[2]))
-    for b, h, g, k, v in heads(query, key, value, enable_gqa):
-        for rows in blocks(slice(0, query.shape[2]), at_once(window, QUERIES)):
-            at = (b, h, rows)
-            q, do = sigma * laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
-            mean, share = (do * o[at]).sum(axis=-1), (1 / nonzero(t[at]))[:, None]
-            part = None if mask is None else mask[at]
-            for cols, e, seen, slope in tiles(q, k, part, window, rows, softcap):
-                exponentials(e, m[at])
-                z = weighted(e, do, v[cols], mean, seen)
-                if softcap is not None:
-                    z *= slope
-                dq[at] += mixed(z.T, k[cols], seen)
-                dk[b, g, cols] += z @ (q * share)
-                dv[b, g, cols] += e @ (do * share)
-            dq[at] *= sigma * share
+    for block, do, share, again in weighed(dout, query, key, value, window, **options):
+        at, q = block.at, block.q * share[:, None]
+        do = do * share[:, None]
+        for cols, e, z, seen, slope in again:
+            if slope is not None:
+                z *= slope
+            dq[at] += mixed(z.T, block.k[cols], seen)
+            dk[block.head][cols] += z @ q
+            dv[block.head][cols] += e @ do
+        dq[at] *= share[:, None]
+    dq *= work.type(factor(options.get("scale"), query.shape[-1]))
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
@@ -144,32 +129,82 @@ def sink_gradient(
     return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
 
 
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    is_causal: bool = False,
+    window_size: Window = UNBOUNDED,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    work, window = accumulator(query.dtype), sight(is_causal, window_size)
+    moment = np.zeros(query.shape[:2], work)
+    options["alibi_slopes"] = alibi_slopes
+    i, j = np.arange(query.shape[2]), np.arange(key.shape[2])[:, None]
+    for block, _, share, again in weighed(dout, query, key, value, window, **options):
+        b, h, rows = block.at
+        for cols, _, z, _, _ in again:
+            z *= apart(i[rows], j[cols], work)
+            moment[b, h] += z.sum(axis=0) @ share
+    return by_slopes(moment, alibi_slopes)
+
+
 def passed(
     query: Array,
     key: Array,
     value: Array,
     window: Window,
-    attn_mask: Array | None = None,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    softcap: float | None = None,
     sinks: Array | None = None,
+    **options: Any,
 ) -> tuple[Array, Array, Array]:
     """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
-    (*shape, N, D), work = query.shape, accumulator(query.dtype)
-    o = np.zeros((*shape, N, value.shape[-1]), work)
-    m = np.full((*shape, N), sunk(sinks, query.shape[1], work)[:, None], work)
+    rows, work = query.shape[:3], accumulator(query.dtype)
+    o = np.zeros((*rows, value.shape[-1]), work)
+    m = np.full(rows, sunk(sinks, query.shape[1], work)[:, None], work)
     t = np.exp(m - reference(m))
-    mask = everywhere(attn_mask, (*shape, N, key.shape[2]))
-    for b, h, _, k, v in heads(query, key, value, enable_gqa):
-        for rows in blocks(slice(0, N), at_once(window, QUERIES)):
-            at = (b, h, rows)
-            q = work.type(factor(scale, D)) * laid_out(query[at], work)
-            part = None if mask is None else mask[at]
-            for cols, s, seen, _ in tiles(q, k, part, window, rows, softcap):
-                absorb(s, v[cols], seen, o[at], m[at], t[at])
-            o[at] /= nonzero(t[at])[:, None]
+    for at, _, _, _, v, tiles in blocks_of_queries(query, key, value, window, **options):
+        for cols, s, seen, _ in tiles:
+            absorb(s, v[cols], seen, o[at], m[at], t[at])
+        o[at] /= nonzero(t[at])[:, None]
     return o, m, t
+
+
+class Weighed(NamedTuple):
+    """A tile in the backward pass: which keys, e_ij and z_ij (keys, n), what is seen, and cap'."""
+
+    cols: slice
+    e: Array
+    z: Array
+    seen: Array | None
+    slope: Array | None
+
+
+def weighed(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    window: Window,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Iterator[tuple[Block, Array, Array, Iterator[Weighed]]]:
+    """Each block of queries, with dout_i (n, E), 1 / t_i (n,), and its tiles weighed."""
+    o, m, t = passed(query, key, value, window, sinks, **options)
+    for block in blocks_of_queries(query, key, value, window, **options):
+        at = block.at
+        do = laid_out(dout[at], o.dtype)
+        again = weighed_tiles(block, do, (do * o[at]).sum(axis=-1), m[at])
+        yield block, do, 1 / nonzero(t[at]), again
+
+
+def weighed_tiles(block: Block, do: Array, mean: Array, m: Array) -> Iterator[Weighed]:
+    """The tiles of a block, in memory used again by the next.   do: (n, E)    mean, m: (n,)"""
+    for cols, s, seen, slope in block.tiles:
+        exponentials(s, m)
+        yield Weighed(cols, s, weighted(s, do, block.v[cols], mean, seen), seen, slope)
 
 
 def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array) -> None:
@@ -205,45 +240,6 @@ def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> 
     return z
 
 
-def tiles(
-    q: Array, k: Array, mask: Array | None, window: Window, rows: slice, softcap: float | None
-) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
-
-    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores, cap': (keys, n), in memory used
-    again by the next tile    seen: (n, keys), None for all
-    """
-    n, M = len(q), len(k)
-    memory = np.empty(KEYS * n, q.dtype)
-    turned = np.ascontiguousarray(q.T)
-    for cols in blocks(within_sight(rows, M, window), KEYS):
-        part = None if mask is None else mask[:, cols]
-        seen = None
-        if part is not None or cut(rows, cols, window):
-            i, j = np.arange(rows.start, rows.stop), np.arange(cols.start, cols.stop)
-            seen = visible(part, window, i[:, None], j)
-            if part is not None and not seen.any():
-                continue
-        s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
-        with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
-            np.matmul(k[cols], turned, out=s)
-            s, slope = capped(s, softcap)
-            if part is not None and part.dtype != bool:
-                s += part.T
-        if seen is not None:
-            np.copyto(s, -np.inf, where=~seen.T)
-        yield cols, s, seen, slope
-
-
-def heads(
-    query: Array, key: Array, value: Array, enable_gqa: bool
-) -> Iterator[tuple[int, int, int, Array, Array]]:
-    """Batch, query head and key head, with the key head's k (M, D) and v (M, E) to compute with."""
-    work = accumulator(query.dtype)
-    R = group(query.shape[1], key.shape[1], enable_gqa)
-    for b, h in np.ndindex(query.shape[:2]):
-        g = h // R
-        yield b, h, g, *(laid_out(x[b, g], work) for x in (key, value))
-
-
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, lse=lse)
+vars(attend).update(
+    backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient, lse=lse
+)

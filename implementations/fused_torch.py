@@ -14,18 +14,18 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from implementations.arguments import UNBOUNDED, Window, at_once, factor, group, sight
+from implementations.arguments import UNBOUNDED, Window, factor, group, sight
 from implementations.arguments_torch import (
     accumulator,
     add_to_mask,
+    apart,
+    by_slopes,
     laid_out,
     mixed,
     nonzero,
     reference,
 )
-from implementations.tiles_torch import BITS, blocks_of_queries, in_bits, tiles
-
-QUERIES = 384
+from implementations.tiles_torch import How, blocks_of_queries, in_bits
 
 
 def attend(
@@ -39,6 +39,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -47,12 +48,15 @@ def attend(
     float that is added to the scores and gets a gradient. is_causal also forbids j > i, and
     window_size (left, right) all j < i - left and j > i + right, None being no bound.
     softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
-    that take their part of the weights and have no value, and get a gradient.
+    that take their part of the weights and have no value, and get a gradient. alibi_slopes m,
+    (H,) or (B, H), add -m |i - j|, and get a gradient.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
     asked = how(query, key, is_causal, scale, enable_gqa, window_size, softcap)
-    return Fused.apply(query, key, value, attn_mask, sinks, *asked)  # type: ignore[no-untyped-call]
+    arrays = query, key, value, attn_mask, sinks, alibi_slopes
+    return Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
 
 
 def lse(
@@ -61,6 +65,7 @@ def lse(
     value: Tensor,
     attn_mask: Tensor | None = None,
     sinks: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
     """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)
@@ -68,7 +73,8 @@ def lse(
     A constant to autograd.
     """
     with torch.no_grad():
-        _, m, t = passed(query, key, value, attn_mask, sinks, *how(query, key, **options))
+        added = attn_mask, sinks, alibi_slopes
+        _, m, t = passed(query, key, value, *added, how(query, key, **options))
         return log(2) * (reference(m) + t.log2())
 
 
@@ -80,8 +86,8 @@ def how(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
-) -> tuple[Window, float, int, float | None]:
-    """What is asked, in a row: the window, the scale, H / G and the cap."""
+) -> How:
+    """What is asked, in a row."""
     R = group(query.shape[1], key.shape[1], enable_gqa)
     return sight(is_causal, window_size), factor(scale, query.shape[-1]), R, softcap
 
@@ -97,23 +103,24 @@ class Fused(torch.autograd.Function):
         v: Tensor,
         mask: Tensor | None,
         sinks: Tensor | None,
-        *how: Any,
+        slopes: Tensor | None,
+        how: How,
     ) -> Tensor:
-        """o (B, H, N, E) in the dtype of q; `how` is the window, the scale, H / G and the cap."""
-        o, m, t = passed(q, k, v, mask, sinks, *how)
+        """o (B, H, N, E) in the dtype of q."""
+        o, m, t = passed(q, k, v, mask, sinks, slopes, how)
         ctx.how = how
-        ctx.save_for_backward(q, k, v, mask, sinks, o, m, t)
+        ctx.save_for_backward(q, k, v, mask, sinks, slopes, o, m, t)
         return o.to(q.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dout: Tensor) -> tuple[Tensor | None, ...]:
-        """The derivatives of <dout, o> by q, k, v and, where they are asked for, mask and sinks."""
-        q, k, v, mask, sinks, *forward = ctx.saved_tensors
-        of_mask, of_sinks = ctx.needs_input_grad[3:5]
-        found = gradients(dout, q, k, v, mask, forward, of_mask, *ctx.how)
+        """The derivatives of <dout, o> by q, k, v and, if asked for, mask, sinks and slopes."""
+        q, k, v, mask, sinks, slopes, *forward = ctx.saved_tensors
+        of_mask, of_sinks, of_slopes = ctx.needs_input_grad[3:6]
+        found = gradients(dout, q, k, v, mask, slopes, forward, of_mask, of_slopes, ctx.how)
         dsinks = by_sinks(dout, sinks, *forward) if of_sinks else None
-        return *found, dsinks, None, None, None, None
+        return *found[:4], dsinks, found[4], None
 
 
 def passed(
@@ -122,22 +129,15 @@ def passed(
     value: Tensor,
     attn_mask: Tensor | None,
     sinks: Tensor | None,
-    window: Window,
-    sigma: float,
-    R: int,
-    softcap: float | None,
+    slopes: Tensor | None,
+    how: How,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Output (B, H, N, E), largest score m in bits and total t (B, H, N), all as accumulated."""
-    (B, H, N, _), M = query.shape, key.shape[2]
-    o = query.new_zeros(B, H, N, value.shape[3], dtype=accumulator(query.dtype))
-    m = in_bits(sinks, o).repeat(B, 1, N, 1)
+    o = query.new_zeros(*query.shape[:3], value.shape[3], dtype=accumulator(query.dtype))
+    m = in_bits(sinks, o).repeat(query.shape[0], 1, query.shape[2], 1)
     t = (m - reference(m)).exp2_()
-    mask = None if attn_mask is None else attn_mask.expand(B, H, N, M)
-    for at, g, rows in blocks_of_queries(query, R, at_once(window, QUERIES)):
-        k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
-        q = (sigma * BITS) * laid_out(query[at], o.dtype)
-        part = None if mask is None else mask[at]
-        for cols, s, seen, _ in tiles(q, k, part, window, rows, softcap):
+    for at, _, _, _, v, tiles in blocks_of_queries(query, key, value, attn_mask, slopes, how):
+        for cols, s, seen, _ in tiles:
             absorb(s, v[cols], seen, o[at], m[at], t[at])
         o[at].div_(nonzero(t[at]))
     return o, m[..., 0], t[..., 0]
@@ -149,40 +149,40 @@ def gradients(
     key: Tensor,
     value: Tensor,
     attn_mask: Tensor | None,
+    slopes: Tensor | None,
     forward: Sequence[Tensor],
     of_mask: bool,
-    window: Window,
-    sigma: float,
-    R: int,
-    softcap: float | None,
+    of_slopes: bool,
+    how: How,
 ) -> tuple[Tensor | None, ...]:
-    """The derivatives by query, key, value and (`of_mask`) the mask, shaped like them.
+    """The derivatives by query, key, value and, if asked for, mask and slopes, shaped like them.
 
     forward: what `passed` returned.
     """
-    o, m, t = forward
+    (o, m, t), sigma = forward, how[1]
     dq, dk, dv = (torch.zeros_like(x, dtype=o.dtype) for x in (query, key, value))
-    mask = None if attn_mask is None else attn_mask.expand(*query.shape[:3], key.shape[2])
     dmask = (
         torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None
     )
-    for at, g, rows in blocks_of_queries(query, R, at_once(window, QUERIES)):
-        k, v = laid_out(key[g], o.dtype), laid_out(value[g], o.dtype)
-        q, do = laid_out(query[at], o.dtype), laid_out(dout[at], o.dtype)
+    moment = o.new_zeros(o.shape[:2])
+    for at, g, q, k, v, tiles in blocks_of_queries(query, key, value, attn_mask, slopes, how):
+        do = laid_out(dout[at], o.dtype)
         mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
-        part = None if mask is None else mask[at]
-        for cols, e, seen, slope in tiles((sigma * BITS) * q, k, part, window, rows, softcap):
+        for cols, e, seen, slope in tiles:
             e.sub_(reference(m[at])[:, None]).exp2_()
             z = weighted(e, do, v[cols], mean, seen)
             if dmask is not None:
                 add_to_mask(dmask, z * share, at, cols)
+            if of_slopes:
+                moment[at[:2]] += (z * share).mul_(apart(at[2], cols, z)).sum()
             if slope is not None:
                 z *= slope
             dq[at] += mixed(z, k[cols], seen)
             dk[g][cols].addmm_(z.T, q * (sigma * share))
             dv[g][cols].addmm_(e.T, do * share)
         dq[at] *= sigma * share
-    pairs = ((dq, query), (dk, key), (dv, value), (dmask, attn_mask))
+    dslopes = by_slopes(moment, slopes) if of_slopes and slopes is not None else None
+    pairs = ((dq, query), (dk, key), (dv, value), (dmask, attn_mask), (dslopes, slopes))
     return tuple(None if dx is None or x is None else dx.to(x.dtype) for dx, x in pairs)
 
 

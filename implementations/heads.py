@@ -14,6 +14,8 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    apart,
+    by_slopes,
     capped,
     everywhere,
     factor,
@@ -24,11 +26,15 @@ from implementations.arguments import (
     reference,
     rounded,
     sight,
+    slanted,
+    steep,
     sunk,
     visible,
 )
 from implementations.dense import score_gradients, softmax
 from spec.notation import Array
+
+Own = tuple[Array, Array | None, Array | None]  # sink, slope and mask (N, M), None for none
 
 
 def attend(
@@ -42,6 +48,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
@@ -50,13 +57,16 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
     outputs = []
-    for q, k, v, mask, t in heads(query, key, value, attn_mask, enable_gqa, sinks):
-        a, seen, _, _ = head_weights(q, k, t, mask, is_causal, scale, window_size, softcap)
+    for q, k, v, (t, m, mask) in heads(
+        query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes
+    ):
+        a, seen, _, _ = head_weights(q, k, t, m, mask, is_causal, scale, window_size, softcap)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
 
@@ -70,6 +80,7 @@ def backward(
     scale: float | None = None,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
@@ -77,9 +88,9 @@ def backward(
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     R = group(query.shape[1], key.shape[1], enable_gqa)
     sigma = work.type(factor(scale, query.shape[-1]))
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
-    for (b, h), (q, k, v, mask, t) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, slope, _ = head_weights(q, k, t, mask, scale=scale, **options)
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen, slope, _ = head_weights(q, k, *own, scale=scale, **options)
         do = laid_out(dout[b, h], work)
         ds = score_gradients(a, do, v, seen) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
@@ -96,16 +107,39 @@ def sink_gradient(
     sinks: Array,
     attn_mask: Array | None = None,
     enable_gqa: bool = False,
+    alibi_slopes: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape, accumulator(query.dtype))
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
-    for (b, h), (q, k, v, mask, t) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, _, lse = head_weights(q, k, t, mask, **options)
-        share = np.exp(t - reference(lse))
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen, _, lse = head_weights(q, k, *own, **options)
+        share = np.exp(own[0] - reference(lse))
         dt[h] -= share @ (laid_out(dout[b, h], q.dtype) * mixed(a, v, seen)).sum(axis=-1)
     return rounded(dt, sinks.dtype)
+
+
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    attn_mask: Array | None = None,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    work = accumulator(query.dtype)
+    moment = np.zeros(query.shape[:2], work)
+    d = apart(np.arange(query.shape[2])[:, None], np.arange(key.shape[2]), work)
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
+        a, seen, _, _ = head_weights(q, k, *own, **options)
+        moment[b, h] = (d * score_gradients(a, laid_out(dout[b, h], work), v, seen)).sum()
+    return by_slopes(moment, alibi_slopes)
 
 
 def weights(
@@ -115,11 +149,12 @@ def weights(
     attn_mask: Array | None = None,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
     **options: Any,
 ) -> Array:
     """a_ij = exp(s_ij) / (exp(t) + sum_j exp(s_ij)), head by head.   (B, H, N, M)"""
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks)
-    matrices = [head_weights(q, k, t, mask, **options)[0] for q, k, _, mask, t in lists]
+    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    matrices = [head_weights(q, k, *own, **options)[0] for q, k, _, own in lists]
     return stacked(matrices, query, key.shape[-2])
 
 
@@ -130,22 +165,25 @@ def heads(
     attn_mask: Array | None,
     enable_gqa: bool,
     sinks: Array | None,
-) -> Iterator[tuple[Array, Array, Array, Array | None, Array]]:
-    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), mask (N, M) or None, sink."""
+    slopes: Array | None,
+) -> Iterator[tuple[Array, Array, Array, Own]]:
+    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), and what is its own."""
     work = accumulator(query.dtype)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     mask = everywhere(attn_mask, (*query.shape[:-1], key.shape[-2]))
-    t = sunk(sinks, query.shape[1], work)
+    t, m = sunk(sinks, query.shape[1], work), steep(slopes, query.shape, work)
     for b, h in np.ndindex(query.shape[:2]):
         matrices = (query[b, h], key[b, h // R], value[b, h // R])
         q, k, v = (laid_out(x, work) for x in matrices)
-        yield q, k, v, None if mask is None else mask[b, h], t[h]
+        slope, part = (None if x is None else x[b, h] for x in (m, mask))
+        yield q, k, v, (t[h], slope, part)
 
 
 def head_weights(
     q: Array,
     k: Array,
     t: Array,
+    m: Array | None,
     mask: Array | None,
     is_causal: bool = False,
     scale: float | None = None,
@@ -153,10 +191,11 @@ def head_weights(
     softcap: float | None = None,
 ) -> tuple[Array, Array, Array | float, Array]:
     """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,)."""
-    window = sight(is_causal, window_size)
-    seen = visible(mask, window, np.arange(len(q))[:, None], np.arange(len(k)))
+    i, j = np.arange(len(q))[:, None], np.arange(len(k))
+    seen = visible(mask, sight(is_causal, window_size), i, j)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
+        s = slanted(s, m, i, j)
     a, lse = softmax(masked(s, mask, seen), t)
     return a, seen, slope, lse
 
@@ -168,4 +207,6 @@ def stacked(matrices: list[Array], query: Array, width: int) -> Array:
     return rounded(whole.reshape(B, H, N, width), query.dtype)
 
 
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights)
+vars(attend).update(
+    backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient, weights=weights
+)

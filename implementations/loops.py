@@ -1,12 +1,11 @@
 """Index by index: the formulas of attention with their sums written out as loops.
 
-    s_ij = scale sum_c q_ic k_jc + b_ij
+    s_ij = scale sum_c q_ic k_jc + b_ij - m_h |i - j|
     a_ij = exp(s_ij - m_i) / (exp(t_h - m_i) + sum_j exp(s_ij - m_i))    m_i = max(t_h, max_j s_ij)
     o_ic = sum_j a_ij v_jc
 
-(Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may
-attend to, and forbidden ones are never read. Plain Python floats, so everything is
-computed in double precision and rounded once.
+(Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may attend to,
+and forbidden ones are never read. Plain Python floats: double precision, rounded once.
 """
 
 from math import exp, inf, log, sqrt, tanh
@@ -18,6 +17,7 @@ from spec.notation import Array
 
 Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
+Row = dict[int, float]  # a number for each key that a query may attend to
 
 
 def attend(
@@ -31,6 +31,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
@@ -39,14 +40,15 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v, t = value.tolist(), sunk(sinks, query.shape[1])
-    scored = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
-    for (b, h, i), s in scored.items():
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    for (b, h, i), s in scores(query, key, *asked).items():
         a, g = softmax(s, t[h]), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
             out[b, h, i, c] = sum(a[j] * v[b][g][j][c] for j in a)
@@ -65,22 +67,21 @@ def backward(
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
-    D, E = query.shape[3], value.shape[3]
+    D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1])
     sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
-    sink = sunk(sinks, query.shape[1])
     scored = scores(query, key, scale=scale, softcap=softcap, **options)
-    products = scores(query, key, scale=scale, **options | {"attn_mask": None})
+    alone: dict[str, Any] = {"attn_mask": None, "alibi_slopes": None}
+    products = scores(query, key, scale=scale, **options | alone)
     for (b, h, i), s in scored.items():
         a, g = softmax(s, sink[h]), h * key.shape[1] // query.shape[1]
-        da = {j: sum(do[b][h][i][c] * v[b][g][j][c] for c in range(E)) for j in a}
-        mean = sum(a[j] * da[j] for j in a)
+        ds = score_gradients(a, do[b][h][i], v[b][g])
         t = dict.fromkeys(a, 0.0) if softcap is None else products[b, h, i]
         for j in a:
-            ds = a[j] * (da[j] - mean) * slope(t[j], softcap)
+            dt = ds[j] * slope(t[j], softcap)
             for c in range(D):
-                dq[b, h, i, c] += sigma * ds * k[b][g][j][c]
-                dk[b, g, j, c] += sigma * ds * q[b][h][i][c]
+                dq[b, h, i, c] += sigma * dt * k[b][g][j][c]
+                dk[b, g, j, c] += sigma * dt * q[b][h][i][c]
             for c in range(E):
                 dv[b, g, j, c] += a[j] * do[b][h][i][c]
     with np.errstate(over="ignore"):  # a gradient may be too large for float16
@@ -99,6 +100,24 @@ def sink_gradient(
             da = sum(do[b][h][i][c] * v[b][g][j][c] for c in range(value.shape[3]))
             dt[h] -= exp(t[h] - total) * a[j] * da
     return dt.astype(sinks.dtype)
+
+
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    dm, t = np.zeros(query.shape[:2]), sunk(sinks, query.shape[1])
+    for (b, h, i), s in scores(query, key, alibi_slopes=alibi_slopes, **options).items():
+        v = value[b, h * key.shape[1] // query.shape[1]].tolist()
+        ds = score_gradients(softmax(s, t[h]), dout[b, h, i].tolist(), v)
+        dm[b, h] -= sum(ds[j] * abs(i - j) for j in ds)
+    return (dm if alibi_slopes.ndim == 2 else dm.sum(axis=0)).astype(alibi_slopes.dtype)
 
 
 def weights(
@@ -140,15 +159,16 @@ def scores(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
-) -> dict[tuple[int, ...], dict[int, float]]:
+    alibi_slopes: Array | None = None,
+) -> dict[tuple[int, ...], Row]:
     """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     if H != G and (not (enable_gqa and 0 < G < H) or H % G):
         raise ValueError(f"{H} query heads cannot share {G} key heads (enable_gqa={enable_gqa})")
     sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
-    q, k = query.tolist(), key.tolist()
+    q, k, m = (x.tolist() for x in (query, key, steep(alibi_slopes, B, H)))
     b_ij = np.broadcast_to(0.0 if attn_mask is None else additive(attn_mask), (B, H, N, M))
-    scored: dict[tuple[int, ...], dict[int, float]] = {}
+    scored: dict[tuple[int, ...], Row] = {}
     for b, h, i in np.ndindex(B, H, N):
         scored[b, h, i] = {}
         for j in range(M):
@@ -156,7 +176,7 @@ def scores(
             if bias == -inf or (is_causal and j > i) or not inside(window_size, j - i):
                 continue
             product: Any = sum(q[b][h][i][c] * k[b][h * G // H][j][c] for c in range(D))
-            scored[b, h, i][j] = capped(sigma * product, softcap) + bias
+            scored[b, h, i][j] = capped(sigma * product, softcap) + bias - m[b][h] * abs(i - j)
     return scored
 
 
@@ -196,7 +216,16 @@ def sunk(sinks: Array | None, H: int) -> list[float]:
     return [float(t) for t in sinks]
 
 
-def softmax(s: dict[int, float], t: float) -> dict[int, float]:
+def steep(slopes: Array | None, B: int, H: int) -> Array:
+    """For each head what a score loses with each place, 0 without slopes.   (B, H)"""
+    if slopes is None:
+        return np.zeros((B, H))
+    if slopes.shape not in ((H,), (B, H)) or not np.isfinite(slopes).all():
+        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
+    return np.broadcast_to(slopes, (B, H))
+
+
+def softmax(s: Row, t: float) -> Row:
     """exp(s_j) / (exp(t) + sum_j exp(s_j)), after subtracting the largest; no keys, no weights."""
     top = max([*s.values(), t])
     e = {j: exp(x - top) for j, x in s.items()}
@@ -204,10 +233,18 @@ def softmax(s: dict[int, float], t: float) -> dict[int, float]:
     return {j: x / total for j, x in e.items()}
 
 
-def log_sum(s: dict[int, float], t: float) -> float:
+def log_sum(s: Row, t: float) -> float:
     """log (exp(t) + sum_j exp(s_j)); without keys t."""
     top = max([*s.values(), t])
     return top + log(sum(exp(x - top) for x in [*s.values(), t])) if s else t
 
 
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, weights=weights, lse=lse)
+def score_gradients(a: dict[int, float], do: list[float], v: list[list[float]]) -> dict[int, float]:
+    """ds_j = a_j (da_j - sum_j a_j da_j), with da_j = <do, v_j>."""
+    da = {j: sum(x * y for x, y in zip(do, v[j], strict=True)) for j in a}
+    mean = sum(a[j] * da[j] for j in a)
+    return {j: a[j] * (da[j] - mean) for j in a}
+
+
+BESIDE = (backward, sink_gradient, slope_gradient, weights, lse)
+vars(attend).update({function.__name__: function for function in BESIDE})

@@ -23,7 +23,9 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
+    apart,
     by_sinks,
+    by_slopes,
     capped,
     everywhere,
     factor,
@@ -36,6 +38,8 @@ from implementations.arguments import (
     rounded,
     shared,
     sight,
+    slanted,
+    steep,
     sunk,
     visible,
 )
@@ -53,6 +57,7 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
@@ -61,9 +66,10 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, or sinks that are no number below inf for each head.
+    a cap that is not positive, sinks that are no number below inf for each head, or slopes
+    that are not finite or of another shape.
     """
     o, _ = passed(
         query,
@@ -76,6 +82,7 @@ def attend(
         window_size=window_size,
         softcap=softcap,
         sinks=sinks,
+        alibi_slopes=alibi_slopes,
     )
     return rounded(o, query.dtype)
 
@@ -124,6 +131,28 @@ def sink_gradient(
     return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
 
 
+def slope_gradient(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    enable_gqa: bool = False,
+    sinks: Array | None = None,
+    **options: Any,
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    options["alibi_slopes"] = alibi_slopes
+    o, logs = passed(query, key, value, enable_gqa, sinks, **options)
+    do, finite, i = laid_out(dout, o.dtype), reference(logs), np.arange(query.shape[2])
+    R, moment = group(query.shape[1], key.shape[1], enable_gqa), np.zeros(query.shape[:2], o.dtype)
+    mean = (do * o).sum(axis=-1)
+    for j, s, _, _, v in one_by_one(query, key, value, R, **options):
+        ds = np.exp(s - finite) * ((do * v).sum(axis=-1) - mean)
+        moment += (ds * apart(i, np.asarray(j), o.dtype)).sum(axis=-1)
+    return by_slopes(moment, alibi_slopes)
+
+
 def passed(
     query: Array,
     key: Array,
@@ -159,6 +188,7 @@ def one_by_one(
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    alibi_slopes: Array | None = None,
 ) -> Iterator[tuple[int, Array, Array | float, Array, Array]]:
     """For each key its index j, its scores, cap', and the key and value as each query reads them.
 
@@ -166,17 +196,19 @@ def one_by_one(
     """
     q = laid_out(query, accumulator(query.dtype))
     q = q.dtype.type(factor(scale, q.shape[-1])) * q
-    N, M = query.shape[2], key.shape[2]
-    window = sight(is_causal, window_size)
+    i, M = np.arange(query.shape[2]), key.shape[2]
+    window, m = sight(is_causal, window_size), steep(alibi_slopes, query.shape, q.dtype)
     masks = everywhere(attn_mask, (*query.shape[:3], M))
     for j in range(M):
         mask = None if masks is None else masks[..., j]
-        seen = visible(mask, window, np.arange(N), np.asarray(j))
+        seen = visible(mask, window, i, np.asarray(j))
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
         pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
         k, v = (laid_out(x, q.dtype) for x in pair)
         s, slope = capped((q * k).sum(axis=-1), softcap)
-        yield j, masked(s, mask, seen), slope, k, v
+        yield j, masked(slanted(s, m, i, np.asarray(j)), mask, seen), slope, k, v
 
 
-vars(attend).update(backward=backward, sink_gradient=sink_gradient, lse=lse)
+vars(attend).update(
+    backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient, lse=lse
+)

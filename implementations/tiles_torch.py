@@ -7,34 +7,75 @@ powers of e.
 from collections.abc import Iterator
 from itertools import product
 from math import inf, log
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from implementations.arguments import Window, blocks, cut, within_sight
-from implementations.arguments_torch import capped, sunk, visible
+from implementations.arguments import Window, at_once, blocks, cut, within_sight
+from implementations.arguments_torch import (
+    accumulator,
+    apart,
+    capped,
+    laid_out,
+    steep,
+    sunk,
+    visible,
+)
 
-KEYS = 768
+QUERIES, KEYS = 384, 768
 BITS = 1 / log(2)  # log2 e
+How = tuple[Window, float, int, float | None]  # the window, the scale, H / G and the cap
 Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
 
 
+class Block(NamedTuple):
+    """Some queries of a head: where they lie, which key head they read, and what they see.
+
+    q: (n, D)    k: (M, D)    v: (M, E)    tiles: those they see something of
+    """
+
+    at: tuple[int, int, slice]
+    head: tuple[int, int]
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    tiles: Iterator[Tile]
+
+
 def blocks_of_queries(
-    query: Tensor, R: int, size: int
-) -> Iterator[tuple[tuple[int, int, slice], tuple[int, int], slice]]:
-    """Where each block of queries lies, which key head it reads, and which queries it holds."""
-    B, H, N, _ = query.shape
-    for b, h, rows in product(range(B), range(H), blocks(slice(0, N), size)):
-        yield (b, h, rows), (b, h // R), rows
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    slopes: Tensor | None,
+    how: How,
+) -> Iterator[Block]:
+    """The queries of every head in blocks, in the accumulator's format."""
+    (B, H, N, _), work = query.shape, accumulator(query.dtype)
+    window, sigma, R, softcap = how
+    mask = None if attn_mask is None else attn_mask.expand(B, H, N, key.shape[2])
+    own = slopes_in_bits(slopes, query.new_empty(B, H, dtype=work))
+    for b, h, rows in product(range(B), range(H), blocks(slice(0, N), at_once(window, QUERIES))):
+        at, head = (b, h, rows), (b, h // R)
+        q, k, v = (laid_out(x, work) for x in (query[at], key[head], value[head]))
+        part, m = None if mask is None else mask[at], None if own is None else own[b, h]
+        yield Block(at, head, q, k, v, tiles((sigma * BITS) * q, k, part, window, rows, softcap, m))
 
 
 def tiles(
-    q: Tensor, k: Tensor, mask: Tensor | None, window: Window, rows: slice, softcap: float | None
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None,
+    window: Window,
+    rows: slice,
+    softcap: float | None,
+    m: Tensor | None,
 ) -> Iterator[Tile]:
     """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
 
-    q: (n, D), scaled    k: (M, D)    mask: (n, M)    scores: (n, keys), in memory used again
-    by the next tile    seen: (n, keys), None for all
+    q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
+    scores: (n, keys), in memory used again by the next tile    seen: (n, keys), None for all
     """
     memory = q.new_empty(len(q) * KEYS)
     for cols in blocks(within_sight(rows, len(k), window), KEYS):
@@ -51,6 +92,8 @@ def tiles(
             c = softcap * BITS
             s = capped(s, c)
             slope = 1 - (s / c) ** 2
+        if m is not None:
+            s -= apart(rows, cols, s).mul_(m)
         if part is not None and part.dtype != torch.bool:
             s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
         if seen is not None:
@@ -62,3 +105,12 @@ def in_bits(sinks: Tensor | None, o: Tensor) -> Tensor:
     """The sinks as they stand beside the scores: -inf for none, else finite.   (H, 1, 1)"""
     t, most = sunk(sinks, o.shape[1], o), torch.finfo(o.dtype).max
     return (BITS * t).clamp_(-most, most).where(t.isfinite(), t)[:, None, None]
+
+
+def slopes_in_bits(slopes: Tensor | None, like: Tensor) -> Tensor | None:
+    """The slopes as scores in bits lose them, finite; None where they are not asked for.
+
+    like: (B, H), as is the result
+    """
+    m, most = steep(slopes, like.shape, like), torch.finfo(like.dtype).max
+    return None if m is None else (BITS * m).clamp_(-most, most)

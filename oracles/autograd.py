@@ -25,19 +25,22 @@ def attend(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     sinks: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
 ) -> Tensor:
-    """o_i = sum_j a_ij v_j; gradients reach query, key, value, a float attn_mask and sinks.
+    """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. An idle query gets
-    zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a
-    bound < 0; a cap that is not positive; sinks that are no number below inf for each head.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. An idle
+    query gets zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H;
+    a bound < 0; a cap that is not positive; sinks that are no number below inf for each head;
+    slopes that are not finite or of another shape.
     """
-    s, seen = scores(query, key, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    s, seen = scores(query, key, *asked)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(beside(s, sinks))[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -77,8 +80,9 @@ def scores(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    alibi_slopes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_ij = cap(scale <q_i, k_j>) + b_ij, -inf where forbidden; and True where it is not."""
+    """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, -inf where forbidden; where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
     seen = torch.ones(*q.shape[:3], k.shape[2], dtype=torch.bool, device=q.device)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
@@ -99,7 +103,18 @@ def scores(
         s = softcap * (s / softcap).tanh()
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask.double()
+    if alibi_slopes is not None:
+        s = s - lost(alibi_slopes, s)
     return s.masked_fill(~seen, -inf), seen
+
+
+def lost(slopes: Tensor, s: Tensor) -> Tensor:
+    """m_h |i - j|.   (B or 1, H, N, M)"""
+    B, H, N, M = s.shape
+    if slopes.shape not in ((H,), (B, H)) or not slopes.isfinite().all():
+        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
+    i, j = torch.arange(N, device=s.device)[:, None], torch.arange(M, device=s.device)
+    return slopes.double().reshape(-1, H, 1, 1) * (i - j).abs()
 
 
 def read(x: Tensor, seen: Tensor) -> Tensor:

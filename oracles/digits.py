@@ -82,19 +82,34 @@ def slope(problem: Problem, t: Any, b: Any) -> Any:
 
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
-    """b_ij, or None where key j is forbidden to query i."""
+    """b_ij, with what a slope adds, or None where key j is forbidden to query i."""
     if problem.causal and j > i + moved(problem, problem.corner):
         return None
     left, right = problem.window
     ahead = j - i - moved(problem, problem.window_corner or problem.corner)
     if (left is not None and ahead < -left) or (right is not None and ahead > right):
         return None
+    slant = -steepness(problem, b, h) * distance(problem, i, j)
     if problem.mask is None:
-        return mpmath.mpf(0)
+        return slant
     entry = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))[b, h, i, j]
     if problem.mask.dtype == bool:
-        return mpmath.mpf(0) if entry else None
-    return None if entry == -inf else mpmath.mpf(float(entry))
+        return slant if entry else None
+    return None if entry == -inf else mpmath.mpf(float(entry)) + slant
+
+
+def steepness(problem: Problem, b: int, h: int) -> Any:
+    """The slope of a head, which a batch may share; 0 where there is none."""
+    if problem.slopes is None:
+        return mpmath.mpf(0)
+    m = problem.slopes
+    return mpmath.mpf(float(m[h] if m.ndim == 1 else m[b, h]))
+
+
+def distance(problem: Problem, i: int, j: int) -> int:
+    """How far key j lies from query i; signed, how far behind it."""
+    behind = i + moved(problem, problem.slopes_corner or problem.corner) - j
+    return behind if problem.signed_slopes else abs(behind)
 
 
 def moved(problem: Problem, corner: Corner) -> int:
@@ -131,7 +146,8 @@ def gradients(problem: Problem) -> Answer:
     """dq, dk, dv, and ds_ij = a_ij sum_l a_il (g_ij - g_il) with g_ij = <dout_i, v_j>.
 
     Written as differences, so that of a weight near 1 no digits are lost. A sink is one more l
-    to sum over, of which g is 0; and where there are sinks, their own gradients are added.
+    to sum over, of which g is 0; and where there are sinks or slopes, their own gradients are
+    added.
     """
     q, k, v, dout = (exact(x) for x in (problem.q, problem.k, problem.v, problem.dout))
     dq, dk, dv = (zeros(x.shape) for x in (q, k, v))
@@ -150,7 +166,17 @@ def gradients(problem: Problem) -> Answer:
             dv[*head, j] += a_j * dout[place]
         dsinks[place[1]] -= share * mpmath.fdot(a, along)
     found = {"q": dq, "k": dk, "v": dv, "bias": ds}
-    return found if problem.sinks is None else found | {"sinks": dsinks}
+    if problem.sinks is not None:
+        found["sinks"] = dsinks
+    return found if problem.slopes is None else found | {"slopes": slope_gradient(problem, ds)}
+
+
+def slope_gradient(problem: Problem, ds: Array) -> Array:
+    """-sum_ij ds_ij |i - j|, over the batch too where it shares its slopes."""
+    dm, shared = zeros((problem.B, problem.H)), np.asarray(problem.slopes).ndim == 1
+    for b, h, i, j in np.ndindex(ds.shape):
+        dm[0 if shared else b, h] -= ds[b, h, i, j] * distance(problem, i, j)
+    return dm[0] if shared else dm
 
 
 def mask_gradient(problem: Problem) -> Answer:
@@ -208,6 +234,7 @@ MANY_DIGITS = Implementation(
     backward=lambda problem: Gradients(**correctly(gradients, problem)),
     bias_gradient=lambda problem: correctly(mask_gradient, problem)["mask"],
     sink_gradient=lambda problem: correctly(gradients, problem)["sinks"],
+    slope_gradient=lambda problem: correctly(gradients, problem)["slopes"],
     weights=lambda problem: correctly(weights, problem)["a"],
     lse=lambda problem: correctly(log_sum_exps, problem)["lse"],
     dtypes=DTYPES,

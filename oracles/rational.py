@@ -2,7 +2,7 @@
 
     a_ij = 2^s_ij / (2^t_h + sum_j 2^s_ij)
 
-With integer scores and sinks this is rational, and here it is evaluated by plain loops over
+With integer scores, sinks and slopes this is rational, and here it is evaluated by plain loops over
 fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs
 in the same arithmetic: the two have to be equal, not close.
 
@@ -46,7 +46,7 @@ def attention(problem: Problem) -> Array:
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o>, divided by log 2 for q, k, the bias and the sinks."""
+    """The derivatives of <dout, o>, divided by log 2 but for that by v."""
     a, ds = weights(problem), zeros(problem.B, problem.H, problem.N, problem.M)
     dq, dk, dv = (zeros(*x.shape) for x in (problem.q, problem.k, problem.v))
     scale = Fraction(problem.sigma)
@@ -60,7 +60,9 @@ def gradients(problem: Problem) -> Gradients:
                 dk[b, g, j, d] += scale * ds[b, h, i, j] * problem.q[b, h, i, d]
             for c in range(problem.E):
                 dv[b, g, j, c] += row[j] * problem.dout[b, h, i, c]
-    return Gradients(dq, dk, dv, ds, None if problem.sinks is None else sink_gradients(problem))
+    sinks = None if problem.sinks is None else sink_gradients(problem)
+    slopes = None if problem.slopes is None else slope_gradients(problem, ds)
+    return Gradients(dq, dk, dv, ds, sinks, slopes)
 
 
 def sink_gradients(problem: Problem) -> Array:
@@ -71,6 +73,16 @@ def sink_gradients(problem: Problem) -> Array:
         da = through_the_values(problem, b, h, i)
         dt[h] -= sum((da[m] * a[b, h, i, m] * taken for m in range(problem.M)), Fraction(0))
     return dt
+
+
+def slope_gradients(problem: Problem, ds: Array) -> Array:
+    """dL / dm_h = -sum_ij ds_ij |i - j|, over the batch too if it shares them.   (H,) or (B, H)"""
+    dm = zeros(*np.asarray(problem.slopes).shape)
+    for b, h, i in rows(problem):
+        at = (b, h)[-dm.ndim :]
+        for j in range(problem.M):
+            dm[at] -= ds[b, h, i, j] * away(problem, i, j)
+    return dm
 
 
 def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
@@ -93,12 +105,15 @@ def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
     if hidden(problem, i, j):
         return Fraction(0)
     bias = Fraction(0)
+    if problem.slopes is not None:
+        m = np.broadcast_to(problem.slopes, (problem.B, problem.H))[b, h]
+        bias -= Fraction(float(m)) * away(problem, i, j)
     if problem.mask is not None:
         whole = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))
         entry = whole[b, h, i, j]
         if entry == (False if problem.mask.dtype == bool else -np.inf):
             return Fraction(0)
-        bias = bias if problem.mask.dtype == bool else Fraction(float(entry))
+        bias += Fraction(0) if problem.mask.dtype == bool else Fraction(float(entry))
     q, k = problem.q[b, h, i], problem.k[b, key_head(problem, h), j]
     products = sum((x * y for x, y in zip(q, k, strict=True)), Fraction(0))
     return power_of_two(Fraction(problem.sigma) * products + bias)
@@ -120,12 +135,23 @@ def power_of_two(score: Fraction) -> Fraction:
 
 def hidden(problem: Problem, i: int, j: int) -> bool:
     """Whether causality or the window hides key j from query i, each from its own corner."""
-    places = {"top-left": i, "bottom-right": i + problem.M - problem.N}
+    places = places_of(problem, i)
     left, right = problem.window
     own = places[problem.window_corner or problem.corner]
     future = problem.causal and j > places[problem.corner]
     before = left is not None and j < own - left
     return future or before or (right is not None and j > own + right)
+
+
+def places_of(problem: Problem, i: int) -> dict[str, int]:
+    """The place of query i in the text of the keys, by each corner."""
+    return {"top-left": i, "bottom-right": i + problem.M - problem.N}
+
+
+def away(problem: Problem, i: int, j: int) -> int:
+    """How far key j lies from query i; signed, how far behind it."""
+    behind = places_of(problem, i)[problem.slopes_corner or problem.corner] - j
+    return behind if problem.signed_slopes else abs(behind)
 
 
 def rows(problem: Problem) -> Iterator[tuple[int, int, int]]:

@@ -13,9 +13,20 @@ import numpy as np
 
 from spec.attention import masks as kinds
 from spec.attention.notation import UNBOUNDED, Window, as_chosen
-from spec.attention.options import CAP, CAUSAL, MASK, SINKS, WINDOW, Capability, Parameter, together
+from spec.attention.options import (
+    CAP,
+    CAUSAL,
+    MASK,
+    SINKS,
+    SLOPES,
+    WINDOW,
+    Capability,
+    Parameter,
+    together,
+)
 from spec.choices import Choices
 from spec.domain import Scope
+from spec.formats import rounded
 from spec.notation import Array
 from spec.sizes import EDGES, Sizes
 from spec.subject import holding
@@ -28,6 +39,7 @@ SCALES = (0.5, 2.0, 0.3, 1.0)
 CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first of few are reached
 ODD_SCALES = (0.0, -0.25)
 FAR = (30.0, 30.0, -30.0, -np.inf)  # sinks: beside them no key counts, or they count for nothing
+ODD_SLOPES = (0.0, -0.125, -1.0, 0.3, 4.0, 16.0)  # beside the last two no key counts but the next
 
 
 def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
@@ -62,14 +74,14 @@ def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[s
 
 def _wanted(domain: Problems) -> list[Parameter]:
     """What a domain cannot do without, beside which something else may be refused."""
-    wanted = {WINDOW: domain.windows, CAP: domain.caps, SINKS: domain.sinks}
+    wanted = {WINDOW: domain.windows, CAP: domain.caps, SINKS: domain.sinks, SLOPES: domain.slopes}
     return [option for option, has in wanted.items() if has]
 
 
 def cap(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool]
 ) -> float | None:
-    """The cap to ask for, beside what is said."""
+    """The cap to ask for, beside what is said; none of sums where `sinks` says why."""
     answers = scope.answers
     taken = all(together(option, CAP) in answers for option, is_said in said.items() if is_said)
     shifts = domain.shifts or (domain.sinks and said[MASK])
@@ -90,7 +102,8 @@ def sinks(
     """
     answers = scope.answers
     taken = all(together(option, SINKS) in answers for option, is_said in said.items() if is_said)
-    bends = said[MASK] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
+    sums = said[CAP] and as_chosen(scope.conventions)["caps_bias"]
+    bends = sums and (said[MASK] or domain.slopes)
     if Capability.SINKS not in answers or domain.sinks is False or bends or not taken:
         return None
     if domain.sinks is None and choices.pick((True, True, False)):
@@ -98,6 +111,25 @@ def sinks(
     chance = np.random.default_rng(choices.seed())
     near = np.round(8 * chance.normal(1.0, 2.0, heads)) / 8  # each format has eighths
     return np.where(chance.random(heads) < 0.75, near, chance.choice(FAR, heads))
+
+
+def slopes(
+    choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
+) -> Array | None:
+    """The slopes to ask for, beside what is said: as deployed, and here and there an odd one."""
+    answers = scope.answers
+    taken = all(together(option, SLOPES) in answers for option, is_said in said.items() if is_said)
+    bends = said[SINKS] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
+    if Capability.SLOPES not in answers or domain.slopes is False or bends or not taken:
+        return None
+    if domain.slopes is None and choices.pick((True, True, False)):
+        return None
+    each = Capability.SLOPES_EACH in answers and choices.pick((False, False, True))
+    chance = np.random.default_rng(choices.seed())
+    usual = np.exp2(-8 * np.arange(1, size.H + 1) / max(size.H, 1))
+    shape = (size.B, size.H) if each else (size.H,)
+    found = np.where(chance.random(shape) < 0.75, usual, chance.choice(ODD_SLOPES, shape))
+    return rounded(found, "float32")
 
 
 def window(

@@ -21,6 +21,8 @@ def assert_attention(
     rounded: Grade | None = None,
     corner: Corner = "top-left",
     window_corner: Corner | None = None,
+    slopes_corner: Corner | None = None,
+    signed_slopes: bool = False,
     caps_bias: bool = False,
     fast_tanh: bool = False,
     **options: Any,
@@ -30,7 +32,9 @@ def assert_attention(
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
     `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
     options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
-    corner, window_corner: of the diagonals where N is not M; that of windows is as the other.
+    corner, window_corner, slopes_corner: of the diagonals where N is not M; the last two are as the
+    first unless told otherwise.
+    signed_slopes: a key ahead gains what one behind loses.
     caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
     Raises TypeError for others, and for what is no array; ValueError for what is no window.
     """
@@ -48,6 +52,8 @@ def assert_attention(
         rounding=rounded or ("eager" if dtype in HALF else "strict"),
         corner=corner,
         window_corner=window_corner,
+        slopes_corner=slopes_corner,
+        signed_slopes=signed_slopes,
         caps_bias=caps_bias,
         fast_tanh=fast_tanh,
         **asked,

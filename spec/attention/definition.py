@@ -6,6 +6,9 @@
 
 (Vaswani et al. 2017, section 3.2.1), where cap(t) = c tanh(t / c) if a cap c is asked for
 (Gemma Team 2024, section 2), and t if not; or where it is declared so, the sum t + b is capped.
+What is added is what a mask adds, and if slopes m_h are asked for, -m_h |p_i - j|, where p_i is the
+place of query i in the text of the keys (Press, Smith and Lewis 2022, section 3); where it is
+declared so, -m_h (p_i - j).
 A sink t_h is a score that has no value, one for each query head (OpenAI 2025, the model card of
 gpt-oss); where none is asked for, exp(t_h) is not there.
 An idle query, from which every key is hidden, attends to nothing: its weights and its output are
@@ -22,6 +25,7 @@ diag(a) - a a^T, so
     dk_j  = scale sum_i dt_ij q_i
     dv_j  = sum_i a_ij dout_i
     dt_h  = -sum_i exp(t_h - lse_i) sum_j a_ij da_ij
+    dm_h  = -sum_ij ds_ij |p_i - j|
 
 where dk and dv also add over the query heads that share a key head.
 
@@ -141,20 +145,30 @@ def sink_gradients(a: Array, problem: Problem) -> Array | None:
     return -(share * (problem.dout * o).sum(axis=-1)).sum(axis=(0, 2))
 
 
+def slope_gradients(db: Array, problem: Problem) -> Array | None:
+    """dm_h = -sum_ij db_ij |p_i - j|, if there are slopes.   (H,) or (B, H)"""
+    if problem.slopes is None:
+        return None
+    dm = -(db * problem.distance).sum(axis=(-2, -1))
+    return dm if problem.slopes.ndim == 2 else dm.sum(axis=0)
+
+
 def score_gradients(problem: Problem) -> Array:
     """The derivatives of <dout, o> by the scores, ds_ij.   (B, H, N, M)"""
     return through_softmax(weights(problem), problem)
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o> by q, k, v, the bias and the sinks."""
+    """The derivatives of <dout, o> by q, k, v, the bias, the sinks and the slopes."""
     a = weights(problem)
     ds = through_softmax(a, problem)
     dt = ds if problem.softcap is None else ds * slope(entering(problem), problem)
+    db = dt if problem.caps_bias else ds
     return Gradients(
         q=scale(problem) * (dt @ shared(problem.k, problem.H)),
         k=gathered(scale(problem) * (dt.swapaxes(-1, -2) @ problem.q), problem.G),
         v=gathered(a.swapaxes(-1, -2) @ problem.dout, problem.G),
-        bias=dt if problem.caps_bias else ds,
+        bias=db,
         sinks=sink_gradients(a, problem),
+        slopes=slope_gradients(db, problem),
     )

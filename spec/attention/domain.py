@@ -21,7 +21,17 @@ from spec import entries
 from spec.attention import asking
 from spec.attention import masks as kinds
 from spec.attention.notation import UNBOUNDED, Problem, as_chosen
-from spec.attention.options import CAP, CAUSAL, MASK, PAIRS, SINKS, WINDOW, Capability, together
+from spec.attention.options import (
+    CAP,
+    CAUSAL,
+    MASK,
+    PAIRS,
+    SINKS,
+    SLOPES,
+    WINDOW,
+    Capability,
+    together,
+)
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Array, Memory
@@ -44,8 +54,8 @@ class Problems:
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. caps, sinks: likewise. shifts: something is added to all scores
-    of a query, so no sum is capped. square: N = M. grouped: G < H.
+    without one does without places. caps, sinks, slopes: likewise. shifts: something is added to
+    all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
     scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
     least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
@@ -62,6 +72,7 @@ class Problems:
     windows: bool | None = None
     caps: bool | None = None
     sinks: bool | None = None
+    slopes: bool | None = None
     shifts: bool = False
     square: bool = False
     grouped: bool | None = None
@@ -87,6 +98,7 @@ class Problems:
             WINDOW: self.windows,
             CAP: self.caps,
             SINKS: self.sinks,
+            SLOPES: self.slopes,
         }
         asked = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
@@ -97,6 +109,7 @@ class Problems:
             Capability.WINDOW: self.windows,
             Capability.CAP: self.caps,
             Capability.SINKS: self.sinks,
+            Capability.SLOPES: self.slopes,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -117,7 +130,9 @@ class Problems:
         window = asking.window(choices, domain, scope.answers, asking.asked(kind, causal), size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
         softcap = asking.cap(choices, domain, scope, said)
-        sinks = asking.sinks(choices, domain, scope, said | {CAP: softcap is not None}, size.H)
+        said |= {CAP: softcap is not None}
+        sinks = asking.sinks(choices, domain, scope, said, size.H)
+        slopes = asking.slopes(choices, domain, scope, said | {SINKS: sinks is not None}, size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -135,6 +150,7 @@ class Problems:
             scale=scale,
             softcap=softcap,
             sinks=sinks,
+            slopes=slopes,
             dtype=scope.dtype,
             rounding=scope.rounding,
             **as_chosen(scope.conventions),
@@ -156,6 +172,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.WINDOW: ({"windows": False}, {"windows": True}),
     Capability.CAP: ({"caps": False}, {"caps": True}),
     Capability.SINKS: ({"sinks": False}, {"sinks": True}),
+    Capability.SLOPES: ({"slopes": False}, {"slopes": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),

@@ -43,6 +43,7 @@ from spec.attention.options import (
     SCALE,
     SINGLE,
     SINKS,
+    SLOPES,
     WINDOW,
     Capability,
 )
@@ -217,6 +218,8 @@ WORDS: Mapping[str, Feature] = {
     "a sink above all scores": _sink_above_all,
     "several scores": lambda p: p.M + (p.sinks is not None) > 1,
     "a query that sees a sink alone": _sees_a_sink_alone,
+    "slopes": SLOPES.asked,
+    "slopes of each sequence": HOLDS[Capability.SLOPES_EACH],
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,

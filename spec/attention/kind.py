@@ -34,6 +34,7 @@ FUNCTIONS = {
     "partial": "gradients of a subset of the inputs",
     "bias_gradient": "gradients of the mask",
     "sink_gradient": "gradients of the sinks",
+    "slope_gradient": "gradients of the slopes",
     "lse": "the log-sum-exp",
     "training": "the output as training computes it",
 }
@@ -46,6 +47,13 @@ COMPARES = {
     "backward": ("A2", "A3", "A4"),
     "bias_gradient": ("A5",),
     "sink_gradient": ("Z14",),
+    "slope_gradient": ("Y13",),
+}
+
+OF_OPTION = {
+    "bias_gradient": Capability.BIAS,
+    "sink_gradient": Capability.SINKS,
+    "slope_gradient": Capability.SLOPES,
 }
 
 
@@ -54,8 +62,7 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     plain, small = (square(dtype),), kinds(dtype)
     offering = Implementation.offering.items()
     found = {name: (capability, plain) for capability, name in offering if name != "call"}
-    of_option = {"bias_gradient": Capability.BIAS, "sink_gradient": Capability.SINKS}
-    return found | {name: (found[name][0], small[option]) for name, option in of_option.items()}
+    return found | {name: (found[name][0], small[option]) for name, option in OF_OPTION.items()}
 
 
 def calls(
@@ -72,7 +79,7 @@ def calls(
 
 def words(record: Implementation, problem: Problem) -> list[str]:
     """What is special about a problem; pairs are told by the two, and forms by the mask."""
-    told = {*(together(*pair) for pair in PAIRS), Capability.FORMS}
+    told = {*(together(*pair) for pair in PAIRS), Capability.FORMS, Capability.SLOPES_EACH}
     found = sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem) - told)
     hides = problem.mask is not None and problem.idle.any()
     return [*found, IDLE] if hides else found

@@ -3,23 +3,35 @@
 Each returns a new problem. Selecting along an axis selects in the mask too, and in
 every option that is an array, where it has that axis written out. A causal problem, and
 one with a window, knows its keys and queries by their place, so a move that changes places first
-writes its mask out (`written_out`), and then the mask alone says what is forbidden.
+writes its mask out (`written_out`), and then the mask alone says what is forbidden. Slopes go by
+places too, and as a bias they may need more digits than a format has (`with_slopes_as_a_bias`), so
+that such a move is for problems without.
 """
 
 import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import UNBOUNDED, Problem
+from spec.formats import rounded
 from spec.notation import Array, Index
 
 
 def written_out(problem: Problem) -> Problem:
     """The same problem with its mask as one array (B, H, N, M), causality and window part of it."""
     if problem.mask is not None and problem.mask.dtype != bool:
-        mask: Array = np.where(problem.allowed, problem.bias, -np.inf)
+        mask: Array = np.where(problem.allowed, problem.mask, -np.inf)
     else:
         mask = problem.allowed
     return problem.but(mask=mask, causal=False, window=UNBOUNDED)
+
+
+def with_slopes_as_a_bias(problem: Problem) -> Problem:
+    """The problem with all that is added and forbidden as a mask (B, H, N, M), and no slopes.
+
+    What is added is rounded to the format of the problem, in which functions have their masks.
+    """
+    mask = np.where(problem.allowed, rounded(problem.bias, problem.dtype), -np.inf)
+    return problem.but(mask=mask, causal=False, window=UNBOUNDED, slopes=None)
 
 
 def of_keys(problem: Problem, index: Index) -> Problem:
@@ -64,7 +76,7 @@ def with_values(problem: Problem, v: Array) -> Problem:
 def with_bias(problem: Problem, bias: Array) -> Problem:
     """`bias`, broadcastable to (B, H, N, M), added to the scores instead of the mask there was.
 
-    What was forbidden stays so, by -inf.
+    What was forbidden stays so, by -inf; and slopes stay, as nothing changes its place.
     """
     return problem.but(
         mask=np.where(problem.allowed, bias, -np.inf), causal=False, window=UNBOUNDED
@@ -91,6 +103,7 @@ def with_the_sink_as_a_key(problem: Problem) -> Problem:
         causal=False,
         window=UNBOUNDED,
         sinks=None,
+        slopes=None,
         caps_bias=False,
     )
 

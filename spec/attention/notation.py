@@ -27,6 +27,8 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "idle bias": ("as idle", "zero", "nan", "uniform"),
     "causal": ("top-left", "bottom-right"),
     "window corner": ("as causal", "top-left", "bottom-right"),
+    "slopes corner": ("as causal", "top-left", "bottom-right"),
+    "slopes ahead": ("distance", "signed"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),
     "lse base": ("e", "2"),
@@ -54,6 +56,9 @@ class Problem(Posed):
         `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
     sinks: (H,), for each query head a score that takes its part of the weights, and has no value;
         -inf takes none.
+    slopes: (H,) or (B, H), for each query head what a score loses with each place that its key lies
+        away from its query. `slopes_corner` tells the places, None that it is `corner`;
+        `signed_slopes` that a key ahead gains as much.
     memory: how the arrays lie in it.
     """
 
@@ -68,8 +73,11 @@ class Problem(Posed):
     scale: float | None = None
     softcap: float | None = None
     sinks: Array | None = None
+    slopes: Array | None = None
     corner: Corner = "top-left"
     window_corner: Corner | None = None
+    slopes_corner: Corner | None = None
+    signed_slopes: bool = False
     caps_bias: bool = False
     fast_tanh: bool = False
     memory: Memory = "contiguous"
@@ -79,6 +87,8 @@ class Problem(Posed):
         "memory",
         "corner",
         "window_corner",
+        "slopes_corner",
+        "signed_slopes",
         "caps_bias",
         "fast_tanh",
     )
@@ -89,6 +99,7 @@ class Problem(Posed):
         "dout": "B H N E",
         "mask": "B H N M",
         "sinks": "H",
+        "slopes": "B H",
     }
 
     B = Length("q", 0)
@@ -108,6 +119,10 @@ class Problem(Posed):
             raise ValueError(f"a cap is positive and finite, or None, not {self.softcap!r}")
         if self.sinks is not None and not are_sinks(self.sinks, self.H):
             raise ValueError(f"sinks are a number below inf for each of {self.H} heads")
+        shapes = (self.H,), (self.B, self.H)
+        if self.slopes is not None and not are_slopes(self.slopes, *shapes):
+            told = " or ".join(map(str, shapes))
+            raise ValueError(f"slopes are finite numbers of the shape {told}")
 
     @property
     def grouped(self) -> bool:
@@ -151,12 +166,25 @@ class Problem(Posed):
         return allowed
 
     @cached_property
+    def distance(self) -> Array:
+        """How far key j lies from query i; signed, how far behind it.   (N, M)"""
+        behind = -self.ahead(self.slopes_corner or self.corner)
+        return behind if self.signed_slopes else np.abs(behind)
+
+    @cached_property
+    def slant(self) -> Array:
+        """-m_h |p_i - j|, what slopes add to the scores.   (B or 1, H, N, M)"""
+        assert self.slopes is not None
+        number = self.q.dtype if self.q.dtype.kind == "f" else np.float64  # no formula, no fraction
+        return self.slopes.astype(number).reshape(-1, self.H, 1, 1) * -self.distance
+
+    @cached_property
     def bias(self) -> Array:
         """What is added to the scores, zero where a key is forbidden.   (B, H, N, M)"""
         bias = np.zeros((self.B, self.H, self.N, self.M))
         if self.mask is not None and self.mask.dtype != bool:
             bias = np.where(self.allowed, self.mask, bias)
-        return bias
+        return bias if self.slopes is None else np.where(self.allowed, bias + self.slant, 0)
 
     @cached_property
     def idle(self) -> Array:
@@ -176,12 +204,19 @@ def are_sinks(x: Array, heads: int) -> bool:
     return x.shape == (heads,) and bool((x < np.inf).all())
 
 
+def are_slopes(x: Array, *shapes: tuple[int, ...]) -> bool:
+    """Whether they are finite, and of one of these shapes."""
+    return x.shape in shapes and bool(np.isfinite(x).all())
+
+
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
     """What is so of a problem put to whoever chose so; the default of what nobody chose."""
-    own = chosen.get("window corner", "as causal")
+    own = {x: chosen.get(f"{x} corner", "as causal") for x in ("window", "slopes")}
+    corners = {f"{x}_corner": None if y == "as causal" else y for x, y in own.items()}
     return {
         "corner": chosen.get("causal", Problem.corner),
-        "window_corner": None if own == "as causal" else own,
+        **corners,
+        "signed_slopes": chosen.get("slopes ahead") == "signed",
         "caps_bias": chosen.get("cap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",
     }
@@ -191,7 +226,8 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
 class Gradients:
     """The derivatives of <dout, o>, each shaped like what it is taken by.
 
-    bias: (B, H, N, M) or as the mask was given; sinks: (H,); None where it was not asked for.
+    bias: (B, H, N, M) or as the mask was given; sinks: (H,); slopes: (H,) or (B, H); None where it
+    was not asked for.
     """
 
     q: Array
@@ -199,3 +235,4 @@ class Gradients:
     v: Array
     bias: Array | None = None
     sinks: Array | None = None
+    slopes: Array | None = None

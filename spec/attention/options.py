@@ -7,7 +7,7 @@
 How functions are called, with what they are tried out before anything is judged, what they may
 leave out, how a problem is made plainer and how the mistakes are called is read from these rows.
 What an option *means* is said by `notation` and `definition`, what it costs in digits by
-`rounding`, and where it is drawn by `problems`.
+`rounding`; it is drawn by `asking`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import UNBOUNDED, Problem, Window
-from spec.notation import HALF, Array
+from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, STEEP
+from spec.notation import HALF
 from spec.subject import Backward
 
 
@@ -33,6 +34,7 @@ class Capability(StrEnum):
     GRADIENTS = Backward.GRADIENTS
     BIAS_GRADIENT = Backward.BIAS_GRADIENT
     SINK_GRADIENT = "has a gradient of the sinks"
+    SLOPE_GRADIENT = "has a gradient of the slopes"
     PARTIAL_GRADIENTS = Backward.PARTIAL_GRADIENTS
     WEIGHTS = "returns the weights"
     LSE = "returns the log-sum-exp"
@@ -45,6 +47,8 @@ class Capability(StrEnum):
     WINDOW = "takes a window"
     CAP = "takes a cap of the scores"
     SINKS = "takes sinks"
+    SLOPES = "takes slopes"
+    SLOPES_EACH = "takes slopes of its own for each sequence"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -142,39 +146,17 @@ CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
 )
 SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
+SLOPES = Parameter("slopes", "slopes", ("alibi_slopes", "slopes"), single=True)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (
-    MASK,
-    CAUSAL,
-    SCALE,
-    GROUPED,
-    WINDOW,
-    CAP,
-    SINKS,
-)  # as functions have them, torch's first
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES)  # torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
-OF_SCORES = ((x, y) for y in (CAP, SINKS) for x in PLACED)
-PAIRS = (*combinations(PLACED, 2), *OF_SCORES, (CAP, SINKS))  # that kernels refuse together
+OF_SCORES = (CAP, SINKS, SLOPES)
+BESIDE = ((x, y) for y in OF_SCORES for x in PLACED)
+PAIRS = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2))  # refused by many
 
 SIZES = frozenset("BHGNMDE")
-PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
-SEEN = np.tri(4, k=1, dtype=bool)
-ADDED = (np.arange(16.0).reshape(4, 4) - 7) / 8  # every format has eighths
-HIDING = np.where(SEEN, ADDED, -np.inf)
-
-
-def written_out(mask: Array, heads: int = 3) -> Array:
-    """A mask (N, M) for every batch element and head of a small problem."""
-    return np.broadcast_to(mask, (2, heads, 4, 4)).copy()
-
-
-# Masks as small problems have them: of keys alone, (B, 1, 1, M), and others.
-OF_KEYS = ({"mask": PADDED}, {"mask": np.where(PADDED, ADDED[0], -np.inf)})
-BOOLEAN = ({"mask": written_out(SEEN)}, {"mask": SEEN}, {"mask": written_out(SEEN, heads=1)})
-ADDITIVE = ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED})
-
 
 SINGLE = (
     Option(
@@ -202,6 +184,10 @@ SINGLE = (
     ),
     Option(Capability.CAP, CAP.asked, ({"softcap": 0.5}, {"softcap": 4.0}), (CAP,)),
     Option(Capability.SINKS, SINKS.asked, ({"sinks": np.array([0.5, -1.0, 2.0])},), (SINKS,)),
+    Option(Capability.SLOPES, SLOPES.asked, ({"slopes": STEEP[0]}, {"slopes": FLAT}), (SLOPES,)),
+    Option(
+        Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), ({"slopes": STEEP},), (SLOPES,)
+    ),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,

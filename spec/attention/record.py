@@ -20,7 +20,7 @@ class Implementation(Subject):
 
     forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
     backward: Gradients, shaped like q, k and v
-    bias_gradient: shaped like the mask     sink_gradient: (H,)
+    bias_gradient, sink_gradient, slope_gradient: shaped like mask, sinks and slopes
     partial: Gradients of the inputs named
     training: o, computed while gradients are recorded; forward: as inference computes it
     call: the forward pass as its caller sees it
@@ -35,6 +35,7 @@ class Implementation(Subject):
     backward: Callable[[Problem], Gradients] = not_offered
     bias_gradient: Callable[[Problem], Array] = not_offered
     sink_gradient: Callable[[Problem], Array] = not_offered
+    slope_gradient: Callable[[Problem], Array] = not_offered
     partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
     weights: Callable[[Problem], Array] = not_offered
     lse: Callable[[Problem], Array] = not_offered
@@ -61,6 +62,7 @@ class Implementation(Subject):
         Capability.TRAINING: "training",
         Capability.BIAS_GRADIENT: "bias_gradient",
         Capability.SINK_GRADIENT: "sink_gradient",
+        Capability.SLOPE_GRADIENT: "slope_gradient",
         Capability.CALL: "call",
     }
 

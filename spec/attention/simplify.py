@@ -61,6 +61,8 @@ def twists(problem: Problem) -> Iterator[Problem]:
     yield from (
         problem.but(sinks=x) for x in (None, np.zeros(problem.H), np.arange(problem.H) / 2 + 1)
     )
+    steep = np.exp2(-np.arange(problem.H))
+    yield from (problem.but(slopes=x) for x in (None, steep, -steep))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
         for causal in (False, True):
@@ -85,12 +87,13 @@ def masks(problem: Problem) -> Iterator[Problem]:
     for option in ARRAYS:
         x = option.value(problem)
         if x is not None:
-            yield from (problem.but(**{option.name: other}) for other in _plainer(x))
+            written = min(len(option.axes.split()), 3) - 1  # how many axes it has at least
+            yield from (problem.but(**{option.name: other}) for other in _plainer(x, written))
 
 
-def _plainer(x: Array) -> Iterator[Array]:
+def _plainer(x: Array, written: int) -> Iterator[Array]:
     """Of an array that is an option."""
-    if x.ndim > 2:
+    if x.ndim > max(written, 1):
         yield x[0]
     for axis in range(x.ndim - 2):
         if x.shape[axis] > 1:

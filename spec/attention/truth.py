@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
-from spec.attention.options import SINKS
+from spec.attention.options import SINKS, SLOPES
 from spec.attention.record import Implementation
 from spec.comparison import holds
 from spec.formats import rounded
@@ -24,6 +24,7 @@ def truth() -> Implementation:
         bias_gradient=_bias_gradient,
         partial=_partial,
         sink_gradient=_sink_gradient,
+        slope_gradient=_slope_gradient,
         weights=lambda problem: rounded(definition.weights(problem), problem.dtype),
         lse=lambda problem: rounded(definition.lse(problem), problem.dtype),
         training=_forward,
@@ -60,3 +61,9 @@ def _sink_gradient(problem: Problem) -> Array:
     found = definition.gradients(problem).sinks
     assert found is not None
     return rounded(found, SINKS.dtype(problem))
+
+
+def _slope_gradient(problem: Problem) -> Array:
+    found = definition.gradients(problem).slopes
+    assert found is not None
+    return rounded(found, SLOPES.dtype(problem))

@@ -171,6 +171,23 @@ def sunk() -> Iterator[Problem]:
     yield low().but(sinks=np.array([0.5, -np.inf, -(2.0**14), 2.0]))
 
 
+def slanted() -> Iterator[Problem]:
+    """Slopes of both signs, steep ones, none and those of a sequence, beside everything else."""
+    m = np.array([0.5, -0.125, 2.0, 0.25])
+    yield draw(slopes=m)
+    yield draw(size=4.0, slopes=np.array([16.0, 0.0, -1.0, 4.0]))
+    yield draw(N=9, M=5, H=4, G=2, slopes=m, scale=0.3)
+    yield draw(slopes=np.stack([m, 1 - m]))
+    yield draw(N=1, slopes=m)
+    yield draw(N=7, slopes=m, causal=True)
+    yield draw(N=7, slopes=m, window=(2, 1))
+    yield draw(size=4.0, slopes=m, softcap=2.0)
+    yield draw(slopes=m, sinks=np.array([0.5, -1.0, -np.inf, 1.25]))
+    yield draw(slopes=m, mask=idle_rows())
+    yield draw(slopes=m, mask=biases(2, 4, 5, 7))
+    yield draw(B=1, H=2, G=1, N=70, M=70, slopes=m[2:] / 8)
+
+
 def windowed() -> Iterator[Problem]:
     """Windows with each bound and both, alone and beside causality and masks, across tiles."""
     yield draw(N=7, window=(2, 1))
@@ -186,7 +203,7 @@ def windowed() -> Iterator[Problem]:
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    simple, asked = (*unmasked(), *odd(), *causal()), (*windowed(), *capped(), *sunk())
+    simple, asked = (*unmasked(), *odd(), *causal()), (*windowed(), *capped(), *sunk(), *slanted())
     found = [in_format(problem, dtype) for problem in (*simple, *asked, *masked(), *biased())]
     return tuple(problem for problem in found if in_domain(problem))
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import get_args
 
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, seed, settings
 from hypothesis import strategies as st
 
+from spec import CLAUSES
 from spec.attention import moves
 from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
+from spec.certification.judging.drawing import series
 from spec.domain import Scope
 from spec.entries import FAMILIES, VAST
 from spec.exploring import problems
@@ -47,6 +50,11 @@ def drawn(domain: Problems, scope: Scope, count: int) -> list[Problem]:
     return seen
 
 
+def judged(domain: Problems, scope: Scope, count: int) -> Iterator[Problem]:
+    """Problems as a judge draws them, where each choice is as likely as the others."""
+    return series(replace(CLAUSES["A1"], over=domain), scope, count, 0)
+
+
 def arrays(problem: Problem) -> Iterator[np.ndarray]:
     yield from (problem.q, problem.k, problem.v, problem.dout)
     if problem.mask is not None and problem.mask.dtype != bool:
@@ -77,7 +85,7 @@ def test_lattice_problems_move_without_rounding() -> None:
 
 def test_every_kind_of_problem_occurs() -> None:
     seen: Counter[object] = Counter()
-    for problem in drawn(Problems(empty=True), Scope("float32", KINDS), 600):
+    for problem in judged(Problems(empty=True), Scope("float32", KINDS), 600):
         seen.update(kinds_of(problem))
         seen.update([problem.memory])
         seen["idle"] += bool(problem.idle.any())
@@ -99,7 +107,7 @@ def test_every_kind_of_problem_occurs() -> None:
 
 
 def test_the_edges_of_tiles_and_long_axes_occur() -> None:
-    lengths = Counter(p.M for p in drawn(Problems(), Scope("float32", KINDS), 1500))
+    lengths = Counter(p.M for p in judged(Problems(), Scope("float32", KINDS), 1500))
     assert not [edge for edge in EDGES if not lengths[edge]]
     assert any(lengths[length] for length in LONG)
 

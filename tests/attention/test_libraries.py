@@ -11,6 +11,7 @@ from spec.attention.options import PARAMETERS
 from tests.options import PAGE, page
 
 each = pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
+UNDECLARED = {"lse idle": {"finite"}}  # answers for which there is no word: some number
 LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/[\w./-]+\.\w+")
 
 
@@ -65,7 +66,9 @@ def test_choices_of_conventions_have_their_names() -> None:
     shared = {*QUESTIONS} & {*CONVENTIONS}
     assert shared >= {"causal", "window corner", "cap", "idle"}
     for name in shared:
-        assert {*QUESTIONS[name].choices} <= {*CONVENTIONS[name]}, name
+        assert {*QUESTIONS[name].choices} - {*CONVENTIONS[name]} <= UNDECLARED.get(name, set()), (
+            name
+        )
 
 
 def test_options_are_asked_by_words_that_are_ours() -> None:

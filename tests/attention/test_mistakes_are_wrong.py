@@ -45,6 +45,8 @@ def expected(problem: Problem, spoils: str) -> list[tuple[Array, Array]]:
         pairs.append((total, rounding.of_sum(want.gradients.bias, budget.bias, shape, problem)))
     if problem.sinks is not None:
         pairs.append((want.gradients.sinks, budget.sinks))
+    if problem.slopes is not None:
+        pairs.append((want.gradients.slopes, budget.slopes))
     return pairs
 
 
@@ -61,6 +63,8 @@ def results(mistake: Mistake, problem: Problem) -> list[Array]:
         gradients.append(called(vars(mistake.target)["bias_gradient"], problem, "dout"))
     if problem.sinks is not None:
         gradients.append(called(vars(mistake.target)["sink_gradient"], problem, "dout"))
+    if problem.slopes is not None:
+        gradients.append(called(vars(mistake.target)["slope_gradient"], problem, "dout"))
     return gradients
 
 
@@ -72,6 +76,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
         mask = mask.astype(problem.dtype)
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
     options |= {"softcap": problem.softcap, "sinks": problem.sinks}
+    options["alibi_slopes"] = problem.slopes
     return function(*arrays, mask, **options)
 
 
@@ -199,12 +204,14 @@ def test_every_mistake_says_what_it_is() -> None:
 
 
 def test_every_convention_is_somebodys_mistake() -> None:
-    apart = ("idle bias", "window corner")  # the one of masks, the other of windows
+    corners = ("window corner", "slopes corner")  # of windows and slopes
+    apart = ("idle bias", *corners)  # the first of masks
     own = {name: choices for name, choices in CONVENTIONS.items() if name not in apart}
     assert CONVENTIONS["idle bias"][1:] == CONVENTIONS["idle"]
-    assert CONVENTIONS["window corner"][1:] == CONVENTIONS["causal"]
+    for name in corners:
+        assert CONVENTIONS[name][1:] == CONVENTIONS["causal"]
     others = {(name, x) for name, choices in own.items() for x in choices[1:]}
-    others.add(("window corner", CONVENTIONS["causal"][1]))
+    others |= {(name, CONVENTIONS["causal"][1]) for name in corners}
     assert {m.convention for m in MISTAKES.values() if m.convention} == others
 
 

@@ -16,6 +16,7 @@ from spec.attention.options import (
     PAIRS,
     PARAMETERS,
     SINGLE,
+    SLOPES,
     Capability,
     kinds_of,
     together,
@@ -34,6 +35,7 @@ from tests import targets
 TOGETHER = {together(*pair) for pair in PAIRS}
 USUAL = {Capability.FUTURE, Capability.SEVERAL, Capability.QUERIES}  # of nearly all
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
+FORMED = ((MASK,), (SLOPES,))  # arrays of several forms, each an option as well
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():
@@ -43,7 +45,7 @@ def test_small_problems_are_of_their_kind_and_of_no_other():
         beside = BESIDE | {option.capability}
         for problem in found.get(option.capability, ()):
             assert option.holds(problem)
-            assert option.parameters == (MASK,) or kinds_of(problem) <= beside
+            assert option.parameters in FORMED or kinds_of(problem) <= beside
 
 
 def test_a_pair_is_tried_on_each_of_its_parts_with_each_of_the_other():

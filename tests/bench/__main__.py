@@ -20,6 +20,7 @@ PARTS = {
     "scaling": scaling.scaling,
     "mistakes": programs.mistakes,
     "fused": programs.fused,
+    "windows": programs.windows,
 }
 
 

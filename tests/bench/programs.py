@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Iterator
+from functools import partial
 from math import inf
 
 from tests.bench.measured import Measured, Value, one, timed
@@ -46,6 +47,31 @@ def fused() -> Iterator[Measured]:
     beside = Value(numpy_tiled / sdpa, "times", 1.5), Value(torch_tiled / sdpa, "times", 1.2)
     yield Measured("NumPy and torch in tiles, beside torch's function", beside)
     yield one("extra memory of NumPy in tiles, in N x M matrices", memory(arrays), "%", 0.05)
+
+
+def windows() -> Iterator[Measured]:
+    """What is left of the time under a window of 256 keys at N = M = 8192, D = 64, one head."""
+    import numpy as np
+    import torch
+
+    from implementations import fused as tiled
+    from implementations import fused_torch
+
+    torch.set_num_threads(1)
+    chance = np.random.default_rng(0)
+    arrays = [chance.standard_normal((1, 1, 8192, 64)).astype(np.float32) for _ in range(4)]
+    tensors = [torch.from_numpy(x).requires_grad_() for x in arrays[1:]]
+    dout = torch.from_numpy(arrays[0])
+    passes = {
+        "NumPy": lambda **asked: tiled.attend(*arrays[1:], **asked),
+        "backward": lambda **asked: tiled.backward(*arrays, **asked),
+        "torch, both passes": lambda **asked: fused_torch.attend(*tensors, **asked).backward(dout),
+    }
+    values = []
+    for run in passes.values():
+        whole, near = timed(run), timed(partial(run, window_size=(128, 127)))
+        values.append(Value(near / whole, "times", 0.12))
+    yield Measured(f"a window of 256 at N = M = 8192, beside none: {'; '.join(passes)}", (*values,))
 
 
 def memory(arrays: list[object]) -> float:

@@ -149,7 +149,7 @@ def test_a_request_keeps_them() -> None:
     ("words", "line"),
     [
         (("A1=known",), "--deviation A1: what does not keep it is not an attention function"),
-        (("Z9=known",), "unknown clause 'Z9'"),
+        (("Q9=known",), "unknown clause 'Q9'"),
         (("A=known",), "unknown clause 'A'"),
         (("L32=known",), "it is about layer, the target about attention"),
         (("A2",), "write CLAUSE=REASON"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from implementations import fused, fused_torch, tiles_torch
+from implementations import tiles, tiles_torch
 from implementations.dense import mask_of_lengths
 from spec.attention.notation import Problem
 from spec.notation import Array
@@ -19,7 +19,7 @@ B, H, G, N, M, D, E = 2, 6, 3, 5, 7, 11, 13
 def problem(seed: int = 0, *, long: bool = False, **changes: Any) -> Problem:
     """Numbers that float16 and bfloat16 hold exactly; `long` ones cross the edges of tiles."""
     chance = np.random.default_rng(seed)
-    n, m = (fused_torch.QUERIES + 3, tiles_torch.KEYS + 5) if long else (N, M)
+    n, m = (tiles_torch.QUERIES + 3, tiles_torch.KEYS + 5) if long else (N, M)
     b, h, g = (1, 2, 1) if long else (B, H, G)
     shapes = ((b, h, n, D), (b, g, m, D), (b, g, m, E), (b, h, n, E))
     q, k, v, dout = (chance.integers(-32, 33, shape) / 16 for shape in shapes)
@@ -45,6 +45,13 @@ def sinks(seed: int = 3, heads: int = H, **others: float) -> Array:
     t = np.random.default_rng(seed).integers(-16, 17, heads) / 8
     t[[int(name[1:]) for name in others]] = list(others.values())
     return t
+
+
+def slopes(seed: int = 4, *shape: int) -> Array:
+    """What each head's scores lose with each place: as much as those of models, of either sign."""
+    m = np.random.default_rng(seed).integers(-4, 17, shape or (H,)) / 16
+    m[..., 1] = 0.0
+    return m
 
 
 def poisoned() -> Problem:
@@ -96,6 +103,33 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "sinks and no keys": lambda: problem(sinks=sinks(h2=-np.inf)).but(
         k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))
     ),
+    "slopes": lambda: problem(slopes=slopes()),
+    "slopes of each sequence": lambda: problem(slopes=slopes(5, B, H)),
+    "slopes of zero": lambda: problem(slopes=np.zeros(H)),
+    "slopes that all but hide what is far": lambda: problem(slopes=64.0 * slopes()),
+    "slopes and scores of thousands": lambda: problem(scale=64.0, slopes=slopes()),
+    "slopes and a cap": lambda: problem(slopes=slopes(), softcap=0.5),
+    "slopes and causal": lambda: problem(slopes=slopes(5, B, H), causal=True),
+    "slopes and a window": lambda: problem(slopes=slopes(), window=(2, 1)),
+    "slopes and idle rows": lambda: problem(slopes=slopes(5, B, H), mask=boolean()),
+    "slopes and a bias": lambda: problem(slopes=slopes(), mask=additive()),
+    "slopes and sinks": lambda: problem(slopes=slopes(), sinks=sinks(h2=-np.inf)),
+    "slopes, sinks and idle rows": lambda: problem(
+        slopes=slopes(), sinks=sinks(h2=-np.inf), mask=boolean()
+    ),
+    "slopes and everything": lambda: problem(
+        slopes=slopes(5, B, H),
+        sinks=sinks(),
+        mask=additive(),
+        softcap=1.0,
+        window=(2, None),
+        causal=True,
+        scale=2.0,
+    ),
+    "slopes and no keys": lambda: problem(slopes=slopes()).but(
+        k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))
+    ),
+    "slopes and more queries than keys": lambda: turned(problem(slopes=slopes(), memory="strided")),
     "no keys": lambda: problem().but(k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))),
     "no queries": lambda: problem().but(q=np.zeros((B, H, 0, D)), dout=np.zeros((B, H, 0, E))),
     "no values": lambda: problem().but(v=np.zeros((B, G, M, 0)), dout=np.zeros((B, H, N, 0))),
@@ -114,15 +148,28 @@ LONG: Mapping[str, Callable[[], Problem]] = {
         long=True, sinks=np.array([-np.inf, 1.0]), window=(200, 70)
     ),
     "sinks, and a whole tile forbidden": lambda: problem(
-        long=True, sinks=sinks(heads=2), mask=np.arange(tiles_torch.KEYS + 5) >= fused.KEYS
+        long=True, sinks=sinks(heads=2), mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
     ),
     "sinks, and queries that see nothing": lambda: turned(
         problem(long=True, sinks=np.array([-np.inf, 1.0]), window=(9, 9))
     ),
-    "long from far behind": lambda: problem(long=True, window=(fused.KEYS, None)),
+    "long with slopes": lambda: problem(long=True, slopes=slopes(4, 2)),
+    "long with slopes, causal, and sinks": lambda: problem(
+        long=True, slopes=slopes(4, 1, 2), causal=True, sinks=sinks(heads=2)
+    ),
+    "long with slopes through a window": lambda: problem(
+        long=True, slopes=slopes(4, 2), window=(200, 70)
+    ),
+    "long with slopes under a cap": lambda: problem(
+        long=True, slopes=slopes(4, 2) / 16, softcap=2.0
+    ),
+    "slopes, and a whole tile forbidden": lambda: problem(
+        long=True, slopes=slopes(4, 2), mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
+    ),
+    "long from far behind": lambda: problem(long=True, window=(tiles.KEYS, None)),
     "more queries than a window leaves keys": lambda: turned(problem(long=True, window=(9, 9))),
     "a whole tile forbidden": lambda: problem(
-        long=True, mask=np.arange(tiles_torch.KEYS + 5) >= fused.KEYS
+        long=True, mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
     ),
 }
 

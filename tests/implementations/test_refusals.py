@@ -1,6 +1,7 @@
 """What no implementation answers is refused by each of them, in one clear line."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from implementations import TARGETS, Target
 
 pytestmark = pytest.mark.torch
+TOLD = r"^slopes are finite numbers of the shape \(2,\) or \(3, 2\)$"
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -60,3 +62,23 @@ def test_sinks_that_are_no_number_for_each_head_are_refused(target: Target, sink
     for function in filter(None, functions):
         with pytest.raises(ValueError, match="sinks are a number below inf for each of 2"):
             function(x, x, x, x, sinks=t)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize(
+    "slopes", [[0.0], [0.0] * 3, [[0.0, 0.0]], [[[0.0, 0.0]]], [0.0, np.inf], [np.nan, 0.0]]
+)
+def test_slopes_that_are_not_finite_or_for_no_heads_are_refused(target: Target, slopes: Any):
+    module = importlib.import_module(target.name.partition(":")[0])
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((3, 2, 3, 2))
+    m = (np.array if target.backend == "numpy" else torch.tensor)(slopes)
+    functions = [getattr(module, name, None) for name in ("attend", "weights", "lse")]
+    for function in filter(None, functions):
+        with pytest.raises(ValueError, match=TOLD) as told:
+            function(x, x, x, alibi_slopes=m)
+        assert "\n" not in str(told.value)
+    gradients = ("backward", "sink_gradient", "slope_gradient")
+    for name in (name for name in gradients if hasattr(module, name)):
+        sinks = {"sinks": np.zeros(2)} if name == "sink_gradient" else {}
+        with pytest.raises(ValueError, match=TOLD):
+            getattr(module, name)(x, x, x, x, alibi_slopes=m, **sinks)

@@ -36,6 +36,7 @@ from tests.implementations.problems import (
     poisoned,
     problem,
     sinks,
+    slopes,
 )
 
 pytestmark = pytest.mark.torch
@@ -56,6 +57,8 @@ def oracle(p: Problem) -> Mapping[str, Array]:
     gradients = {"q": found.q, "k": found.k, "v": found.v}
     if p.sinks is not None:
         gradients["sinks"] = record.sink_gradient(p)
+    if p.slopes is not None:
+        gradients["slopes"] = record.slope_gradient(p)
     return {"o": record.forward(p), "a": record.weights(p), "lse": record.lse(p), **gradients}
 
 
@@ -69,6 +72,8 @@ def check(record: Implementation, p: Problem) -> None:
     equal(got.v, want["v"], within=budget.v)
     if p.sinks is not None:
         equal(record.sink_gradient(p), want["sinks"], within=budget.sinks)
+    if p.slopes is not None:
+        equal(record.slope_gradient(p), want["slopes"], within=budget.slopes)
     if Capability.WEIGHTS in record.offers:
         equal(record.weights(p), want["a"], within=rounding.of_weights(p))
     if Capability.LSE in record.offers:
@@ -104,11 +109,14 @@ def test_the_definition_agrees_with_autograd():
         equal(got.v, want["v"], within=budget.v)
         if p.sinks is not None:
             equal(got.sinks, want["sinks"], within=budget.sinks)
+        if p.slopes is not None:
+            equal(got.slopes, want["slopes"], within=budget.slopes)
 
 
 def test_what_is_hidden_from_all_may_be_enormous(record: Implementation):
     check(record, poisoned().but(dtype="float32"))
     check(record, poisoned().but(dtype="float32", sinks=sinks(h2=-np.inf)))
+    check(record, poisoned().but(dtype="float32", slopes=slopes()))
 
 
 def test_an_additive_mask_gets_a_gradient_in_torch():
@@ -137,15 +145,19 @@ def test_nothing_warns(target: Target):
     p = poisoned()
     q, k, v, dout = (x.astype(np.float32) for x in (p.q, p.k, p.v, p.dout))
     functions = [getattr(module, name, None) for name in ("attend", "weights", "lse")]
+    sunk, slanted = (x.astype(np.float32) for x in (sinks(h2=-np.inf), slopes()))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for mask, t in itertools.product(masks, (None, sinks(h2=-np.inf).astype(np.float32))):
-            options = {"attn_mask": mask, "is_causal": True, "enable_gqa": True, "sinks": t}
+        for mask, t, m in itertools.product(masks, (None, sunk), (None, slanted)):
+            options = {"attn_mask": mask, "is_causal": True, "enable_gqa": True}
+            options |= {"sinks": t, "alibi_slopes": m}
             for function in filter(None, functions):
                 function(q, k, v, **options)
             module.backward(dout, q, k, v, **options)
             if t is not None:
                 module.sink_gradient(dout, q, k, v, **options)
+            if m is not None:
+                module.slope_gradient(dout, q, k, v, **options)
 
 
 def test_fused_memory_is_a_small_part_of_one_matrix():
@@ -156,6 +168,10 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
         forward = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c))
         backward = peak(lambda c=causal: fused.backward(dout, q, k, v, is_causal=c))
         by_sinks = peak(lambda c=causal: fused.sink_gradient(dout, q, k, v, t, is_causal=c))
+        by_slopes = peak(lambda c=causal: fused.slope_gradient(dout, q, k, v, t, is_causal=c))
+        sloping = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, alibi_slopes=t))
+        assert sloping - q.nbytes < 0.05 * matrix
+        assert by_slopes - q.nbytes < 0.05 * matrix
         assert forward - q.nbytes < 0.05 * matrix
         assert by_sinks - q.nbytes < 0.05 * matrix
         assert backward - 3 * q.nbytes < 0.05 * matrix

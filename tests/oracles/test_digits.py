@@ -1,6 +1,7 @@
 """The oracle of many digits: rounded once and right, and the definition held to it."""
 
 from math import inf
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,7 +12,7 @@ from oracles import digits
 from oracles.digits import MANY_DIGITS, nearest
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
-from spec.attention.options import SINKS
+from spec.attention.options import SINKS, SLOPES
 from spec.comparison import Violation, at_least, at_most, equal
 from spec.exploring import seeds
 from spec.formats import FORMATS, rounded
@@ -92,6 +93,7 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         window_corner=[None, "top-left", "bottom-right"][chance.integers(3)],
         dtype=dtype,
     )
+    problem = problem.but(**slopes(chance, problem))
     return problem.but(sinks=sinks(chance, problem))
 
 
@@ -99,13 +101,26 @@ def sinks(chance: np.random.Generator, problem: Problem) -> Array | None:
     """None, a sink for each head, or for some; none beside a bias that is capped as well."""
     t = values(chance, (problem.H,), SINKS.dtype(problem))
     some = np.where(chance.random(problem.H) < 0.3, -np.inf, t)
-    bends = problem.softcap is not None and problem.caps_bias and problem.bias.any()
+    added = problem.slopes is not None or bool(problem.bias.any())
+    bends = problem.softcap is not None and problem.caps_bias and added
     return None if bends else [None, t, some][chance.integers(3)]
+
+
+def slopes(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:
+    """None, slopes of the heads or of each sequence's; from either corner, signed or not."""
+    shape = [(problem.H,), (problem.B, problem.H)][chance.integers(2)]
+    m = values(chance, shape, SLOPES.dtype(problem))
+    return {
+        "slopes": [None, m][chance.integers(2)],
+        "slopes_corner": [None, "top-left", "bottom-right"][chance.integers(3)],
+        "signed_slopes": bool(chance.integers(2)),
+    }
 
 
 def differentiated(problem: Problem) -> tuple[str, ...]:
     """What there are gradients by."""
-    return ("q", "k", "v", "bias", *(("sinks",) if problem.sinks is not None else ()))
+    beside = (name for name in ("sinks", "slopes") if getattr(problem, name) is not None)
+    return ("q", "k", "v", "bias", *beside)
 
 
 @given(seed=seeds())

@@ -23,7 +23,7 @@ def same_numbers(got: Array, want: Array) -> None:
 
 
 def drawn(seed: int) -> Problem:
-    """An example in which queries look through a window as often as not, and some heads sink."""
+    """An example, through a window as often as not; some heads sink, and some have slopes."""
     chance = np.random.default_rng(seed)
     bounds = (None, 0, 1, 2)
     window = tuple(bounds[i] for i in chance.integers(len(bounds), size=2) * chance.integers(2))
@@ -31,7 +31,13 @@ def drawn(seed: int) -> Problem:
     problem = example(seed).but(window=window, window_corner=corner)
     t = chance.integers(-3, 4, problem.H).astype(float)
     some = np.where(chance.random(problem.H) < 0.3, -np.inf, t)
-    return problem.but(sinks=(None, t, some)[chance.integers(3)])
+    m = chance.integers(-2, 3, ((problem.H,), (problem.B, problem.H))[chance.integers(2)])
+    return problem.but(
+        sinks=(None, t, some)[chance.integers(3)],
+        slopes=(None, m.astype(float))[chance.integers(2)],
+        slopes_corner=(None, "top-left", "bottom-right")[chance.integers(3)],
+        signed_slopes=bool(chance.integers(2)),
+    )
 
 
 @given(seed=seeds())
@@ -49,7 +55,8 @@ def test_its_gradients_are_those_of_the_whole_jacobian(seed: int) -> None:
     problem = drawn(seed)
     got, want = definition.gradients(problem), rational.gradients(problem)
 
-    for name in ("q", "k", "v", "bias", *(["sinks"] if problem.sinks is not None else [])):
+    beside = [name for name in ("sinks", "slopes") if getattr(problem, name) is not None]
+    for name in ("q", "k", "v", "bias", *beside):
         same_numbers(getattr(got, name), getattr(want, name))
 
 

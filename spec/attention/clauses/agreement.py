@@ -81,6 +81,7 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
         "shows_nan_for_idle_queries",
         "shows_weights_without_the_window",
         "shows_weights_without_the_cap",
+        "shows_weights_without_the_slopes",
     },
     effort=4,
 )
@@ -110,6 +111,7 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
         "measures_the_log_of_the_mean",
         "measures_lse_without_the_window",
         "measures_lse_without_the_cap",
+        "measures_lse_without_the_slopes",
     },
     effort=2,
 )

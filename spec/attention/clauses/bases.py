@@ -171,7 +171,7 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
 
 @clause(
     "B10",
-    over=Problems(sinks=False, masks=UNBIASED),
+    over=Problems(slopes=False, sinks=False, masks=UNBIASED),
     catches={
         "favours_recent_keys",
         "favours_the_diagonal",
@@ -197,7 +197,7 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
 
 @clause(
     "B11",
-    over=Problems(sinks=False, masks=UNBIASED),
+    over=Problems(slopes=False, sinks=False, masks=UNBIASED),
     catches={"forgets_the_denominator", "favours_the_diagonal", "drops_the_lightest_key"},
 )
 def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:

@@ -69,7 +69,7 @@ def what_is_added_is_not_capped(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "U7",
-    over=Problems(sinks=False, masks=UNBIASED, caps=True),
+    over=Problems(slopes=False, sinks=False, masks=UNBIASED, caps=True),
     needs={Capability.LSE},
     catches={"measures_lse_without_the_cap"},
 )
@@ -91,7 +91,7 @@ def the_log_sum_exp_is_capped(attention: Implementation, problem: Problem) -> No
 
 @clause(
     "U8",
-    over=Problems(masks=PLAIN, caps=True, scales=("default",)),
+    over=Problems(slopes=False, masks=PLAIN, caps=True, scales=("default",)),
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_cap", "takes_the_slope_of_a_line"},
 )

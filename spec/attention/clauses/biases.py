@@ -23,7 +23,7 @@ from spec.clause import clause
 from spec.comparison import at_least, equal
 from spec.formats import FORMATS
 
-UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False)
+UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False, slopes=False)
 
 
 @clause(
@@ -40,9 +40,9 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
 
     Every key adds a positive term to the sum. Forgetting the maximum can reverse this.
     """
-    freed = problem.but(mask=np.where(problem.allowed, problem.bias, 0.0), causal=False)
-    if problem.mask is not None and problem.mask.dtype == bool:
-        freed = problem.but(mask=None)
+    freed = problem.but(mask=None)
+    if problem.mask is not None and problem.mask.dtype != bool:
+        freed = problem.but(mask=np.where(problem.allowed, problem.mask, 0.0), causal=False)
 
     less, more = attention.lse(problem), attention.lse(freed)
 

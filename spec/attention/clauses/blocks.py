@@ -24,7 +24,7 @@ from spec.clause import clause
 from spec.comparison import at_least, equal
 from spec.notation import Array
 
-CUT = Problems(causal=False, sinks=False, least=(1, 1, 1, 2))
+CUT = Problems(causal=False, sinks=False, slopes=False, least=(1, 1, 1, 2))
 FINITE = 700  # e^709 is the last finite power: a log-sum-exp that is that far off claims nothing
 
 
@@ -129,7 +129,7 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
 
 @clause(
     "X4",
-    over=Problems(masks=PLAIN, causal=False),
+    over=Problems(slopes=False, masks=PLAIN, causal=False),
     needs={Capability.MASK},
     catches={"forbids_after_normalising", "drops_the_last_key", "favours_the_diagonal"},
     proof=blocks.merging_with_the_empty_block_changes_nothing,
@@ -153,7 +153,9 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
 
 @clause(
     "X5",
-    over=Problems(families=("ascending", "ahead", "sharp"), causal=False, tiled="keys"),
+    over=Problems(
+        slopes=False, families=("ascending", "ahead", "sharp"), causal=False, tiled="keys"
+    ),
     catches={
         "forgets_to_rescale",
         "takes_the_maximum_of_the_first_tile",

@@ -99,7 +99,9 @@ def a_cap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem) -
 
 @clause(
     "U2",
-    over=Problems(sinks=False, masks=UNBIASED, caps=True, modest=True, scales=("default",)),
+    over=Problems(
+        slopes=False, sinks=False, masks=UNBIASED, caps=True, modest=True, scales=("default",)
+    ),
     catches={
         "ignores_the_cap",
         "has_a_cap_of_fifty",
@@ -123,7 +125,7 @@ def a_cap_leaves_every_key_a_weight(attention: Implementation, problem: Problem)
 
 @clause(
     "U3",
-    over=Problems(sinks=False, masks=UNBIASED, caps=True, scales=("default",)),
+    over=Problems(slopes=False, sinks=False, masks=UNBIASED, caps=True, scales=("default",)),
     catches={"ignores_the_cap", "forgets_the_cap_beside_a_mask", "forgets_the_cap_beside_a_window"},
     effort=2,
 )
@@ -145,7 +147,9 @@ def beyond_a_cap_all_scores_are_alike(attention: Implementation, problem: Proble
 
 @clause(
     "U4",
-    over=Problems(sinks=False, masks=PLAIN, causal=False, caps=True, least=(1, 1, 1, 2)),
+    over=Problems(
+        slopes=False, sinks=False, masks=PLAIN, causal=False, caps=True, least=(1, 1, 1, 2)
+    ),
     catches={"caps_from_above_alone", "caps_magnitudes"},
     effort=2,
     proof=any_cap.a_cap_is_odd,

@@ -27,7 +27,7 @@ from spec.formats import rounded
 CAUSAL = Problems(masks=PLAIN, causal=True)
 SQUARE = Problems(masks=PLAIN, causal=True, square=True)
 ALONE = replace(SQUARE, sinks=False)
-FULL = replace(ALONE, windows=False)  # the past is seen as far back as it goes
+FULL = replace(ALONE, windows=False, slopes=False)  # the past, as far back as it goes, all alike
 SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
 
 

@@ -39,7 +39,7 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
 
 @clause(
     "M2",
-    over=Problems(masks=HOLLOW, causal=False),
+    over=Problems(slopes=False, masks=HOLLOW, causal=False),
     catches={"inverts_the_mask", "adds_the_truth_values"},
     proof=exactly.forbidden_keys_are_deleted_keys,
 )

@@ -137,7 +137,7 @@ def causality_may_be_said_twice(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "M14",
-    over=Problems(masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
+    over=Problems(slopes=False, masks=PLAIN, causal=False, least=(1, 1, 2, 2)),
     needs={Capability.MASK},
     catches={"adds_the_truth_values"},
 )

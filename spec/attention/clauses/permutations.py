@@ -21,7 +21,7 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, same_bits
 
-UNORDERED = Problems(causal=False, least=(1, 1, 1, 2))
+UNORDERED = Problems(slopes=False, causal=False, least=(1, 1, 1, 2))
 
 
 @clause(
@@ -47,7 +47,7 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "P2",
-    over=Problems(causal=False, least=(1, 1, 2, 1)),
+    over=Problems(slopes=False, causal=False, least=(1, 1, 2, 1)),
     catches={"favours_the_diagonal", "remembers_answers_by_shape"},
     proof=exactly.queries_are_a_batch,
 )
@@ -70,7 +70,7 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "P3",
-    over=Problems(causal=False, least=(1, 1, 2, 1)),
+    over=Problems(slopes=False, causal=False, least=(1, 1, 2, 1)),
     catches={"normalises_over_queries", "favours_the_diagonal"},
 )
 def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
@@ -159,7 +159,7 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "P7",
-    over=Problems(sinks=False, causal=False),
+    over=Problems(slopes=False, sinks=False, causal=False),
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "drops_the_lightest_key"},
     effort=2,
     proof=blocks.duplicating_all_keys_adds_log_two,
@@ -181,7 +181,7 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
 
 @clause(
     "P8",
-    over=Problems(sinks=False, masks=PLAIN, causal=False),
+    over=Problems(slopes=False, sinks=False, masks=PLAIN, causal=False),
     needs={Capability.LSE},
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
     proof=blocks.duplicating_all_keys_adds_log_two,
@@ -204,7 +204,9 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "P9",
-    over=Problems(masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False),
+    over=Problems(
+        slopes=False, masks=PLAIN, causal=False, square=True, equal_widths=True, grouped=False
+    ),
     catches={"favours_recent_keys", "remembers_answers_by_shape", "drops_the_last_key"},
 )
 def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:

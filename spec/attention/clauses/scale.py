@@ -101,7 +101,7 @@ def the_scale_is_one_over_the_root_of_the_width(
 
 @clause(
     "B9",
-    over=Problems(sinks=False, masks=UNBIASED, causal=False),
+    over=Problems(slopes=False, sinks=False, masks=UNBIASED, causal=False),
     needs={Capability.SCALE},
     catches={"takes_zero_scale_for_none", "ignores_the_scale"},
 )

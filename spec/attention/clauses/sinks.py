@@ -63,7 +63,7 @@ def a_sink_of_minus_infinity_is_none(attention: Implementation, problem: Problem
 
 @clause(
     "Z2",
-    over=Problems(sinks=True, caps=False),
+    over=Problems(slopes=False, sinks=True, caps=False),
     needs={Capability.FUTURE, Capability.BIAS},
     catches={
         "ignores_the_sinks",
@@ -172,7 +172,7 @@ def each_head_has_a_sink_of_its_own(attention: Implementation, problem: Problem)
 
 @clause(
     "Z6",
-    over=Problems(sinks=True, causal=False, least=(1, 1, 2, 1)),
+    over=Problems(slopes=False, sinks=True, causal=False, least=(1, 1, 2, 1)),
     catches={"has_no_sinks_for_a_single_query", "has_sinks_for_a_single_query_alone"},
 )
 def a_query_has_its_sink_alone_or_not(attention: Implementation, problem: Problem) -> None:

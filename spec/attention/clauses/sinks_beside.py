@@ -217,7 +217,7 @@ def gradients_of_biases_and_sink_sum_to_zero(attention: Implementation, problem:
 
 @clause(
     "Z17",
-    over=Problems(sinks=True, causal=False, least=(1, 1, 1, 2)),
+    over=Problems(slopes=False, sinks=True, causal=False, least=(1, 1, 1, 2)),
     needs=WITH_LSE,
     catches={"adds_the_sink_to_lse"},
     proof=any_sink.one_part_has_the_sink,

@@ -173,7 +173,7 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "S8",
-    over=Problems(sinks=False, modest=True, causal=False, least=(1, 1, 1, 2)),
+    over=Problems(slopes=False, sinks=False, modest=True, causal=False, least=(1, 1, 1, 2)),
     catches={
         "forgets_the_denominator",
         "favours_recent_keys",

@@ -53,7 +53,7 @@ def the_narrowest_window_shows_a_query_itself(attention: Implementation, problem
 
 @clause(
     "W6",
-    over=SQUARE,
+    over=replace(SQUARE, slopes=False),
     needs={Capability.FUTURE},
     catches={
         "ignores_the_window",

@@ -10,6 +10,8 @@ beside it. The place p_i is i, or i + M - N where the queries are the last of th
 corner is that of causality unless `window corner` is declared.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.attention import moves, rounding
@@ -133,7 +135,7 @@ def without_a_bound_behind_it_is_causality(attention: Implementation, problem: P
 
 @clause(
     "W8",
-    over=ALONE,
+    over=replace(ALONE, slopes=False),
     catches={
         "swaps_the_bounds_of_a_window",
         "takes_the_left_bound_for_both",

@@ -20,7 +20,12 @@ from spec.notation import Array, Call
 from spec.subject import Refused
 from spec.trial import broken
 
-OF_ALL = {"backward": ("q", "k", "v"), "bias_gradient": ("mask",), "sink_gradient": ("sinks",)}
+OF_ALL = {
+    "backward": ("q", "k", "v"),
+    "bias_gradient": ("mask",),
+    "sink_gradient": ("sinks",),
+    "slope_gradient": ("slopes",),
+}
 NAMES = {"forward": "o", "training": "o", "call": "o", "weights": "a", "lse": "lse"}
 
 

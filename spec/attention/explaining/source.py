@@ -15,7 +15,7 @@ import numpy as np
 from spec.attention.explaining.calls import Asked
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
-from spec.attention.plug.wrapping import Wrapped, format_of
+from spec.attention.plug.wrapping import Wrapped, format_of, memory_of
 from spec.attention.record import Implementation
 from spec.backends.calling import behind
 from spec.backends.compiling import as_source
@@ -139,9 +139,10 @@ class Source:
         """One input as the function takes it."""
         x = self.call.native(problem, name)
         dtype = "bool" if x.dtype == bool else format_of(problem, name)
-        if problem.memory == "contiguous" or self.library == "jax" or x.ndim == 1:
+        memory = memory_of(problem, name)
+        if memory == "contiguous" or self.library == "jax":
             return self._plain(x, dtype)
-        return self._view(laid_out(x, problem.memory), dtype)
+        return self._view(laid_out(x, memory), dtype)
 
     def _plain(self, x: Array, dtype: str) -> str:
         """An array of the library with the numbers of `x`."""

@@ -8,16 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import (
-    Capped,
-    Pass,
-    cap,
-    forbid,
-    log_sum,
-    softmax_with_sink,
-    with_sink,
-)
+from spec.attention.mistakes.steps import Capped, Pass, cap, slant
 from spec.notation import Array
 
 FIFTY = 50.0
@@ -163,11 +156,12 @@ def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Cap
     "cap",
     incident="I12",
     convention=("cap", "after-bias"),
-    where="a cap and finite biases and M > 1",
+    where="a cap and finite biases and M > 1 or a cap and slopes",
 )
 def caps_the_bias_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Adds the bias first, and caps the sum."""
-    return capped(t + bias, given.softcap) - bias, allowed
+    """Adds the bias first, that of slopes as well, and caps the sum."""
+    added = slant(bias.astype(np.float64), 1.0, given)
+    return capped(t + added, given.softcap) - added, allowed
 
 
 @wrong("cap", incident="I12", where="a cap and a hidden key")
@@ -215,13 +209,18 @@ def damps_the_gradient_of_the_bias(ds: Array, seen: Pass) -> Array:
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
 
 
+def uncapped(seen: Pass) -> Array:
+    """The scores with all that is added to them, and no cap."""
+    return seen.s + (seen.t - capped(seen.t, seen.softcap))
+
+
 @wrong("measure", incident="I12", where="the log-sum-exp asked for and a cap")
 def measures_lse_without_the_cap(seen: Pass) -> Array:
     """Returns the log-sum-exp of scores as they are before the cap."""
-    return with_sink(log_sum(forbid(seen.t + seen.bias, seen.allowed)), seen)
+    return with_sink(log_sum(forbid(uncapped(seen), seen.allowed)), seen)
 
 
 @wrong("show", incident="I12", where="the weights asked for and a cap and M > 1")
 def shows_weights_without_the_cap(seen: Pass) -> Array:
     """Computes the weights a second time for display, and there without the cap."""
-    return softmax_with_sink(forbid(seen.t + seen.bias, seen.allowed), seen)
+    return softmax_with_sink(forbid(uncapped(seen), seen.allowed), seen)

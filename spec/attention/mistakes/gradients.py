@@ -7,10 +7,11 @@ after one step with a small learning rate does not either. L = <dout, o>.
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.exponentials import forbid, softmax
 from spec.attention.mistakes.idleness import idle
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import powers
-from spec.attention.mistakes.steps import Heeded, Pass, forbid, softmax, weigh
+from spec.attention.mistakes.steps import Heeded, Pass, weigh
 from spec.attention.mistakes.tiles import TILE, halves
 from spec.notation import Array
 from spec.sizes import Sizes
@@ -59,13 +60,13 @@ def forgets_the_scale_of_query_gradients(seen: Pass, ds: Array) -> Array:
     return ds @ seen.k
 
 
-@wrong("key_gradients", incident="I21", where="gradients asked for and M > 1")
+@wrong("key_gradients", incident="I21", where="gradients asked for and several scores")
 def forgets_the_scale_of_key_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale in dq only."""
     return ds.swapaxes(-1, -2) @ seen.q
 
 
-@wrong("query_gradients", incident="I21", where="gradients asked for and M > 1")
+@wrong("query_gradients", incident="I21", where="gradients asked for and several scores")
 def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale again, having scaled the keys in place."""
     return seen.sigma * steps.query_gradients(seen, ds)
@@ -180,7 +181,7 @@ def gathers_interleaved_heads(x: Array, key_heads: int) -> Array:
 # What is left out, or taken from the wrong place
 
 
-@wrong("key_gradients", incident="plausible", where="gradients asked for and M > 1")
+@wrong("key_gradients", incident="plausible", where="gradients asked for and several scores")
 def drops_the_last_query_from_key_gradients(seen: Pass, ds: Array) -> Array:
     """Ends the loop over the queries one too early."""
     return seen.sigma * (ds[..., :-1, :].swapaxes(-1, -2) @ seen.q[..., :-1, :])
@@ -198,7 +199,7 @@ def drops_the_tail_from_value_gradients(seen: Pass, dout: Array) -> Array:
     return seen.a[..., :whole, :].swapaxes(-1, -2) @ dout[..., :whole, :]
 
 
-@wrong("value_gradients", incident="I21", where="gradients asked for and M > 1")
+@wrong("value_gradients", incident="I21", where="gradients asked for and several scores")
 def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array:
     """Recomputes exp(s - max) in the backward pass, and does not normalise it."""
     return powers(seen.s, seen.allowed).swapaxes(-1, -2) @ dout
@@ -217,7 +218,7 @@ def differentiates_the_sum_of_the_output(dout: Array) -> Array:
     return np.ones_like(dout)
 
 
-@wrong("query_gradients", incident="plausible", where="gradients asked for and M > 1")
+@wrong("query_gradients", incident="plausible", where="gradients asked for and several scores")
 def returns_zero_query_gradients(seen: Pass, _: Array) -> Array:
     """Returns zeros, which published tolerances let pass where gradients are small."""
     return np.zeros_like(seen.q)

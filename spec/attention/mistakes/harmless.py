@@ -7,9 +7,9 @@ of these asks for one way of computing attention, not for attention.
 import numpy as np
 
 from spec.attention.mistakes import making, steps
+from spec.attention.mistakes.exponentials import divided, forbid, softmax, top
 from spec.attention.mistakes.making import Attend, Given, wrong
 from spec.attention.mistakes.softmax import normalised, powers
-from spec.attention.mistakes.steps import divided, forbid, softmax, top
 from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
 
@@ -83,4 +83,6 @@ def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
         turned["attn_mask"] = given.attn_mask[..., ::-1, :, :]
     if given.sinks is not None:
         turned["sinks"] = given.sinks[::-1]
+    if given.alibi_slopes is not None:
+        turned["alibi_slopes"] = given.alibi_slopes[..., ::-1]
     return attend(given.but(**turned))[:, ::-1]

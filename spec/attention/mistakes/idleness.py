@@ -6,8 +6,9 @@ declared; what depends on which rows are idle, or reads what was forbidden, is n
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import forbid, softmax
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import forbid, softmax, weigh
+from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
 
@@ -53,7 +54,7 @@ def gives_idle_queries_the_first_value(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed | (idle(allowed) & first))
 
 
-@wrong("weigh", incident="I01", where="an idle query")
+@wrong("weigh", incident="I01", where="a mask and an idle query")
 def lets_idle_queries_see_themselves(s: Array, allowed: Array) -> Array:
     """Unmasks the diagonal of an idle row, so that there is something to divide by."""
     return weigh(s, allowed | (idle(allowed) & (np.eye(*s.shape[-2:]) > 0)))

@@ -19,7 +19,8 @@ import numpy as np
 
 from spec import mistake
 from spec.attention.mistakes import steps as right
-from spec.attention.mistakes.steps import Pass, beside
+from spec.attention.mistakes.exponentials import beside
+from spec.attention.mistakes.steps import Pass
 from spec.attention.notation import UNBOUNDED
 from spec.attention.options import PARAMETERS
 from spec.mistake import Mistake, Steps
@@ -32,7 +33,7 @@ Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "r
 SPOILS: Mapping[str, Spoils] = {
     **dict.fromkeys(("receive", "row_term", "score_gradients", "uncap", "unbias"), "gradient"),
     **dict.fromkeys(("query_gradients", "key_gradients", "value_gradients"), "gradient"),
-    **dict.fromkeys(("gather", "reduce", "sink_gradients"), "gradient"),
+    **dict.fromkeys(("gather", "reduce", "sink_gradients", "slope_gradients"), "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",
@@ -68,11 +69,11 @@ def forward(given: Given, steps: Steps) -> Pass:
     k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
     products = steps.scores(q, k, sigma)
     capped, allowed = steps.cap(products, allowed, bias, given)
-    s = steps.add(capped, bias, sigma)
+    s = steps.slant(steps.add(capped, bias, sigma), sigma, given)
     a = steps.sink(steps.weigh(s, allowed), s, allowed, given)
     o = steps.combine(a, v, allowed)
     t = None if given.sinks is None else beside(given.sinks)
-    beyond = (given.softcap, products, anywhere, t)
+    beyond = (given.softcap, products, anywhere, t, given.alibi_slopes)
     return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o, *beyond)
 
 
@@ -141,6 +142,14 @@ def sink_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
     return steps.sink_gradients(seen, g).astype(given.sinks.dtype)
 
 
+@np.errstate(all="ignore")
+def slope_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
+    """The gradient of <dout, o> by the slopes, shaped like them."""
+    seen = forward(given, steps)
+    ds, _ = _score_gradients(dout, seen, steps)
+    return steps.slope_gradients(seen, ds).astype(given.alibi_slopes.dtype)
+
+
 def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
     """The gradient by the scores, and `dout` in the width of the accumulators."""
     g = steps.receive(dout).astype(seen.q.dtype)
@@ -152,7 +161,7 @@ def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
     """A native attention function, with what is spoiled, and `observers`, as attributes.
 
     gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and, called likewise,
-        bias_gradient, shaped like the mask, and sink_gradient, shaped like the sinks
+        bias_gradient, sink_gradient and slope_gradient, shaped like mask, sinks and slopes
     weights, lse, training: functions of the same signature as the function itself
     """
     right = partial(attend, steps=RIGHT if spoils in BESIDE else steps)
@@ -217,7 +226,7 @@ def differentiated(run: Callable[..., Any]) -> Any:
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
     """The functions beside the forward pass that are spoiled."""
     if spoils == "gradient":
-        spoiled = (backward, bias_gradient, sink_gradient)
+        spoiled = (backward, bias_gradient, sink_gradient, slope_gradient)
         return {f.__name__: native(partial(f, steps=steps), "dout") for f in spoiled}
     if spoils == "training":
         return {"training": native(partial(attend, steps=steps))}

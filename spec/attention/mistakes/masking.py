@@ -7,8 +7,9 @@ with every mask whose rows all keep a key or whose batches are all alike.
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.exponentials import forbid, softmax
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Heeded, forbid, softmax
+from spec.attention.mistakes.steps import Heeded
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -48,14 +49,14 @@ def adds_the_truth_values(mask: Array) -> tuple[Array, Array]:
     return steps.understand(mask.astype(float) if mask.dtype == bool else mask)
 
 
-@wrong("understand", incident="I09", where="finite biases and M > 1")
+@wrong("understand", incident="I09", where="finite biases and several scores")
 def subtracts_the_bias(mask: Array) -> tuple[Array, Array]:
     """Takes the bias for a penalty."""
     allowed, bias = steps.understand(mask)
     return allowed, -bias
 
 
-@wrong("understand", incident="I09", where="finite biases and M > 1")
+@wrong("understand", incident="I09", where="finite biases and several scores")
 def drops_the_finite_bias(mask: Array) -> tuple[Array, Array]:
     """Takes from an additive mask only what it forbids."""
     allowed, bias = steps.understand(mask)

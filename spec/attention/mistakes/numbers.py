@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.exponentials import forbid, top
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised
-from spec.attention.mistakes.steps import Pass, forbid, scores, top, weigh
+from spec.attention.mistakes.steps import Pass, scores, weigh
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -97,7 +98,7 @@ def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))
 
 
-@wrong("add", incident="plausible", spoils="rounding", where="finite biases and M > 1")
+@wrong("add", incident="plausible", spoils="rounding", where="finite biases and several scores")
 def rounds_the_bias_to_bfloat16(s: Array, bias: Array, _: float) -> Array:
     """Casts the additive mask to the dtype of mixed-precision training."""
     return s + shortened(bias, BFLOAT16)

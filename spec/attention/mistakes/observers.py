@@ -7,11 +7,12 @@ at through its gradients only, which do not tell an output.
 
 import numpy as np
 
-from spec.attention.mistakes import steps
+from spec.attention.mistakes import exponentials, steps
+from spec.attention.mistakes.exponentials import softmax_with_sink
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.numbers import BFLOAT16, shortened
 from spec.attention.mistakes.softmax import powers
-from spec.attention.mistakes.steps import Pass, softmax
+from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -21,14 +22,14 @@ from spec.sizes import Sizes
 @wrong("show", incident="I37", where="the weights asked for and a hidden key")
 def shows_weights_before_masking(seen: Pass) -> Array:
     """Returns the softmax of all the scores, the forbidden ones included."""
-    return softmax(seen.s)
+    return softmax_with_sink(seen.s, seen)
 
 
 @wrong(
     "show",
     incident="I37",
     citation="facebookresearch/fairseq#3365",
-    where="the weights asked for and H > 1 and (M > 1 or a mask of heads)",
+    where="the weights asked for and H > 1 and (several scores or a mask of heads)",
 )
 def shows_the_mean_over_heads(seen: Pass) -> Array:
     """Returns the average over the heads to whoever asks for each of them."""
@@ -42,7 +43,7 @@ def shows_weights_transposed(seen: Pass) -> Array:
     return seen.a.swapaxes(-1, -2) if seen.sizes.N == seen.sizes.M else seen.a
 
 
-@wrong("show", incident="I37", where="the weights asked for and M > 1")
+@wrong("show", incident="I37", where="the weights asked for and several scores")
 def shows_weights_before_normalising(seen: Pass) -> Array:
     """Returns exp(s - max), as a kernel has it that divides the output at the end."""
     return powers(seen.s, seen.allowed)
@@ -83,28 +84,30 @@ def measures_lse_in_base_two(seen: Pass) -> Array:
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def forgets_the_maximum_in_lse(seen: Pass) -> Array:
     """Returns the logarithm of the sum of exp(s - max), and does not add the maximum back."""
-    return steps.with_sink(np.log(powers(seen.s, seen.allowed).sum(axis=-1)), seen)
+    return exponentials.with_sink(np.log(powers(seen.s, seen.allowed).sum(axis=-1)), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
     """Takes the maximum of the raw products, and adds it back unscaled."""
     raw = seen.q @ seen.k.swapaxes(-1, -2)
-    top_raw = steps.top(steps.forbid(raw, seen.allowed))
-    top_s = steps.top(steps.forbid(seen.s, seen.allowed))
+    top_raw = exponentials.top(exponentials.forbid(raw, seen.allowed))
+    top_s = exponentials.top(exponentials.forbid(seen.s, seen.allowed))
     return steps.measure(seen) - (top_s - top_raw)[..., 0]
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and a hidden key")
 def measures_lse_before_masking(seen: Pass) -> Array:
     """Sums over every key, the forbidden ones included."""
-    return steps.with_sink(steps.log_sum(seen.s), seen)
+    return exponentials.with_sink(exponentials.log_sum(seen.s), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and finite biases")
 def measures_lse_without_the_bias(seen: Pass) -> Array:
     """Leaves the bias out of the log-sum-exp, as if it were part of the mask."""
-    return steps.with_sink(steps.log_sum(steps.forbid(seen.s - seen.bias, seen.allowed)), seen)
+    return exponentials.with_sink(
+        exponentials.log_sum(exponentials.forbid(seen.s - seen.bias, seen.allowed)), seen
+    )
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and M > 1")

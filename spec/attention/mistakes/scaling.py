@@ -77,21 +77,26 @@ def leaves_scores_unscaled(_: Sizes, asked: float | None) -> float:
     return 1.0 if asked is None else asked
 
 
-@wrong("scale", incident="I14", where="M > 1")
+@wrong("scale", incident="I14", where="several scores")
 def scales_twice(sizes: Sizes, asked: float | None) -> float:
     """Scales the queries first, and the scores again."""
     return (default_scale(sizes) if asked is None else asked) ** 2
 
 
 @wrong(
-    "scale", incident="I14", citation="esceptico/perceiver-io#9", where="M > 1 or a scale of zero"
+    "scale",
+    incident="I14",
+    citation="esceptico/perceiver-io#9",
+    where="several scores or a scale of zero",
 )
 def divides_by_the_scale(sizes: Sizes, asked: float | None) -> float:
     """Divides by D ** -0.5, where it meant to multiply."""
     return float(np.divide(1.0, default_scale(sizes) if asked is None else asked))
 
 
-@wrong("scale", incident="I14", citation="pytorch/pytorch#174049", where="a scale and M > 1")
+@wrong(
+    "scale", incident="I14", citation="pytorch/pytorch#174049", where="a scale and several scores"
+)
 def ignores_the_scale(sizes: Sizes, _: float | None) -> float:
     """Has the default compiled in, and never looks at what is asked for."""
     return default_scale(sizes)
@@ -110,7 +115,10 @@ def drops_the_sign_of_the_scale(sizes: Sizes, asked: float | None) -> float:
 
 
 @wrong(
-    "add", incident="I15", citation="tenstorrent/tt-metal#42891", where="finite biases and M > 1"
+    "add",
+    incident="I15",
+    citation="tenstorrent/tt-metal#42891",
+    where="finite biases and several scores",
 )
 def scales_the_bias_too(s: Array, bias: Array, sigma: float) -> Array:
     """Folds the scale into the exponential, past the addition of the bias."""

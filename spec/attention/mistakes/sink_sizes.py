@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import beside, divided, forbid, log_sum, top
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.sinks import TILE, sunk
-from spec.attention.mistakes.steps import Pass, beside, divided, forbid, log_sum, sink, top
+from spec.attention.mistakes.steps import Pass, sink
 from spec.notation import Array
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import beside, forbid, left, log_sum, softmax
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import beside, forbid, left, log_sum, sink, softmax
+from spec.attention.mistakes.steps import sink
 from spec.notation import Array
 
 TILE = 16
@@ -82,7 +83,7 @@ def has_no_word_for_no_sink(a: Array, s: Array, allowed: Array, given: Any) -> A
     return a / (1 + np.exp(beside(given.sinks) - lse))
 
 
-@wrong("sink", incident="plausible", where="a sink and M > 1")
+@wrong("sink", incident="plausible", where="a sink")
 def adds_the_sink_to_the_first_key(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Takes a sink for a bias of the first key, another thing of the same name."""
     if given.sinks is None:

@@ -6,8 +6,9 @@ than one, scores of a thousand, and rows far below each other do not.
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import divided, forbid, softmax, top
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import divided, forbid, softmax, top, weigh
+from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
 

@@ -2,11 +2,11 @@
 
     read, heed, spread, understand, past, limit, within
                                             what the caller's arrays and options mean
-    scale, share, scores, cap, add, weigh, sink
+    scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
     combine, finish                         the output
     receive, row_term, score_gradients, uncap, unbias, query_gradients, key_gradients,
-    value_gradients, gather, reduce, sink_gradients
+    value_gradients, gather, reduce, sink_gradients, slope_gradients
                                             the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
 
@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes import exponentials
+from spec.attention.mistakes.exponentials import beside, forbid, left, per_head, softmax, taken
 from spec.attention.notation import Window
 from spec.notation import Array
 from spec.sizes import Sizes
@@ -35,6 +37,7 @@ class Pass:
 
     s: scores with the bias added, before anything is forbidden. t: products, before the cap.
     anywhere: what is allowed but for the window. sinks: those that are asked for, (H, 1, 1).
+    slopes: likewise, as they are given.
     """
 
     sizes: Sizes
@@ -51,6 +54,7 @@ class Pass:
     t: Array
     anywhere: Array
     sinks: Array | None
+    slopes: Array | None
 
 
 def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
@@ -137,6 +141,19 @@ def add(s: Array, bias: Array, _: float) -> Array:
     return s + bias
 
 
+def slant(s: Array, _: float, given: Any) -> Array:
+    """The scores less m_h |i - j|, where slopes are asked for, whatever else is."""
+    if given.alibi_slopes is None:
+        return s
+    sizes = Sizes.of(given.query, given.key, given.value)
+    return s - (per_head(given.alibi_slopes) * apart(sizes)).astype(s.dtype)
+
+
+def apart(sizes: Sizes) -> Array:
+    """|i - j|, how many places lie between a query and a key.   (N, M)"""
+    return np.abs(np.arange(sizes.M) - np.arange(sizes.N)[:, None])
+
+
 def weigh(s: Array, allowed: Array) -> Array:
     """The softmax over the allowed keys."""
     return softmax(forbid(s, allowed))
@@ -148,51 +165,6 @@ def sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
         return a
     rest = left(forbid(s, allowed), beside(given.sinks))
     return np.where(rest == 0, 0, a * rest)
-
-
-def beside(sinks: Array) -> Array:
-    """Sinks as they stand beside scores, for computing with.   (H,) to (H, 1, 1)"""
-    return sinks.astype(np.float64)[:, None, None]
-
-
-def left(s: Array, t: Array) -> Array:
-    """L / (L + exp(t)) for L = sum_j exp(s_j), and 1 for a row that has neither."""
-    L, e = parts(s, t)
-    return np.where(L + e == 0, 1, divided(L, L + e))
-
-
-def taken(s: Array, t: Array) -> Array:
-    """exp(t) / (L + exp(t)), which is not 1 - `left` where it is small."""
-    L, e = parts(s, t)
-    return divided(e, L + e)
-
-
-def parts(s: Array, t: Array) -> tuple[Array, Array]:
-    """sum_j exp(s_j) and exp(t), both divided by the largest exponential there is."""
-    m = top(np.maximum(s.max(axis=-1, keepdims=True, initial=-np.inf), t))
-    return np.exp(s - m).sum(axis=-1, keepdims=True), np.exp(t - m)
-
-
-def forbid(s: Array, allowed: Array, fill: float = -np.inf) -> Array:
-    """The scores, `fill` where a key is forbidden."""
-    return np.where(allowed, s, s.dtype.type(fill))
-
-
-def top(s: Array) -> Array:
-    """The largest score of each row, 0 where there is none."""
-    largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
-    return np.where(np.isneginf(largest), 0, largest)
-
-
-def divided(e: Array, total: Array) -> Array:
-    """e / total, and zero for a row that holds nothing."""
-    return e / np.where(total == 0, 1, total)
-
-
-def softmax(s: Array) -> Array:
-    """exp(s_j) / sum_j exp(s_j) along the last axis, and zero where all are -inf."""
-    e = np.exp(s - top(s))
-    return divided(e, e.sum(axis=-1, keepdims=True))
 
 
 def combine(a: Array, v: Array, allowed: Array) -> Array:
@@ -246,6 +218,13 @@ def sink_gradients(seen: Pass, dout: Array) -> Array:
     return -(share[..., 0] * (dout * seen.o).sum(axis=-1)).sum(axis=(0, 2))
 
 
+def slope_gradients(seen: Pass, ds: Array) -> Array:
+    """-sum_ij ds_ij |i - j|, and over the batch where it shares its slopes.   (H,) or (B, H)"""
+    assert seen.slopes is not None
+    dm = -(ds * apart(seen.sizes)).sum(axis=(-2, -1))
+    return dm if seen.slopes.ndim == 2 else dm.sum(axis=0)
+
+
 def gather(x: Array, key_heads: int) -> Array:
     """The sum over the query heads that share a key head."""
     group = x.shape[1] // max(key_heads, 1)
@@ -266,19 +245,4 @@ def show(seen: Pass) -> Array:
 
 def measure(seen: Pass) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)) over the allowed keys, and -inf where there is nothing."""
-    return with_sink(log_sum(forbid(seen.s, seen.allowed)), seen)
-
-
-def with_sink(keys: Array, seen: Pass) -> Array:
-    """The log-sum-exp of the keys, and of the sink if there is one."""
-    return keys if seen.sinks is None else np.logaddexp(keys, seen.sinks[..., 0])
-
-
-def softmax_with_sink(s: Array, seen: Pass) -> Array:
-    """The softmax of other scores, and what the sink leaves of it."""
-    return softmax(s) if seen.sinks is None else softmax(s) * left(s, seen.sinks)
-
-
-def log_sum(s: Array) -> Array:
-    """log sum_j exp(s_j) along the last axis."""
-    return (top(s) + np.log(np.exp(s - top(s)).sum(axis=-1, keepdims=True)))[..., 0]
+    return exponentials.with_sink(exponentials.log_sum(forbid(seen.s, seen.allowed)), seen)

@@ -6,9 +6,10 @@ tail is left over, or when a later tile holds a larger score than an earlier one
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import divided, forbid, log_sum, softmax, top
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised, powers
-from spec.attention.mistakes.steps import divided, forbid, log_sum, softmax, top, weigh
+from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
 TILE = 16

@@ -8,8 +8,9 @@ still has an edge inside of a tile.
 import numpy as np
 
 from spec.attention.mistakes.causality import keys, queries
+from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Pass, forbid, log_sum, softmax_with_sink, with_sink
+from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.tiles import TILE
 from spec.attention.notation import UNBOUNDED, Window
 from spec.notation import Array
@@ -36,7 +37,7 @@ def ignores_the_window(_: Window, __: Array | None, ___: bool) -> Window:
     return UNBOUNDED
 
 
-@wrong("limit", incident="I07", where="a window and causal")
+@wrong("limit", incident="I07", where="causal and a bound to the left and N > 1")
 def forgets_the_window_beside_causality(window: Window, _: Array | None, causal: bool) -> Window:
     """Has a causal path of its own, which knows no window."""
     return UNBOUNDED if causal else window
@@ -191,7 +192,7 @@ def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
     return ((ahead(sizes) >= -left) | (keys(sizes) >= TILE)) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="plausible", where="a bound to the left and N > 1")
+@wrong("within", incident="plausible", where="a bound to the left and a hidden key")
 def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
     """Has the first key seen through every window, as models need that were trained so."""
     left, right = bounds(window)

@@ -12,7 +12,7 @@ from spec.backends import known
 from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
-OF_DOUT = ("backward", "bias_gradient", "sink_gradient")
+OF_DOUT = ("backward", "bias_gradient", "sink_gradient", "slope_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
 
 
@@ -33,8 +33,9 @@ def implementation(
     beside: other functions, which default to its attributes of these names:
         backward(dout, query, key, value, **options) -> (dq, dk, dv), or a mapping of gradients
         by the names of what they are taken by;
-        bias_gradient and sink_gradient, called likewise, shaped like mask and sinks; and weights,
-        lse and training, called like the function: the output where training has another one.
+        bias_gradient, sink_gradient and slope_gradient, called likewise, shaped like mask, sinks
+        and slopes; and weights, lse and training, called like the function: the output where
+        training has another one.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -73,14 +74,18 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
         found = {"backward": backward.given_gradients}
         found["differentiates"] = kinds & backward.signature.kinds
         found["sink_gradient"] = backward.given_sink_gradient
+        found["slope_gradient"] = backward.given_slope_gradient
         if "bias_gradient" in given:
             found["bias_gradient"] = given["bias_gradient"].given_mask_gradient
         if "sink_gradient" in given:
             found["sink_gradient"] = given["sink_gradient"].own_sink_gradient
+        if "slope_gradient" in given:
+            found["slope_gradient"] = given["slope_gradient"].own_slope_gradient
     elif wrapped.library.differentiate is not None:
         found["backward"], found["partial"] = wrapped.gradients, wrapped.partial
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
         found["sink_gradient"] = wrapped.sink_gradient
+        found["slope_gradient"] = wrapped.slope_gradient
     if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
         found.pop("bias_gradient", None)
     if "training" in given:

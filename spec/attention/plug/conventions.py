@@ -63,8 +63,8 @@ def _turned(implementation: Implementation, turn: Turn) -> Implementation:
             return replace(found, out=turn.rows(found.out, p))
         if isinstance(found, Mapping):
             return {x: turn.rows(dx, p) if x == "q" else dx for x, dx in found.items()}
-        lse = turn.lse or turn.rows
-        by_name = {"bias_gradient": turn.mask, "sink_gradient": turn.heads, "lse": lse}
+        of_heads = dict.fromkeys(("sink_gradient", "slope_gradient"), turn.heads)
+        by_name = {"bias_gradient": turn.mask, "lse": turn.lse or turn.rows, **of_heads}
         return by_name.get(name, turn.rows)(found, p)
 
     def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,7 +121,7 @@ INTERLEAVED = Turn(
     forth=lambda p: moves.of_heads(p, head_order(p)),
     rows=lambda x, p: x[:, np.argsort(head_order(p))],
     mask=lambda x, p: permuted_mask(x, np.argsort(head_order(p))),
-    heads=lambda x, p: x[np.argsort(head_order(p))],
+    heads=lambda x, p: x[..., np.argsort(head_order(p))],
 )
 
 OF_LSE = {  # in this order: what is nothing, then units, then what belongs to it

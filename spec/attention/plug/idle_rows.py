@@ -76,6 +76,9 @@ class Declared:
         assert written.mask is not None
         nothing = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
         mask = np.where(mine, nothing, written.mask)
+        if written.slopes is not None:  # what they add is taken away again
+            rest = written.mask if written.mask.dtype != bool else np.where(mask, 0.0, -np.inf)
+            mask = np.where(mine, -written.slant, rest)
         return written.but(q=np.where(mine, 0.0, written.q), mask=mask)
 
     def row(self, name: str) -> Pair:
@@ -152,8 +155,15 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         right = rounding.wanted(p, "dsinks")[0] if poisoned.any() else 0.0
         return np.where(poisoned, right, implementation.sink_gradient(p))
 
+    def slope_gradient(p: Problem) -> Array:
+        poisoned = Declared(p, chosen).poisoned.any(axis=2)
+        poisoned = poisoned if p.slopes is None or p.slopes.ndim == 2 else poisoned.any(axis=0)
+        right = rounding.wanted(p, "dslopes")[0] if poisoned.any() else 0.0
+        return np.where(poisoned, right, implementation.slope_gradient(p))
+
     turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS}
-    turned |= {f.__name__: f for f in (call, backward, partial, bias_gradient, sink_gradient)}
+    of_dout = (backward, partial, bias_gradient, sink_gradient, slope_gradient)
+    turned |= {f.__name__: f for f in (call, *of_dout)}
     settled = implementation.through(lambda name, function: turned.get(name, function))
     return settled.but(unsettled=implementation.backward)
 

@@ -27,7 +27,7 @@ class Layout:
     @property
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
-        folded = {Capability.SINKS} if self.axes < 4 else set()
+        folded = {Capability.SINKS, Capability.SLOPES} if self.axes < 4 else set()
         none = {Capability.SEVERAL, Capability.GROUPS} if self.axes == 2 else set()
         return frozenset(folded | none)
 

@@ -54,6 +54,8 @@ def telling(dtype: str) -> Mapping[str, Problem]:
         "grouping": square(dtype, H=6, G=2),
         "causal": core(dtype, N=3).but(causal=True),
         "window corner": core(dtype, N=3).but(window=(1, 1)),
+        "slopes corner": core(dtype, N=3).but(slopes=np.array([2.0, 1.0, 0.5])),
+        "slopes ahead": plain.but(slopes=np.array([2.0, 1.0, 0.5])),
         # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
         "tanh": plain.but(softcap=2.0**-4),
         "cap": plain.but(mask=eighths(4, 4), softcap=0.5),

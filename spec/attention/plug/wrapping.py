@@ -18,7 +18,6 @@ from spec.notation import Array, Call, Memory
 from spec.subject import Refused
 
 INPUTS = ("q", "k", "v")
-TIDY: Memory = "contiguous"  # what has one number for each head
 
 
 @dataclass(frozen=True)
@@ -105,6 +104,10 @@ class Wrapped:
         """The gradient of the sinks.   (H,)"""
         return self.partial(problem, ("sinks",))["sinks"]
 
+    def slope_gradient(self, problem: Problem) -> Array:
+        """The gradient of the slopes.   (H,) or (B, H)"""
+        return self.partial(problem, ("slopes",))["slopes"]
+
     def given_gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
         return Gradients(**self._given(problem, INPUTS))
@@ -112,6 +115,10 @@ class Wrapped:
     def given_sink_gradient(self, problem: Problem) -> Array:
         """dsinks where that function returns a mapping. Raises Refused: it does not have it."""
         return self._given(problem, ("sinks",))["sinks"]
+
+    def given_slope_gradient(self, problem: Problem) -> Array:
+        """dslopes, likewise."""
+        return self._given(problem, ("slopes",))["slopes"]
 
     def _given(self, problem: Problem, names: tuple[str, ...]) -> dict[str, Array]:
         """Of what `backward` returns: (dq, dk, dv), or arrays by the names of parameters."""
@@ -122,8 +129,9 @@ class Wrapped:
             if not isinstance(result, Mapping):
                 raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
             found = {name: by_name(result, name) for name in names}
-            if found.get("sinks", ...) is None:
-                raise Refused("backward returns no gradient of the sinks")
+            for name in {"sinks", "slopes"} & {*names}:
+                if found[name] is None:
+                    raise Refused(f"backward returns no gradient of the {name}")
             return self._differentials(problem, names, [found[name] for name in names])
 
     def given_mask_gradient(self, problem: Problem) -> Array:
@@ -133,9 +141,16 @@ class Wrapped:
 
     def own_sink_gradient(self, problem: Problem) -> Array:
         """dsinks where the function is `sink_gradient(dout, query, key, value, **options)`."""
+        return self._own(problem, "sinks")
+
+    def own_slope_gradient(self, problem: Problem) -> Array:
+        """dslopes where the function is `slope_gradient(dout, query, key, value, **options)`."""
+        return self._own(problem, "slopes")
+
+    def _own(self, problem: Problem, name: str) -> Array:
         with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
-            return self._differentials(problem, ("sinks",), [result])["sinks"]
+            return self._differentials(problem, (name,), [result])[name]
 
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
@@ -175,16 +190,14 @@ class Wrapped:
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
         x = self.native(problem, name)
-        return self.library.placed(
-            x, format_of(problem, name), problem.memory if x.ndim > 1 else TIDY
-        )
+        return self.library.placed(x, format_of(problem, name), memory_of(problem, name))
 
     def native(self, problem: Problem, name: str) -> Array:
         """An array of the problem, or one shaped like it, in the layout of the function."""
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.put(x)
-        return self.layout.mask(x, problem.B, problem.H) if x.ndim > 1 else x
+        return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
         return self._call(problem, arrays, self._options(problem))
@@ -207,6 +220,11 @@ def format_of(problem: Problem, name: str) -> str:
     """The format in which a function has an array of the problem, and its gradient."""
     formats = (option.dtype(problem) for option in ARRAYS if option.name == name)
     return next(formats, problem.dtype)
+
+
+def memory_of(problem: Problem, name: str) -> Memory:
+    """How an array of the problem lies in memory; what has a number for each head lies tidily."""
+    return problem.memory if {*problem.axes[name]} & {*"NM"} else "contiguous"
 
 
 def by_name(arrays: Mapping[str, Any], name: str) -> Any:

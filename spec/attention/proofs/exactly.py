@@ -149,6 +149,28 @@ def what_has_left_the_window_is_forgotten(problem: Problem, passed: int = 1) -> 
     return (definition.attention(later) - definition.attention(whole)[:, :, 1:])[:, :, passed:]
 
 
+def sloping(problem: Problem, **changes: bool) -> Problem:
+    """As many queries as keys, and slopes 1, 2, 1, ... of the heads; nothing is hidden."""
+    return square(problem).but(causal=False, slopes=np.resize([1.0, 2.0], problem.H), **changes)
+
+
+@exactly(added=0)
+def slopes_are_a_bias(problem: Problem, added: int = 1) -> Array:
+    """Slopes m are a bias -m |i - j|. The control adds nothing."""
+    sloped = sloping(problem)
+    apart = np.abs(np.arange(sloped.M) - np.arange(sloped.N)[:, None])
+    bias = -added * np.resize([1.0, 2.0], problem.H)[:, None, None] * apart
+    return untrue(sloped, sloped.but(slopes=None, mask=bias))
+
+
+@exactly(signed_slopes=True)
+def slopes_know_no_direction(problem: Problem, signed_slopes: bool = False) -> Array:
+    """Both axes reversed, slopes are what they were. In the control they are signed."""
+    whole, back = sloping(problem, signed_slopes=signed_slopes), slice(None, None, -1)
+    mirrored = moves.of_keys(moves.of_queries(whole, back), back)
+    return definition.attention(mirrored)[:, :, ::-1] - definition.attention(whole)
+
+
 @exactly(upto=-1)
 def bias_gradients_add_to_nothing(problem: Problem, upto: int | None = None) -> Array:
     """sum_j db_ij = 0. The control loses the last key."""

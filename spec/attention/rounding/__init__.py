@@ -57,24 +57,23 @@ that allows):
     ds in bfloat16              69        19         52         0
 """
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from spec.attention.moves import with_the_sink_as_a_key
 from spec.attention.notation import Gradients, Problem
-from spec.attention.rounding.arithmetic import allowed
+from spec.attention.rounding.arithmetic import allowed, single
 from spec.attention.rounding.backward import Backward
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
 from spec.attention.rounding.score_gradients import ScoreGradients
-from spec.attention.rounding.scores import Scores
-from spec.attention.rounding.sums import of_any_order
-from spec.attention.rounding.weights import Weights
+from spec.attention.rounding.scores import Scores, slanted
+from spec.attention.rounding.sums import added_up
+from spec.attention.rounding.weights import Coverage, Weights
 from spec.formats import rounded
-from spec.notation import HALF, Array
+from spec.notation import Array
 
 
 class Bounds:
@@ -89,7 +88,8 @@ class Bounds:
         self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
     ) -> None:
         whole = problem if problem.sinks is None else with_the_sink_as_a_key(problem)
-        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole)
+        slant = slanted(problem, whole.M)
+        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole, slant)
         self.reference = self.scores.reference if whole is problem else Reference(problem)
         self.weights = Weights(self.scores)
         self.forward = Forward(self.weights)
@@ -196,6 +196,7 @@ def of_gradients(problem: Problem) -> Gradients:
         v=of_keys(backward.v, problem, axis=-2),
         bias=of_keys(backward.bias, problem),
         sinks=None if problem.sinks is None else of_sinks(problem),
+        slopes=None if problem.slopes is None else of_slopes(problem),
     )
 
 
@@ -204,10 +205,25 @@ def of_sinks(problem: Problem) -> Array:
     known = bounds(problem)
     ds = known.scores.reference.gradients.bias
     assert ds is not None
-    if problem.dtype in HALF and problem.rounding != "eager":
-        problem = problem.but(dtype="float32", rounding="strict")
-    budget = of_sum(ds[..., -1:], known.backward.of_the_sink, (1, problem.H, 1, 1), problem)
+    budget = of_sum(ds[..., -1:], known.backward.of_the_sink, (1, problem.H, 1, 1), single(problem))
     return budget.reshape(problem.H)
+
+
+def of_slopes(problem: Problem) -> Array:
+    """The budget of the gradients of the slopes, -sum_ij db_ij |p_i - j|.   (H,) or (B, H)
+
+    The distance is exact: it multiplies each db and its error, and the product rounds (Lemma 1); an
+    eager one is stored.
+    """
+    assert problem.slopes is not None
+    d, rules = np.abs(problem.distance), allowed(problem)
+    db = reference(problem).gradients.bias
+    assert db is not None
+    off = np.where(d == 0, 0.0, of_keys(bounds(problem).backward.unstored, problem))
+    terms = in_float64(db) * d
+    B = problem.B if problem.slopes.ndim == 2 else 1
+    off = off * d + rules.u_each * np.abs(terms)
+    return of_sum(terms, off, (B, problem.H, 1, 1), single(problem)).reshape(problem.slopes.shape)
 
 
 def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem) -> Array:
@@ -217,31 +233,11 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
     the sum is stored once. For the gradient of a bias that was broadcast.
     """
     rules = allowed(problem)
-    lead, sizes = terms.ndim - len(shape), terms.shape
-    axes = tuple(a for a, size in enumerate(sizes) if a < lead or shape[a - lead] == 1 != size)
-    n = int(np.prod([sizes[axis] for axis in axes], dtype=int))
-    values = terms.astype(np.float64, copy=False)
-    size, moved, total = (x.sum(axis=axes).reshape(shape) for x in (np.abs(values), budget, values))
-    count = np.minimum(size + moved, 1) > 0
-    added = of_any_order(size + moved, total, n, u=rules.u, w=rules.w, count=n * count)
+    moved, total, count, added = added_up(in_float64(terms), budget, shape, rules.u, rules.w)
     stored = rules.w_out * count
     if rules.u_out:  # where nothing is claimed the sum is infinite, and 0 * inf would be NaN
         stored = stored + rules.u_out * (np.abs(total) + moved + added)
     return moved + added + stored
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much the budgets of a problem say.
-
-    rows: rows that see a key. capped: of these, those whose weights are hardly
-    determined, so that their output is only held to the hull of the values.
-    silent: those about whose gradients nothing is claimed.
-    """
-
-    rows: int
-    capped: int
-    silent: int
 
 
 def coverage(problem: Problem) -> Coverage:

@@ -54,7 +54,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.formats import FORMATS, Format
-from spec.notation import Posed
+from spec.notation import HALF, Posed
 
 C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
@@ -118,6 +118,13 @@ def _arithmetic(dtype: str, grade: str) -> Arithmetic:
 def allowed(problem: Posed) -> Arithmetic:
     """The arithmetic that `problem` allows its implementations."""
     return _arithmetic(problem.dtype, problem.rounding)
+
+
+def single(problem: Problem) -> Problem:
+    """The problem as sums are stored that have float32 where others have 16 bits, unless eager."""
+    if problem.dtype not in HALF or problem.rounding == "eager":
+        return problem
+    return problem.but(dtype="float32", rounding="strict")
 
 
 def widens(problem: Problem) -> bool:

@@ -106,6 +106,17 @@ class Backward:
         error = self.scores.slack * (m.B_ds + m.lost)[..., -1:]
         return np.where(b.silent, np.inf, error) if b.silent.any() else error
 
+    @property
+    def unstored(self) -> Array:
+        """B_ds of what is added up in float32, unless it is eager.   (B, H, N, M)"""
+        b, m = self.of_scores, self.maximum
+        if self.rules.u_each:
+            return self.bias
+        error = m.B_ds + m.cast
+        error = self._passed(error) if self.problem.caps_bias else error
+        error = self.scores.where_visible(self.scores.slack * (error + m.lost))
+        return np.where(b.silent & self.problem.allowed, np.inf, error) if b.silent.any() else error
+
     # Through the cap
 
     @cached_property

@@ -4,7 +4,7 @@ Write t = scale <q_i, k_j>, m_i = max_j s_ij, and
 
     mass_ij = |scale| sum_c |q_ic| |k_jc|
     eta_ij  = u [(1 + C_PRE) mass + (D - 1)(mass + |t|) / 2 + C_SCALE |t|]
-              + u (|s| + C_BIAS |b|)                                       the score
+              + u (|s| + C_BIAS |b| + (1 + C_BIAS) |e|)                    the score
     y_ij    = u [C_GAP (m - s) + C_TOP |m|] + u C_EXP (1 + R) + u_exp      and after it
     x_ij    = eta_ij + y_ij                                                the exponent
 
@@ -17,7 +17,13 @@ which takes the place of T; or of eta, where a bias is capped as well. As cap' i
 damped is never made larger.
 
 The first line of eta is Lemma 1 for <q_i, k_j>, whatever of the scale is multiplied in
-before, and the scale; the second is the bias. y is what happens on the way from
+before, and the scale; the second is the bias, of which slopes are a part: b is what a mask adds,
+and e = -m (p - j) what a slope does, whose distance is exact, so that the product rounds once. Of
+the three terms cap(t), b and e any two may be added first, which rounds once more, a sum of at most
+
+    max(|b + e|, |s| + |b|, |s| + |e|)    where neither b nor e is zero
+
+An eager e is stored, and so are the slopes that it is made of. y is what happens on the way from
 scores to weights: the subtraction of the maximum, the exponential, and R times the
 exponential of a rescaling (Lemma 4), which is never stored, and so never a fast one.
 The exponents of successive rescalings add up to at most m - s, so their roundings do
@@ -38,20 +44,34 @@ from spec.attention.rounding.reference import Reference, in_float64
 from spec.notation import Array
 
 
+def slanted(problem: Problem, keys: int) -> Array | None:
+    """What slopes add to the scores, if there are any, and nothing to what is no key of the text.
+
+    keys: with a sink as one more.   (B, H, N, keys)
+    """
+    if problem.slopes is None:
+        return None
+    slant = np.where(problem.allowed, in_float64(problem.slant), 0.0)
+    return np.pad(slant, ((0, 0), (0, 0), (0, 0), (0, keys - problem.M)))
+
+
 class Scores:
     """The scores of one problem and what bounds them, each computed once, when asked for.
 
     Every attribute is the symbol of that name in the module's derivation.
     """
 
-    def __init__(self, problem: Problem, inputs: Inexact, exact: Problem) -> None:
-        self.problem, self.inputs = problem, inputs
+    def __init__(
+        self, problem: Problem, inputs: Inexact, exact: Problem, slant: Array | None = None
+    ) -> None:
+        self.problem, self.inputs, self.slant = problem, inputs, slant
         self.rules = arithmetic.allowed(problem)
         self.slack = arithmetic.slack(problem)
         self.reference = Reference(exact)
         self.full = bool(problem.allowed.all())  # no key is forbidden
         self.sigma = abs(problem.sigma)
-        self.biased = problem.mask is not None and problem.mask.dtype != bool
+        added = problem.mask is not None and problem.mask.dtype != bool
+        self.biased = added or slant is not None
 
     # What the problem is
 
@@ -160,8 +180,11 @@ class Scores:
         if self.biased:
             total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
             added = self.problem.bias != 0  # to add nothing rounds nothing
+            added = added if self.slant is None else added | (self.slant != 0)
             eta += self.where_visible((unit + each) * (total + self.moved) * added)
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
+        if self.slant is not None:
+            eta += self._slanted(self.slant, unit, each)
         eta = self._capped(eta) if self.problem.caps_bias else eta
         eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if r.flush:
@@ -169,6 +192,15 @@ class Scores:
             of_k = self.size_of_k.sum(axis=-1)[..., None, :]  # operands that are read as zero
             eta += (self.sigma * r.flush) * self.where_visible(of_q + of_k)
         return eta
+
+    def _slanted(self, slant: Array, unit: float, each: float) -> Array:
+        """What slopes add to the error of a score, beyond that of the whole bias.   (B, H, N, M)"""
+        e, whole = np.abs(slant), self.problem.bias
+        b = np.abs(whole - slant)
+        total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
+        first = np.maximum(np.abs(whole), np.maximum(total + b, total + e)) * (np.minimum(b, e) > 0)
+        error = unit * (C_BIAS * (b + e - np.abs(whole)) + e) + 2 * each * e + (unit + each) * first
+        return np.asarray(self.where_visible(error + 2 * (self.rules.w + self.rules.w_each)))
 
     def _capped(self, error: Array) -> Array:
         """What the cap makes of the error of what enters it."""

@@ -60,6 +60,19 @@ def of_any_order(
     return (unit * (products + half)) * A + (unit * half) * np.abs(S) + (2 * w) * count
 
 
+def added_up(
+    terms: Array, budget: Array, shape: tuple[int, ...], u: float, w: float
+) -> tuple[Array, Array, Array, Array]:
+    """Terms within a budget each, added up to `shape`: their errors, the sum, whether there is
+    any, and what adding rounds (Lemma 1).   (shape) each"""
+    lead, sizes = terms.ndim - len(shape), terms.shape
+    axes = tuple(a for a, size in enumerate(sizes) if a < lead or shape[a - lead] == 1 != size)
+    n = int(np.prod([sizes[axis] for axis in axes], dtype=int))
+    size, moved, total = (x.sum(axis=axes).reshape(shape) for x in (np.abs(terms), budget, terms))
+    count = np.minimum(size + moved, 1) > 0
+    return moved, total, count, of_any_order(size + moved, total, n, u=u, w=w, count=n * count)
+
+
 def rescalings(s: Array, margin: Array) -> Array:
     """Lemma 4: R_ij, how often the maximum may rise after key j.   (B, H, N, M)
 

@@ -18,6 +18,7 @@ the output: it loses u |lse| where a quotient loses nothing (Blanchard, Higham a
 Higham, Accurately computing the log-sum-exp and softmax functions, 2021, section 4).
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,20 @@ from spec.notation import Array
 CAPPED_ABOVE = 0.05  # up to here what is left out, kappa^2, is a twentieth of what is not
 SILENT_ABOVE = 0.95  # 1 / (1 - kappa) is then 20, and a bound of 20 errors says nothing
 TRUSTED_UP_TO = 80.0  # exponents whose error is larger are bounded in logarithms
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much the budgets of a problem say.
+
+    rows: rows that see a key. capped: of these, those whose weights are hardly
+    determined, so that their output is only held to the hull of the values.
+    silent: those about whose gradients nothing is claimed.
+    """
+
+    rows: int
+    capped: int
+    silent: int
 
 
 class Weights:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes.steps import softmax, weigh
+from spec.attention.mistakes.exponentials import softmax
+from spec.attention.mistakes.steps import weigh
 from spec.cache.mistakes.making import wrong
 from spec.cache.mistakes.steps import Kept, visible
 from spec.notation import Array

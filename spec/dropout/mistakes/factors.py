@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spec.attention.mistakes.steps import divided, forbid, softmax
+from spec.attention.mistakes.exponentials import divided, forbid, softmax
 from spec.dropout.mistakes.making import wrong
 from spec.dropout.mistakes.steps import Pass, combine, draw, factor, rate, use
 from spec.notation import Array

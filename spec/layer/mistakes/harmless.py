@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spec.attention.mistakes.steps import softmax
+from spec.attention.mistakes.exponentials import softmax
 from spec.layer.mistakes.making import wrong
 from spec.layer.mistakes.steps import Sizes
 from spec.notation import Array

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes.steps import softmax
+from spec.attention.mistakes.exponentials import softmax
 from spec.layer.definition import linear, merge, split
 from spec.layer.mistakes import steps as right
 from spec.layer.mistakes.steps import Mask, Named, Pass, Sizes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spec.attention.mistakes.steps import divided, softmax
+from spec.attention.mistakes.exponentials import divided, softmax
 from spec.layer.mistakes import steps
 from spec.layer.mistakes.making import wrong
 from spec.layer.mistakes.steps import Inputs, Mask, Sizes

@@ -1,0 +1,114 @@
+"""The tiles of `implementations.fused`: where they lie, and the scores in them.
+
+They are (keys, queries): NumPy takes the maximum down a column fastest.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from implementations.arguments import (
+    Window,
+    accumulator,
+    apart,
+    at_once,
+    blocks,
+    capped,
+    cut,
+    everywhere,
+    factor,
+    group,
+    laid_out,
+    steep,
+    visible,
+    within_sight,
+)
+from spec.notation import Array
+
+QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
+
+
+class Tile(NamedTuple):
+    """Which keys, the scores (keys, n), what is seen (n, keys), None for all, and cap' or None."""
+
+    cols: slice
+    s: Array
+    seen: Array | None
+    slope: Array | None
+
+
+class Block(NamedTuple):
+    """Some queries of a head: where they lie, which key head they read, and what they see.
+
+    q: (n, D), scaled    k: (M, D)    v: (M, E)    tiles: those they see something of
+    """
+
+    at: tuple[int, int, slice]
+    head: tuple[int, int]
+    q: Array
+    k: Array
+    v: Array
+    tiles: Iterator[Tile]
+
+
+def blocks_of_queries(
+    query: Array,
+    key: Array,
+    value: Array,
+    window: Window,
+    attn_mask: Array | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    softcap: float | None = None,
+    alibi_slopes: Array | None = None,
+) -> Iterator[Block]:
+    """The queries of every head in blocks, in the accumulator's format."""
+    (B, H, N, D), M, work = query.shape, key.shape[2], accumulator(query.dtype)
+    R, sigma = group(H, key.shape[1], enable_gqa), work.type(factor(scale, D))
+    mask, slopes = everywhere(attn_mask, (B, H, N, M)), steep(alibi_slopes, query.shape, work)
+    for b, h in np.ndindex(B, H):
+        head = b, h // R
+        k, v = (laid_out(x[head], work) for x in (key, value))
+        m = None if slopes is None else slopes[b, h]
+        for rows in blocks(slice(0, N), at_once(window, QUERIES)):
+            at = b, h, rows
+            q, part = sigma * laid_out(query[at], work), None if mask is None else mask[at]
+            yield Block(at, head, q, k, v, tiles(q, k, part, window, rows, softcap, m))
+
+
+def tiles(
+    q: Array,
+    k: Array,
+    mask: Array | None,
+    window: Window,
+    rows: slice,
+    softcap: float | None,
+    m: Array | None,
+) -> Iterator[Tile]:
+    """The tiles a block of queries sees something of, in memory used again by the next tile.
+
+    q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
+    """
+    n, M, i = len(q), len(k), np.arange(rows.start, rows.stop)
+    memory = np.empty(KEYS * n, q.dtype)
+    turned = np.ascontiguousarray(q.T)
+    for cols in blocks(within_sight(rows, M, window), KEYS):
+        part = None if mask is None else mask[:, cols]
+        seen, j = None, np.arange(cols.start, cols.stop)
+        if part is not None or cut(rows, cols, window):
+            seen = visible(part, window, i[:, None], j)
+            if part is not None and not seen.any():
+                continue
+        s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
+        with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+            np.matmul(k[cols], turned, out=s)
+            s, slope = capped(s, softcap)
+            if m is not None:
+                d = apart(i, j[:, None], s.dtype)
+                s -= np.multiply(d, m, out=d)
+            if part is not None and part.dtype != bool:
+                s += part.T
+        if seen is not None:
+            np.copyto(s, -np.inf, where=~seen.T)
+        yield Tile(cols, s, seen, None if softcap is None else np.asarray(slope))

@@ -1,0 +1,155 @@
+"""Slopes beside the scores: where they are forgotten, and which one is read.
+
+Without a place a key is merely a key, and answers look like attention.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spec.attention.mistakes.exponentials import forbid, log_sum, per_head, softmax
+from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.steps import Pass, apart, measure, slant
+from spec.notation import Array
+from spec.sizes import Sizes
+
+
+def slanted(s: Array, m: Array, distance: Array) -> Array:
+    """The scores less other slopes m, (B or 1, H or 1, 1, 1), times another distance."""
+    return s - (m * distance).astype(s.dtype)
+
+
+def sizes_of(given: Any) -> Sizes:
+    """The sizes of what a caller gives."""
+    return Sizes.of(given.query, given.key, given.value)
+
+
+def forgotten(where: Callable[[Any], bool]) -> Callable[[Array, float, Any], Array]:
+    """The step without slopes where they are forgotten, and with them elsewhere."""
+    return lambda s, sigma, given: s if where(given) else slant(s, sigma, given)
+
+
+def read(of: Callable[[Array, Any], Array]) -> Callable[[Array, float, Any], Array]:
+    """The step with other slopes in the place of those that are asked for."""
+
+    def step(s: Array, _: float, given: Any) -> Array:
+        m = given.alibi_slopes
+        return s if m is None else slanted(s, of(per_head(m), given), apart(sizes_of(given)))
+
+    return step
+
+
+@wrong("slant", incident="I42", citation="vllm-project/vllm-xpu-kernels#489", where="slopes")
+def ignores_the_slopes(s: Array, _: float, __: Any) -> Array:
+    """Takes slopes, and computes without them."""
+    return s
+
+
+@wrong("slant", incident="I42", where="slopes and a mask")
+def forgets_slopes_beside_a_mask(s: Array, sigma: float, given: Any) -> Array:
+    """Has one place for what is added to the scores, and the mask is there already."""
+    return forgotten(lambda x: x.attn_mask is not None)(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes and causal")
+def forgets_slopes_beside_causality(s: Array, sigma: float, given: Any) -> Array:
+    """Has a causal path of its own, which knows no slopes."""
+    return forgotten(lambda x: x.is_causal)(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes and a window")
+def forgets_slopes_beside_a_window(s: Array, sigma: float, given: Any) -> Array:
+    """Has a path for windows, where no key is far away."""
+    return forgotten(lambda x: x.window_size != (None, None))(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes and a cap")
+def forgets_slopes_beside_a_cap(s: Array, sigma: float, given: Any) -> Array:
+    """Changes scores in one way, and has room for no other."""
+    return forgotten(lambda x: x.softcap is not None)(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes and a sink")
+def forgets_slopes_beside_sinks(s: Array, sigma: float, given: Any) -> Array:
+    """Has scores beside sinks in a kernel of their own."""
+    return forgotten(lambda x: x.sinks is not None)(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes and N = 1")
+def has_no_slopes_for_a_single_query(s: Array, sigma: float, given: Any) -> Array:
+    """Decodes with a kernel for one query, which was written before there were slopes."""
+    return forgotten(lambda x: x.query.shape[2] == 1)(s, sigma, given)
+
+
+@wrong("slant", incident="plausible", where="slopes and H > 1")
+def shares_the_first_slope_among_heads(s: Array, sigma: float, given: Any) -> Array:
+    """Reads the slope without an index of the head."""
+    return read(lambda m, _: m[:, :1])(s, sigma, given)
+
+
+@wrong("slant", incident="plausible", where="slopes and H > 1")
+def reads_slopes_in_reverse(s: Array, sigma: float, given: Any) -> Array:
+    """Has the steepest slope last, where it is the first."""
+    return read(lambda m, _: m[:, ::-1])(s, sigma, given)
+
+
+@wrong("slant", incident="plausible", where="slopes and H > 1")
+def reads_slopes_of_the_batch(s: Array, sigma: float, given: Any) -> Array:
+    """Reads the slope with the index of the sequence."""
+    batch = np.arange(len(given.query)) % max(given.query.shape[1], 1)
+    return read(lambda m, _: m[0, batch][:, None])(s, sigma, given)
+
+
+@wrong("slant", incident="plausible", where="slopes and grouped heads")
+def reads_slopes_as_if_heads_were_groups(s: Array, sigma: float, given: Any) -> Array:
+    """Reads the slope with the index of the key head."""
+    R = given.query.shape[1] // max(given.key.shape[1], 1)
+    heads = np.arange(given.query.shape[1]) // max(R, 1)
+    return read(lambda m, _: m[:, heads])(s, sigma, given)
+
+
+@wrong("slant", incident="I42", where="slopes of each sequence and B > 1")
+def reads_the_slopes_of_the_first_sequence(s: Array, sigma: float, given: Any) -> Array:
+    """Has a stride of zero between the slopes of two sequences, as if all had the same."""
+    return read(lambda m, _: m[:1])(s, sigma, given)
+
+
+@wrong("slant", incident="plausible", where="slopes")
+def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
+    """Computes the published slopes from the number of heads, whichever are given."""
+    H = given.query.shape[1]
+    published = np.exp2(-8 * np.arange(1, H + 1) / max(H, 1))
+    return read(lambda _, __: per_head(published))(s, sigma, given)
+
+
+@wrong("show", incident="I42", where="slopes")
+def shows_weights_without_the_slopes(seen: Pass) -> Array:
+    """Computes the weights that it shows by another path, which knows no slopes."""
+    if seen.slopes is None:
+        return seen.a
+    return softmax(forbid(level(seen), seen.allowed))
+
+
+@wrong("measure", incident="I42", where="slopes")
+def measures_lse_without_the_slopes(seen: Pass) -> Array:
+    """Has slopes in the weights, and not in what they were divided by."""
+    if seen.slopes is None:
+        return measure(seen)
+    keys = log_sum(forbid(level(seen), seen.allowed))
+    return keys if seen.sinks is None else np.logaddexp(keys, seen.sinks[..., 0])
+
+
+@wrong("measure", incident="I42", where="slopes and N > 1")
+def measures_lse_from_the_first_place(seen: Pass) -> Array:
+    """Adds m j, as a constant in a row changes no output, and forgets -m i in the log-sum-exp."""
+    lse = measure(seen)
+    if seen.slopes is None:
+        return lse
+    return lse + per_head(seen.slopes)[..., 0] * np.arange(seen.sizes.N)
+
+
+def level(seen: Pass) -> Array:
+    """The scores before slopes are added."""
+    assert seen.slopes is not None
+    return seen.s + (per_head(seen.slopes) * apart(seen.sizes)).astype(seen.s.dtype)

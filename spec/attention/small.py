@@ -1,0 +1,33 @@
+"""The arrays of options in small problems, which have B = 2, H = G = 3, N = M = 4."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.notation import Array
+
+Options = tuple[Mapping[str, Array], ...]
+
+PADDED = (np.arange(4) < np.array([[4], [3]]))[:, None, None]
+SEEN = np.tri(4, k=1, dtype=bool)
+ADDED = (np.arange(16.0).reshape(4, 4) - 7) / 8  # every format has eighths
+HIDING = np.where(SEEN, ADDED, -np.inf)
+
+# Slopes of each sequence, and of all.
+STEEP = np.array([[0.5, -0.25, 1.0], [0.25, 1.5, 0.0]])
+FLAT = np.array([0.125, 0.25, 0.0625])
+
+
+def written_out(mask: Array, heads: int = 3) -> Array:
+    """A mask (N, M) for every batch element and head of a small problem."""
+    return np.broadcast_to(mask, (2, heads, 4, 4)).copy()
+
+
+# Masks of keys alone, (B, 1, 1, M), and others.
+OF_KEYS: Options = ({"mask": PADDED}, {"mask": np.where(PADDED, ADDED[0], -np.inf)})
+BOOLEAN: Options = (
+    {"mask": written_out(SEEN)},
+    {"mask": SEEN},
+    {"mask": written_out(SEEN, heads=1)},
+)
+ADDITIVE: Options = ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED})
