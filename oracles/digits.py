@@ -83,7 +83,8 @@ def slope(problem: Problem, t: Any, b: Any) -> Any:
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
     """b_ij, with what a slope adds, or None where key j is forbidden to query i."""
-    if problem.causal and j > i + moved(problem, problem.corner):
+    future = problem.causal and j > i + moved(problem, problem.corner)
+    if future or apart(problem, b, i, j):
         return None
     left, right = problem.window
     ahead = j - i - moved(problem, problem.window_corner or problem.corner)
@@ -96,6 +97,14 @@ def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
     if problem.mask.dtype == bool:
         return slant if entry else None
     return None if entry == -inf else mpmath.mpf(float(entry)) + slant
+
+
+def apart(problem: Problem, b: int, i: int, j: int) -> bool:
+    """Whether a query and a key are of two texts, or of none."""
+    if problem.query_segments is None or problem.key_segments is None:
+        return False
+    mine, other = problem.query_segments[b, i], problem.key_segments[b, j]
+    return bool(mine != other or mine < 0)
 
 
 def steepness(problem: Problem, b: int, h: int) -> Any:

@@ -102,7 +102,7 @@ def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
 
 def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
     """2^s_ij, and 0 where key j is forbidden to query i."""
-    if hidden(problem, i, j):
+    if hidden(problem, i, j) or apart(problem, b, i, j):
         return Fraction(0)
     bias = Fraction(0)
     if problem.slopes is not None:
@@ -141,6 +141,14 @@ def hidden(problem: Problem, i: int, j: int) -> bool:
     future = problem.causal and j > places[problem.corner]
     before = left is not None and j < own - left
     return future or before or (right is not None and j > own + right)
+
+
+def apart(problem: Problem, b: int, i: int, j: int) -> bool:
+    """Whether a query and a key are of two texts, or of none."""
+    if problem.query_segments is None or problem.key_segments is None:
+        return False
+    mine, other = problem.query_segments[b, i], problem.key_segments[b, j]
+    return bool(mine != other or mine < 0)
 
 
 def places_of(problem: Problem, i: int) -> dict[str, int]:

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec.attention import masks as kinds
+from spec.attention import texts
 from spec.attention.notation import UNBOUNDED, Window, as_chosen
 from spec.attention.options import (
     CAP,
     CAUSAL,
     MASK,
+    QUERY_SEGMENTS,
     SINKS,
     SLOPES,
     WINDOW,
     Capability,
-    Parameter,
     together,
 )
+from spec.attention.parameter import Parameter
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.formats import rounded
@@ -74,19 +76,35 @@ def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[s
 
 def _wanted(domain: Problems) -> list[Parameter]:
     """What a domain cannot do without, beside which something else may be refused."""
-    wanted = {WINDOW: domain.windows, CAP: domain.caps, SINKS: domain.sinks, SLOPES: domain.slopes}
+    wanted = {
+        WINDOW: domain.windows,
+        CAP: domain.caps,
+        SINKS: domain.sinks,
+        SLOPES: domain.slopes,
+        QUERY_SEGMENTS: domain.segments,
+    }
     return [option for option, has in wanted.items() if has]
+
+
+def _taken(
+    option: Parameter, domain: Problems, answers: frozenset[str], said: Mapping[Parameter, bool]
+) -> bool:
+    """Whether an option is taken beside all that is said, and beside what will have to be."""
+    alone = {CAP: Capability.CAP, SINKS: Capability.SINKS, SLOPES: Capability.SLOPES}
+    if alone.get(option, Capability.SEGMENTS) not in answers:
+        return False
+    later = [x for x in _wanted(domain) if x not in (option, *said)]
+    pairs = [(x, option) for x, is_said in said.items() if is_said]
+    return all(together(*pair) in answers for pair in (*pairs, *((option, x) for x in later)))
 
 
 def cap(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool]
 ) -> float | None:
     """The cap to ask for, beside what is said; none of sums where `sinks` says why."""
-    answers = scope.answers
-    taken = all(together(option, CAP) in answers for option, is_said in said.items() if is_said)
     shifts = domain.shifts or (domain.sinks and said[MASK])
     bends = shifts and as_chosen(scope.conventions)["caps_bias"]
-    if Capability.CAP not in answers or domain.caps is False or bends or not taken:
+    if domain.caps is False or bends or not _taken(CAP, domain, scope.answers, said):
         return None
     if domain.caps is None and choices.pick((True, True, False)):
         return None
@@ -100,11 +118,9 @@ def sinks(
 
     A cap of sums bounds no sink (`moves.with_the_sink_as_a_key`), so they are not asked together.
     """
-    answers = scope.answers
-    taken = all(together(option, SINKS) in answers for option, is_said in said.items() if is_said)
     sums = said[CAP] and as_chosen(scope.conventions)["caps_bias"]
     bends = sums and (said[MASK] or domain.slopes)
-    if Capability.SINKS not in answers or domain.sinks is False or bends or not taken:
+    if domain.sinks is False or bends or not _taken(SINKS, domain, scope.answers, said):
         return None
     if domain.sinks is None and choices.pick((True, True, False)):
         return None
@@ -117,14 +133,12 @@ def slopes(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Array | None:
     """The slopes to ask for, beside what is said: as deployed, and here and there an odd one."""
-    answers = scope.answers
-    taken = all(together(option, SLOPES) in answers for option, is_said in said.items() if is_said)
     bends = said[SINKS] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
-    if Capability.SLOPES not in answers or domain.slopes is False or bends or not taken:
+    if domain.slopes is False or bends or not _taken(SLOPES, domain, scope.answers, said):
         return None
     if domain.slopes is None and choices.pick((True, True, False)):
         return None
-    each = Capability.SLOPES_EACH in answers and choices.pick((False, False, True))
+    each = Capability.SLOPES_EACH in scope.answers and choices.pick((False, False, True))
     chance = np.random.default_rng(choices.seed())
     usual = np.exp2(-8 * np.arange(1, size.H + 1) / max(size.H, 1))
     shape = (size.B, size.H) if each else (size.H,)
@@ -132,15 +146,28 @@ def slopes(
     return rounded(found, "float32")
 
 
+def segments(
+    choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
+) -> tuple[Array | None, Array | None]:
+    """The segments of queries and keys to ask for, beside what is said; or none of either."""
+    if domain.segments is False or not _taken(QUERY_SEGMENTS, domain, scope.answers, said):
+        return None, None
+    if domain.segments is None and choices.pick((True, True, False)):
+        return None, None
+    return texts.drawn(choices.seed(), size.B, size.N, size.M)
+
+
 def window(
     choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
 ) -> Window:
     """The window to ask for: one that ends within the keys more often than not."""
+    if Capability.WINDOW not in answers:
+        return UNBOUNDED
     with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
     with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
     free = all(together(WINDOW, x) in answers for x in _wanted(domain) if x is not WINDOW)
     drawn = domain.windows or (domain.windows is None and domain.causal is not False)
-    if Capability.WINDOW not in answers or not (drawn and with_mask and with_causal and free):
+    if not (drawn and with_mask and with_causal and free):
         return UNBOUNDED
     if not domain.windows and choices.pick((True, True, False)):
         return UNBOUNDED

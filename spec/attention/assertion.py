@@ -36,12 +36,13 @@ def assert_attention(
     first unless told otherwise.
     signed_slopes: a key ahead gains what one behind loses.
     caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
-    Raises TypeError for others, and for what is no array; ValueError for what is no window.
+    Raises TypeError for others, and for what is no array; ValueError for what is no such
+    option.
     """
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     asked: dict[str, Any] = {
-        p.name: _numbers(x)[1] if p.axes and x is not None else x for p, x in said(options)
+        p.name: _numbers(x, p.whole)[1] if p.axes and x is not None else x for p, x in said(options)
     }
     problem = Problem(
         queries,
@@ -61,8 +62,11 @@ def assert_attention(
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-def _numbers(x: Any) -> tuple[str, Array]:
-    """The dtype of an array of any library, and its numbers as float64, or bool."""
+def _numbers(x: Any, whole: bool = False) -> tuple[str, Array]:
+    """The dtype of an array of any library, and its numbers as float64, or bool.
+
+    whole: as int64 where they are integers, and are to be.
+    """
     module = type(x).__module__.partition(".")[0]
     name = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(module, "numpy")
     arrays = library(name)
@@ -70,4 +74,6 @@ def _numbers(x: Any) -> tuple[str, Array]:
     if dtype is None:
         raise TypeError(f"an array of NumPy, torch or JAX is wanted, not {type(x).__name__}")
     numbers = arrays.get(x)
-    return dtype, numbers.astype(bool) if "bool" in dtype else numbers
+    if "bool" in dtype:
+        return dtype, numbers.astype(bool)
+    return dtype, numbers.astype(np.int64) if whole and "int" in dtype else numbers

@@ -100,17 +100,18 @@ def top(s: Array, t: Array | None = None) -> Array:
     return np.where(largest == -np.inf, 0, largest)
 
 
-def total(s: Array, t: Array | None = None) -> Array:
-    """sum_j exp(s_j - top), with the sink's part.   (B, H, N, 1)"""
+def powers(s: Array, t: Array | None = None) -> tuple[Array, Array]:
+    """exp(s_j - top), and their sum with the sink's part.   (B, H, N, M) and (B, H, N, 1)"""
     m = top(s, t)
-    keys = np.exp(s - m).sum(axis=-1, keepdims=True)
-    return keys if t is None else keys + np.exp(t - m)
+    e = np.exp(s - m)
+    keys = e.sum(axis=-1, keepdims=True)
+    return e, keys if t is None else keys + np.exp(t - m)
 
 
 def softmax(s: Array, t: Array | None = None) -> Array:
     """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis; zero where all of them are -inf."""
-    L = total(s, t)
-    return np.exp(s - top(s, t)) / np.where(L == 0, 1, L)
+    e, total = powers(s, t)
+    return e / np.where(total == 0, 1, total)
 
 
 def weights(problem: Problem) -> Array:
@@ -122,7 +123,7 @@ def lse(problem: Problem) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query.   (B, H, N)"""
     s, t = scores(problem), sinks(problem)
     with np.errstate(divide="ignore"):
-        return (top(s, t) + np.log(total(s, t)))[..., 0]
+        return (top(s, t) + np.log(powers(s, t)[1]))[..., 0]
 
 
 def attention(problem: Problem) -> Array:

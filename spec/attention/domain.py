@@ -26,6 +26,7 @@ from spec.attention.options import (
     CAUSAL,
     MASK,
     PAIRS,
+    QUERY_SEGMENTS,
     SINKS,
     SLOPES,
     WINDOW,
@@ -54,8 +55,8 @@ class Problems:
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. caps, sinks, slopes: likewise. shifts: something is added to
-    all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
+    without one does without places. caps, sinks, slopes, segments: likewise. shifts: something is
+    added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
     scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
     least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
@@ -73,6 +74,7 @@ class Problems:
     caps: bool | None = None
     sinks: bool | None = None
     slopes: bool | None = None
+    segments: bool | None = None
     shifts: bool = False
     square: bool = False
     grouped: bool | None = None
@@ -99,6 +101,7 @@ class Problems:
             CAP: self.caps,
             SINKS: self.sinks,
             SLOPES: self.slopes,
+            QUERY_SEGMENTS: self.segments,
         }
         asked = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
@@ -110,6 +113,7 @@ class Problems:
             Capability.CAP: self.caps,
             Capability.SINKS: self.sinks,
             Capability.SLOPES: self.slopes,
+            Capability.SEGMENTS: self.segments,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -132,7 +136,10 @@ class Problems:
         softcap = asking.cap(choices, domain, scope, said)
         said |= {CAP: softcap is not None}
         sinks = asking.sinks(choices, domain, scope, said, size.H)
-        slopes = asking.slopes(choices, domain, scope, said | {SINKS: sinks is not None}, size)
+        said |= {SINKS: sinks is not None}
+        slopes = asking.slopes(choices, domain, scope, said, size)
+        said |= {SLOPES: slopes is not None}
+        query_segments, key_segments = asking.segments(choices, domain, scope, said, size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -151,6 +158,8 @@ class Problems:
             softcap=softcap,
             sinks=sinks,
             slopes=slopes,
+            query_segments=query_segments,
+            key_segments=key_segments,
             dtype=scope.dtype,
             rounding=scope.rounding,
             **as_chosen(scope.conventions),
@@ -173,6 +182,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.CAP: ({"caps": False}, {"caps": True}),
     Capability.SINKS: ({"sinks": False}, {"sinks": True}),
     Capability.SLOPES: ({"slopes": False}, {"slopes": True}),
+    Capability.SEGMENTS: ({"segments": False}, {"segments": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),

@@ -16,6 +16,9 @@
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     several scores      more than one key, or one and a sink: there is something to weigh
+    texts apart         a key is hidden from a query as it is of another text, or padding
+    texts out of order  a token is of a text with a lower number than one before it
+    padding             a query or a key with a negative segment
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
     an axis of one      the output has one, along which it may be lost
@@ -26,20 +29,20 @@
 What asks for an option is said by the rows of `spec.attention.options`.
 """
 
-import itertools
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
 import numpy as np
 
 from spec import formats
-from spec.attention import definition
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention import definition, forms
+from spec.attention.notation import NOTHING_HIDDEN, Problem
 from spec.attention.options import (
     CAP,
     CAUSAL,
     GROUPED,
     MASK,
+    QUERY_SEGMENTS,
     SCALE,
     SINGLE,
     SINKS,
@@ -118,7 +121,7 @@ def _lead(problem: Problem) -> float:
         return -np.inf
     mask = problem.mask
     added = None if mask is None or mask.dtype == bool else np.where(np.isneginf(mask), 0, mask)
-    s = definition.scores(problem.but(mask=added, causal=False, window=UNBOUNDED))
+    s = definition.scores(problem.but(mask=added, **NOTHING_HIDDEN))
     hidden, seen = (
         np.where(where, s, -np.inf).max(axis=-1) for where in (~problem.allowed, problem.allowed)
     )
@@ -133,14 +136,6 @@ def _ahead(by: float, problem: Problem) -> bool:
 def unhidden(problem: Problem, by: float = FAR) -> bool:
     """Whether a hidden key counts where its score is merely made lower, by about so much."""
     return bool(problem.M and problem.idle.any()) or _ahead(by, problem)
-
-
-def _added(problem: Problem) -> Array:
-    """The finite numbers that an additive mask adds, and not zero."""
-    mask = problem.mask
-    if mask is None or mask.dtype == bool:
-        return np.zeros(0)
-    return np.asarray(mask[np.isfinite(mask) & (mask != 0)])
 
 
 def _inexact(problem: Problem) -> bool:
@@ -161,26 +156,6 @@ def _tiny(problem: Problem) -> bool:
     return bool(((v > 0) & (v < 16 * formats.FORMATS[problem.dtype].tiny)).any())
 
 
-def _axis(place: int) -> Feature:
-    """Whether the mask is written out along an axis, counted from the right."""
-    return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
-
-
-def _of_padding(problem: Problem) -> bool:
-    mask = problem.mask
-    return mask is not None and (mask.ndim < 2 or mask.shape[-2] == 1)
-
-
-def _broadcast_inside(problem: Problem) -> bool:
-    """Whether an axis of the mask stands for more, behind one that is written out."""
-    if problem.mask is None:
-        return False
-    full = problem.allowed.shape[4 - problem.mask.ndim :]
-    lengths = zip(problem.mask.shape, full, strict=True)
-    behind = itertools.dropwhile(lambda pair: pair[0] == 1, lengths)
-    return any(length != whole for length, whole in behind)
-
-
 def _idle(problem: Problem, by: bool) -> bool:
     """Whether truth values hide all keys from a query; else whether it takes -inf."""
     if not problem.idle.any():
@@ -199,19 +174,19 @@ WORDS: Mapping[str, Feature] = {
     "a mask": MASK.asked,
     "a boolean mask": HOLDS[Capability.MASK],
     "an additive mask": HOLDS[Capability.BIAS],
-    "a mask of rows": _axis(2),
-    "a mask of heads": _axis(3),
-    "a mask of batches": _axis(4),
-    "a mask of outer axes": lambda p: _axis(3)(p) or _axis(4)(p),
-    "a padding mask": _of_padding,
+    "a mask of rows": forms.axis(2),
+    "a mask of heads": forms.axis(3),
+    "a mask of batches": forms.axis(4),
+    "a mask of outer axes": lambda p: forms.axis(3)(p) or forms.axis(4)(p),
+    "a padding mask": forms.of_padding,
     "an uneven mask": lambda p: p.mask is not None and len(np.unique(p.mask)) > 1,
-    "a mask broadcast inside": _broadcast_inside,
+    "a mask broadcast inside": forms.broadcast_inside,
     "a hidden key": lambda p: not p.allowed.all(),
     "an idle query": lambda p: bool(p.idle.any()),
     "an idle query by truth values": lambda p: _idle(p, by=True),
     "an idle query by -inf": lambda p: _idle(p, by=False),
-    "finite biases": lambda p: _added(p).size > 0,
-    "biases below -10000": lambda p: bool((_added(p) < -10000).any()),
+    "finite biases": lambda p: forms.added(p).size > 0,
+    "biases below -10000": lambda p: bool((forms.added(p) < -10000).any()),
     "a cap": CAP.asked,
     "scores beyond the cap": _beyond_the_cap,
     "a sink": SINKS.asked,
@@ -220,6 +195,10 @@ WORDS: Mapping[str, Feature] = {
     "a query that sees a sink alone": _sees_a_sink_alone,
     "slopes": SLOPES.asked,
     "slopes of each sequence": HOLDS[Capability.SLOPES_EACH],
+    "segments": QUERY_SEGMENTS.asked,
+    "texts apart": forms.texts_apart,
+    "texts out of order": forms.out_of_order,
+    "padding": forms.padding,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,

@@ -3,26 +3,27 @@
 Each returns a new problem. Selecting along an axis selects in the mask too, and in
 every option that is an array, where it has that axis written out. A causal problem, and
 one with a window, knows its keys and queries by their place, so a move that changes places first
-writes its mask out (`written_out`), and then the mask alone says what is forbidden. Slopes go by
-places too, and as a bias they may need more digits than a format has (`with_slopes_as_a_bias`), so
-that such a move is for problems without.
+writes its mask out (`written_out`), and then the mask alone says what is forbidden. Segments are
+written out along with them; by themselves they move with their tokens. Slopes go by places too,
+and as a bias they may need more digits than a format has (`with_slopes_as_a_bias`), so that such a
+move is for problems without.
 """
 
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import NOTHING_HIDDEN, Problem
 from spec.formats import rounded
 from spec.notation import Array, Index
 
 
 def written_out(problem: Problem) -> Problem:
-    """The same problem with its mask as one array (B, H, N, M), causality and window part of it."""
+    """The same problem with all that hides keys as one mask (B, H, N, M)."""
     if problem.mask is not None and problem.mask.dtype != bool:
         mask: Array = np.where(problem.allowed, problem.mask, -np.inf)
     else:
         mask = problem.allowed
-    return problem.but(mask=mask, causal=False, window=UNBOUNDED)
+    return problem.but(mask=mask, **NOTHING_HIDDEN)
 
 
 def with_slopes_as_a_bias(problem: Problem) -> Problem:
@@ -31,7 +32,7 @@ def with_slopes_as_a_bias(problem: Problem) -> Problem:
     What is added is rounded to the format of the problem, in which functions have their masks.
     """
     mask = np.where(problem.allowed, rounded(problem.bias, problem.dtype), -np.inf)
-    return problem.but(mask=mask, causal=False, window=UNBOUNDED, slopes=None)
+    return problem.but(mask=mask, slopes=None, **NOTHING_HIDDEN)
 
 
 def of_keys(problem: Problem, index: Index) -> Problem:
@@ -78,9 +79,7 @@ def with_bias(problem: Problem, bias: Array) -> Problem:
 
     What was forbidden stays so, by -inf; and slopes stay, as nothing changes its place.
     """
-    return problem.but(
-        mask=np.where(problem.allowed, bias, -np.inf), causal=False, window=UNBOUNDED
-    )
+    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), **NOTHING_HIDDEN)
 
 
 def with_the_sink_as_a_key(problem: Problem) -> Problem:
@@ -100,11 +99,10 @@ def with_the_sink_as_a_key(problem: Problem) -> Problem:
         k=k,
         v=v,
         mask=np.concatenate([written, sink], axis=-1),
-        causal=False,
-        window=UNBOUNDED,
         sinks=None,
         slopes=None,
         caps_bias=False,
+        **NOTHING_HIDDEN,
     )
 
 

@@ -12,11 +12,20 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from spec.attention.refusals import refuse
 from spec.notation import Array, Length, Memory, Posed
 
 Corner = Literal["top-left", "bottom-right"]
 Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
+
+# What hides keys beside a mask, as it is where it hides none.
+NOTHING_HIDDEN: Mapping[str, Any] = {
+    "causal": False,
+    "window": UNBOUNDED,
+    "query_segments": None,
+    "key_segments": None,
+}
 
 
 # What the mathematics leaves open: the choices, the default first.
@@ -59,6 +68,8 @@ class Problem(Posed):
     slopes: (H,) or (B, H), for each query head what a score loses with each place that its key lies
         away from its query. `slopes_corner` tells the places, None that it is `corner`;
         `signed_slopes` that a key ahead gains as much.
+    query_segments, key_segments: (B, N) and (B, M) integers, the texts that tokens belong to: a key
+        is seen by queries of its own text. A negative one is padding: of no text at all.
     memory: how the arrays lie in it.
     """
 
@@ -74,6 +85,8 @@ class Problem(Posed):
     softcap: float | None = None
     sinks: Array | None = None
     slopes: Array | None = None
+    query_segments: Array | None = None
+    key_segments: Array | None = None
     corner: Corner = "top-left"
     window_corner: Corner | None = None
     slopes_corner: Corner | None = None
@@ -100,6 +113,8 @@ class Problem(Posed):
         "mask": "B H N M",
         "sinks": "H",
         "slopes": "B H",
+        "query_segments": "B N",
+        "key_segments": "B M",
     }
 
     B = Length("q", 0)
@@ -112,17 +127,7 @@ class Problem(Posed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_window(self.window):
-            told = "(left, right), each a number of keys or None for no bound"
-            raise ValueError(f"a window is {told}, not {self.window!r}")
-        if self.softcap is not None and not 0 < self.softcap < np.inf:
-            raise ValueError(f"a cap is positive and finite, or None, not {self.softcap!r}")
-        if self.sinks is not None and not are_sinks(self.sinks, self.H):
-            raise ValueError(f"sinks are a number below inf for each of {self.H} heads")
-        shapes = (self.H,), (self.B, self.H)
-        if self.slopes is not None and not are_slopes(self.slopes, *shapes):
-            told = " or ".join(map(str, shapes))
-            raise ValueError(f"slopes are finite numbers of the shape {told}")
+        refuse(self)
 
     @property
     def grouped(self) -> bool:
@@ -154,6 +159,14 @@ class Problem(Posed):
         return np.broadcast_to(before | behind, ahead.shape)
 
     @cached_property
+    def same_text(self) -> Array:
+        """True where query i and key j are of one text, and no padding.   (B, 1, N, M)"""
+        assert self.query_segments is not None
+        assert self.key_segments is not None
+        mine, theirs = self.query_segments[:, None, :, None], self.key_segments[:, None, None, :]
+        return (mine == theirs) & (theirs >= 0)
+
+    @cached_property
     def allowed(self) -> Array:
         """True where query i may attend to key j.   (B, H, N, M)"""
         allowed = np.ones((self.B, self.H, self.N, self.M), dtype=bool)
@@ -163,6 +176,8 @@ class Problem(Posed):
             allowed &= ~self.future
         if self.window != UNBOUNDED:
             allowed &= ~self.outside
+        if self.query_segments is not None:
+            allowed &= self.same_text
         return allowed
 
     @cached_property
@@ -191,22 +206,6 @@ class Problem(Posed):
         """True where a query may attend to no key, and to no sink.   (B, H, N)"""
         idle = np.logical_not(self.allowed.any(axis=-1))
         return idle if self.sinks is None else idle & np.isneginf(self.sinks)[:, None]
-
-
-def is_window(x: Any) -> bool:
-    """Whether it is two bounds, each an integer of at least 0 or None."""
-    bounds = x if isinstance(x, tuple | list) and len(x) == 2 else (-1, -1)
-    return all(b is None or (isinstance(b, int | np.integer) and b >= 0) for b in bounds)
-
-
-def are_sinks(x: Array, heads: int) -> bool:
-    """Whether there is one for each head, finite or -inf."""
-    return x.shape == (heads,) and bool((x < np.inf).all())
-
-
-def are_slopes(x: Array, *shapes: tuple[int, ...]) -> bool:
-    """Whether they are finite, and of one of these shapes."""
-    return x.shape in shapes and bool(np.isfinite(x).all())
 
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:

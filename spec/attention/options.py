@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.notation import UNBOUNDED, Problem, Window
-from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, STEEP
-from spec.notation import HALF
+from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.parameter import Parameter, bounded, or_zero
+from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, STEEP
 from spec.subject import Backward
 
 
@@ -49,6 +49,7 @@ class Capability(StrEnum):
     SINKS = "takes sinks"
     SLOPES = "takes slopes"
     SLOPES_EACH = "takes slopes of its own for each sequence"
+    SEGMENTS = "takes segments"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -59,55 +60,6 @@ class Capability(StrEnum):
     FUTURE = "can see the future"
     SEVERAL = "takes several sequences or heads"
     QUERIES = "takes more than one query"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a caller may say beside q, k and v.
-
-    name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
-    first the widely used one. neutral: what says nothing. plainer: values that are easier to
-    read than others, the plainest first. told: whether the arrays tell as much, so that a
-    function need not be told. put: a value for a function, whose own default is known. single:
-    an array that has float32 where others have 16 bits.
-    """
-
-    name: str
-    noun: str
-    spellings: tuple[str, ...]
-    neutral: Any = None
-    plainer: tuple[Any, ...] = ()
-    told: bool = False
-    put: Callable[[Any, Any], Any] = lambda value, _: value
-    single: bool = False
-
-    @property
-    def axes(self) -> str:
-        """Of an array: one may have length 1 and stand for all, leading ones may be left out."""
-        return Problem.axes.get(self.name, "")
-
-    def dtype(self, problem: Problem) -> str:
-        """The format of an array."""
-        return "float32" if self.single and problem.dtype in HALF else problem.dtype
-
-    def value(self, problem: Problem) -> Any:
-        """What `problem` says; the neutral value where it says nothing."""
-        return getattr(problem, self.name)
-
-    def asked(self, problem: Problem) -> bool:
-        """Whether `problem` says anything."""
-        value = self.value(problem)
-        return value is not None if self.neutral is None else bool(value != self.neutral)
-
-    def less(self, problem: Problem) -> Iterator[Problem]:
-        """The same problem with nothing said, and with plainer values than its own."""
-        if self.told or not self.asked(problem):
-            return
-        yield problem.but(**{self.name: self.neutral})
-        for value in self.plainer:
-            if self.value(problem) == value:
-                return
-            yield problem.but(**{self.name: value})
 
 
 @dataclass(frozen=True)
@@ -125,17 +77,6 @@ class Option:
     parameters: tuple[Parameter, ...] = ()
 
 
-def bounded(window: Window, default: Any) -> Window:
-    """A window for a function; where its default is (-1, -1), no bound is -1 (flash-attn)."""
-    left, right = (-1 if bound is None and default == (-1, -1) else bound for bound in window)
-    return left, right
-
-
-def or_zero(cap: float | None, default: Any) -> float | None:
-    """A cap for a function; where its default is 0, no cap is 0 (flash-attn)."""
-    return 0.0 if cap is None and default == 0 else cap
-
-
 MASK = Parameter("mask", "a mask", ("attn_mask", "mask"))
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
 SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
@@ -147,14 +88,31 @@ CAP = Parameter(
 )
 SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
 SLOPES = Parameter("slopes", "slopes", ("alibi_slopes", "slopes"), single=True)
+QUERY_SEGMENTS = Parameter(
+    "query_segments",
+    "segments",
+    ("query_segments", "q_segment_ids"),
+    whole=True,
+    mate="key_segments",
+)
+KEY_SEGMENTS = Parameter(
+    "key_segments",
+    "segments",
+    ("key_segments", "kv_segment_ids"),
+    whole=True,
+    mate="query_segments",
+)
+# Asked together; of the two, the first stands in pairs.
+SEGMENTS = (QUERY_SEGMENTS, KEY_SEGMENTS)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES)  # torch's first
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *SEGMENTS)  # torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
 OF_SCORES = (CAP, SINKS, SLOPES)
 BESIDE = ((x, y) for y in OF_SCORES for x in PLACED)
-PAIRS = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2))  # refused by many
+OF_TEXT = ((x, QUERY_SEGMENTS) for x in (*PLACED, *OF_SCORES))
+PAIRS = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2), *OF_TEXT)  # often refused
 
 SIZES = frozenset("BHGNMDE")
 
@@ -188,6 +146,7 @@ SINGLE = (
     Option(
         Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), ({"slopes": STEEP},), (SLOPES,)
     ),
+    Option(Capability.SEGMENTS, QUERY_SEGMENTS.asked, (OF_TEXTS,), SEGMENTS),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,
@@ -215,11 +174,15 @@ def together(one: Parameter, other: Parameter) -> str:
 
 def _pair(one: Parameter, other: Parameter) -> Option:
     """The option of saying both, tried on small problems that say one and are of one size."""
-    asking = ([o for o in SINGLE if p in o.parameters] for p in (one, other))
+    asking = [[o for o in SINGLE if p in o.parameters] for p in (one, other)]
     tried = [{id(x): x for o in options for x in o.small}.values() for options in asking]
     small = ({**x, **y} for x in tried[0] for y in tried[1] if not SIZES & {*x, *y})
+    said = {p.name: p for options in asking for o in options for p in o.parameters}
     return Option(
-        together(one, other), lambda p: one.asked(p) and other.asked(p), tuple(small), (one, other)
+        together(one, other),
+        lambda p: one.asked(p) and other.asked(p),
+        tuple(small),
+        tuple(said.values()),
     )
 
 
@@ -236,7 +199,9 @@ KINDS: frozenset[str] = frozenset(option.capability for option in OPTIONS)
 
 def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
-    return frozenset(option.capability for option in OPTIONS if option.holds(problem))
+    alone = [option.capability for option in SINGLE if option.holds(problem)]
+    asked = {x for x in PARAMETERS if x.asked(problem)}
+    return frozenset((*alone, *(together(*pair) for pair in PAIRS if asked.issuperset(pair))))
 
 
 def said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:

@@ -49,6 +49,18 @@ def options(problem: Problem) -> Iterator[Problem]:
         yield problem.but(seed=0)
 
 
+def texts(problem: Problem) -> Iterator[dict[str, Array | None]]:
+    """Segments: none, one text, two of them, and padding behind one."""
+    yield dict.fromkeys(("query_segments", "key_segments"))
+    for first, second in ((0, 0), (0, 1), (0, -1)):
+        yield {
+            name: np.tile(
+                np.where(np.arange(size) < (size + 1) // 2, first, second), (problem.B, 1)
+            )
+            for name, size in (("query_segments", problem.N), ("key_segments", problem.M))
+        }
+
+
 def twists(problem: Problem) -> Iterator[Problem]:
     """Another option: each that there is, asked for or not, and another memory."""
     scores = (problem.B, problem.H, problem.N, problem.M)
@@ -63,6 +75,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
     )
     steep = np.exp2(-np.arange(problem.H))
     yield from (problem.but(slopes=x) for x in (None, steep, -steep))
+    yield from (problem.but(**x) for x in texts(problem))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
         for causal in (False, True):
@@ -88,6 +101,7 @@ def masks(problem: Problem) -> Iterator[Problem]:
         x = option.value(problem)
         if x is not None:
             written = min(len(option.axes.split()), 3) - 1  # how many axes it has at least
+            written = x.ndim if option.whole else written  # a segment for each token
             yield from (problem.but(**{option.name: other}) for other in _plainer(x, written))
 
 

@@ -17,6 +17,12 @@ HIDING = np.where(SEEN, ADDED, -np.inf)
 STEEP = np.array([[0.5, -0.25, 1.0], [0.25, 1.5, 0.0]])
 FLAT = np.array([0.125, 0.25, 0.0625])
 
+# Two texts in one sequence, in the other one and padding.
+OF_TEXTS: Mapping[str, Array] = {
+    "query_segments": np.array([[0, 0, 1, 1], [3, 3, 3, -1]]),
+    "key_segments": np.array([[0, 1, 1, 1], [3, 3, -1, -1]]),
+}
+
 
 def written_out(mask: Array, heads: int = 3) -> Array:
     """A mask (N, M) for every batch element and head of a small problem."""

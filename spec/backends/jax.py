@@ -55,9 +55,9 @@ def library(device: str) -> Library:
 
 
 def put(laid: Laid, dtype: str, device: Any) -> tuple[Any, Any]:
-    """The numbers on the device in `dtype` (a mask of truth values stays one), twice."""
+    """The numbers on the device in `dtype` (truth values and integers stay so), twice."""
     numbers = laid.view()
-    if numbers.dtype != bool:
+    if numbers.dtype.kind == "f":
         numbers = numbers.astype(FORMATS[dtype])
     array = jax.device_put(numbers, device)
     return array, array

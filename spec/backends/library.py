@@ -18,7 +18,8 @@ WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", defa
 class Library:
     """An array library on one device.
 
-    put: a buffer and the view of it, in a dtype -> the library's buffer and view.
+    put: a buffer and the view of it, in a dtype -> the library's buffer and view; truth values and
+        integers keep theirs.
     integers: whole numbers -> an array of 64-bit integers. format: its own name of a dtype.
     get: an array of the library -> float64, in memory of its own.
     dtype_of: the name of an array's dtype; None for what is no array of the library.

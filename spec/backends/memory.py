@@ -13,6 +13,8 @@ import numpy as np
 
 from spec.notation import Array, Memory
 
+KEPT = (np.dtype(bool), np.dtype(np.int32))  # truth values and whole numbers have no other format
+
 
 @dataclass(frozen=True)
 class Laid:
@@ -29,8 +31,8 @@ class Laid:
 
 
 def laid_out(x: Array, memory: Memory) -> Laid:
-    """The numbers of `x` in fresh memory, float64 or bool, laid out as `memory` says."""
-    if x.dtype != bool:
+    """The numbers of `x` in fresh memory, float64 unless in KEPT, laid out as `memory` says."""
+    if x.dtype not in KEPT:
         x = np.asarray(x, dtype=np.float64)
     if x.size == 0 or memory == "contiguous":
         return _contiguous(x)
@@ -94,12 +96,12 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _poison(x: Array, shape: tuple[int, ...]) -> Array:
-    """What nobody may read: NaN, or for a mask the opposite of what it says."""
-    if x.dtype == bool:
+    """What nobody may read: NaN, or for a mask the opposite of what it says; other integers."""
+    if x.dtype in KEPT:
         return np.resize(~x, shape)
     return np.full(shape, np.nan)
 
 
 def _bits(x: Array) -> Array:
     """The array as something that tells a signed zero from zero, and equates equal NaNs."""
-    return x if x.dtype == bool else np.ascontiguousarray(x).view(np.int64)
+    return x if x.dtype in KEPT else np.ascontiguousarray(x).view(np.int64)

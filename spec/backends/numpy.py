@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.library import Library, Unsuitable
-from spec.backends.memory import Laid, view_of
+from spec.backends.memory import KEPT, Laid, view_of
 from spec.notation import Array
 
 
@@ -34,9 +34,9 @@ def library(device: str) -> Library:
 
 
 def put(laid: Laid, dtype: str) -> tuple[Array, Array]:
-    """The buffer in `dtype` (a mask of truth values stays one), and the view of it."""
+    """The buffer in `dtype` (truth values and integers stay so), and the view of it."""
     buffer = laid.buffer
-    if buffer.dtype != bool:
+    if buffer.dtype not in KEPT:
         buffer = buffer.astype(dtype, copy=False)
     return buffer, view_of(buffer, laid)
 

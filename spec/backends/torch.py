@@ -57,9 +57,9 @@ def library(device: str) -> Library:
 
 
 def put(laid: Laid, dtype: str, device: torch.device) -> tuple[Any, Any]:
-    """The buffer on the device in `dtype` (a mask of truth values stays one), and the view."""
+    """The buffer on the device in `dtype` (truth values and integers stay so), and the view."""
     buffer = torch.from_numpy(laid.buffer)
-    buffer = buffer.to(device, buffer.dtype if buffer.dtype == torch.bool else FORMATS[dtype])
+    buffer = buffer.to(device, FORMATS[dtype] if buffer.is_floating_point() else buffer.dtype)
     if laid.strides is None:
         return buffer, buffer.view(laid.shape)
     return buffer, buffer.as_strided(laid.shape, laid.strides, laid.offset)

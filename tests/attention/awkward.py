@@ -188,6 +188,27 @@ def slanted() -> Iterator[Problem]:
     yield draw(B=1, H=2, G=1, N=70, M=70, slopes=m[2:] / 8)
 
 
+def packed() -> Iterator[Problem]:
+    """Texts in a row and mixed, padding, odd labels, alone and beside everything else, in tiles."""
+    mine, theirs = np.array([[0, 0, 1, 1, 2]] * 2), np.array([[0, 1, 1, 1, 2, 2, 2]] * 2)
+    theirs[1] = [2, 0, 0, 1, -1, 1, -1]
+    both = {"query_segments": mine, "key_segments": theirs}
+    seven = {"query_segments": np.array([[16, 0, 0, 256, 256, -1, -1]] * 2)}
+    seven["key_segments"] = seven["query_segments"][:, ::-1].copy()
+    yield draw(**both)
+    yield draw(N=7, **seven)
+    yield draw(H=6, G=2, query_segments=mine * 16 - 1, key_segments=theirs * 16 - 1)
+    yield draw(N=1, query_segments=mine[:, 2:3], key_segments=theirs)
+    yield draw(N=7, causal=True, query_segments=theirs, key_segments=np.sort(theirs))
+    yield draw(N=7, window=(2, 1), **seven)
+    yield draw(mask=permits(2, 4, 5, 7), **both)
+    yield draw(mask=biases(2, 4, 5, 7), causal=True, **both)
+    yield draw(sinks=np.array([0.5, -1.0, -np.inf, 1.25]), **both)
+    yield draw(size=4.0, softcap=2.0, slopes=np.array([0.5, -0.125, 2.0, 0.25]), **both)
+    long = {"query_segments": np.arange(70)[None] // 23, "key_segments": np.arange(70)[None] // 30}
+    yield draw(B=1, H=2, G=1, N=70, M=70, **long)
+
+
 def windowed() -> Iterator[Problem]:
     """Windows with each bound and both, alone and beside causality and masks, across tiles."""
     yield draw(N=7, window=(2, 1))
@@ -203,8 +224,9 @@ def windowed() -> Iterator[Problem]:
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
-    simple, asked = (*unmasked(), *odd(), *causal()), (*windowed(), *capped(), *sunk(), *slanted())
-    found = [in_format(problem, dtype) for problem in (*simple, *asked, *masked(), *biased())]
+    simple, of_scores = (*unmasked(), *odd(), *causal()), (*capped(), *sunk(), *slanted())
+    hidden = (*windowed(), *packed(), *masked(), *biased())
+    found = [in_format(problem, dtype) for problem in (*simple, *of_scores, *hidden)]
     return tuple(problem for problem in found if in_domain(problem))
 
 

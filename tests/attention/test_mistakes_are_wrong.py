@@ -77,6 +77,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
     options |= {"softcap": problem.softcap, "sinks": problem.sinks}
     options["alibi_slopes"] = problem.slopes
+    options |= {x: getattr(problem, x) for x in ("query_segments", "key_segments")}
     return function(*arrays, mask, **options)
 
 

@@ -63,6 +63,7 @@ def test_a_pair_is_tried_on_each_of_its_parts_with_each_of_the_other():
 def test_a_pair_is_of_who_takes_both(pair):
     for kept in ((), pair[:1], pair[1:], pair):
         names = ["q", "k", "v", *(option.spellings[-1] for option in kept)]
+        names += [option.mate for option in kept if option.mate]
         function = eval(f"lambda {', '.join(names)}: None")
         assert (together(*pair) in signature_of(function).kinds) == (kept == pair)
 

@@ -115,7 +115,7 @@ def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
 
 
 def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
-    certificate = judged("fills_with_minus_1e30")
+    certificate = judged("fills_with_minus_1e30", profile="standard")
     first, second = certificate.causes
     assert first.features == ("an idle query",)
     assert "idle=uniform" in first.lens
@@ -223,7 +223,7 @@ def values_second(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         (keys_first, "right if query and key change places"),
         (values_second, "right if key and value change places"),
         (MISTAKES["leaves_scores_unscaled"].target, "right if the scale is given, 1 / sqrt(D)"),
-        (MISTAKES["scales_twice"].target, ""),
+        (MISTAKES["exponentiates_in_base_two"].target, ""),
         (MISTAKES["swaps_queries_and_keys"].target, ""),  # only where lengths are equal
     ],
 )

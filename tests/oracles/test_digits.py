@@ -93,8 +93,15 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         window_corner=[None, "top-left", "bottom-right"][chance.integers(3)],
         dtype=dtype,
     )
-    problem = problem.but(**slopes(chance, problem))
+    problem = problem.but(**slopes(chance, problem), **segments(chance, problem))
     return problem.but(sinks=sinks(chance, problem))
+
+
+def segments(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:
+    """None, or up to three texts, and padding."""
+    lengths = {"query_segments": problem.N, "key_segments": problem.M}
+    texts = {name: chance.integers(-1, 3, (problem.B, n)) for name, n in lengths.items()}
+    return texts if chance.random() < 0.3 else {}
 
 
 def sinks(chance: np.random.Generator, problem: Problem) -> Array | None:

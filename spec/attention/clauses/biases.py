@@ -10,6 +10,8 @@ row of biases sum to zero.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.attention import masks, moves, rounding
@@ -102,7 +104,7 @@ def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "M22",
-    over=UNMASKED,
+    over=replace(UNMASKED, segments=False),
     needs={Capability.BIAS},
     catches={
         "takes_low_biases_for_a_mask",

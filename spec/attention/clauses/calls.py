@@ -8,7 +8,7 @@ and however the numbers lie in memory. Sizes of one and of zero are sizes.
 
 import numpy as np
 
-from spec.attention import rounding
+from spec.attention import moves, rounding
 from spec.attention.domain import Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
@@ -29,8 +29,7 @@ def as_a_view(problem: Problem, answers: frozenset[str]) -> Problem:
 
 def without_keys(problem: Problem, q: Array) -> Problem:
     """The problem with these queries, and nothing to attend to."""
-    k, v = problem.k[:, :, :0], problem.v[:, :, :0]
-    return problem.but(q=q, k=k, v=v, mask=None, memory="contiguous")
+    return moves.of_keys(problem, []).but(q=q, mask=None, memory="contiguous")
 
 
 @clause(
@@ -108,7 +107,7 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
     faithfully, and gives it to y too.
     """
     other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
-    smaller = problem.but(k=problem.k[:, :, 1:], v=problem.v[:, :, 1:], mask=None)
+    smaller = moves.of_keys(problem, slice(1, None)).but(mask=None)
 
     first = attention.forward(problem)
     between = attention.forward(other)

@@ -148,7 +148,13 @@ def beyond_a_cap_all_scores_are_alike(attention: Implementation, problem: Proble
 @clause(
     "U4",
     over=Problems(
-        slopes=False, sinks=False, masks=PLAIN, causal=False, caps=True, least=(1, 1, 1, 2)
+        segments=False,
+        slopes=False,
+        sinks=False,
+        masks=PLAIN,
+        causal=False,
+        caps=True,
+        least=(1, 1, 1, 2),
     ),
     catches={"caps_from_above_alone", "caps_magnitudes"},
     effort=2,

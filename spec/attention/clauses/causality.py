@@ -33,7 +33,7 @@ SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 
 
 @clause(
     "C2",
-    over=ALONE,
+    over=replace(ALONE, segments=False),
     catches={
         "hides_the_present",
         "sees_one_key_ahead",
@@ -150,7 +150,9 @@ def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
 
 
 @clause(
-    "C8", over=FULL, catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"}
+    "C8",
+    over=replace(FULL, segments=False),
+    catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"},
 )
 def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
     """Queries of zeros return the mean of all values so far.

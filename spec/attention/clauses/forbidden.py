@@ -143,7 +143,12 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-@clause("M18", over=Problems(masks=PLAIN, causal=False), catches={"swallows_nan"}, force="should")
+@clause(
+    "M18",
+    over=Problems(segments=False, masks=PLAIN, causal=False),
+    catches={"swallows_nan"},
+    force="should",
+)
 def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
     """A NaN in a query that attends reaches its output, and no other query's.
 

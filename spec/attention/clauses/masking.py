@@ -162,7 +162,7 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
 
 @clause(
     "M15",
-    over=Problems(sinks=False, masks=PLAIN, causal=False, square=True),
+    over=Problems(segments=False, sinks=False, masks=PLAIN, causal=False, square=True),
     needs={Capability.MASK},
     catches={"inverts_the_mask", "forbids_after_normalising"},
     proof=exactly.a_window_of_nothing_copies_the_values,

@@ -171,10 +171,9 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
 
     Numerator and denominator both double. A constant in the denominator does not.
     """
-    twice = moves.of_keys(moves.written_out(problem), np.tile(np.arange(problem.M), 2))
-    once = attention.forward(problem)
+    twice = moves.of_keys(problem, np.tile(np.arange(problem.M), 2))
 
-    again = attention.forward(twice if problem.mask is not None else twice.but(mask=None))
+    once, again = attention.forward(problem), attention.forward(twice)
 
     equal(again, once, within=rounding.of_output(problem) + rounding.of_output(twice))
 
@@ -220,7 +219,7 @@ def word_order_is_invisible(attention: Implementation, problem: Problem) -> None
     x = problem.q
     order = moves.permutation(problem, problem.N)
     tokens = problem.but(q=x, k=x, v=x)
-    shuffled = problem.but(**dict.fromkeys(("q", "k", "v"), x[:, :, order]))
+    shuffled = moves.of_keys(moves.of_queries(tokens, order), order)
 
     before, after = attention.forward(tokens), attention.forward(shuffled)
 

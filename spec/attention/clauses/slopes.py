@@ -108,7 +108,8 @@ def each_head_has_a_slope_of_its_own(attention: Implementation, problem: Problem
     mine = int(problem.chance().integers(problem.H))
     usual = sloping(problem)
     assert usual.slopes is not None
-    moved = usual.but(slopes=np.where(np.arange(problem.H) == mine, usual.slopes, 0.75))
+    others = np.arange(problem.H) != mine
+    moved = usual.but(slopes=usual.slopes * (1 + others))
 
     o, p = attention.forward(usual), attention.forward(moved)
 
@@ -206,6 +207,7 @@ def nearest_values(problem: Problem) -> Array:
 @clause(
     "Y7",
     over=Problems(
+        segments=False,
         slopes=True,
         sinks=False,
         masks=PLAIN,

@@ -29,7 +29,7 @@ def narrowed(problem: Problem) -> Problem:
 
 @clause(
     "W5",
-    over=replace(ALONE, sinks=False),
+    over=replace(ALONE, sinks=False, segments=False),
     catches={
         "takes_a_bound_of_zero_for_none",
         "excludes_the_left_bound",
@@ -53,7 +53,7 @@ def the_narrowest_window_shows_a_query_itself(attention: Implementation, problem
 
 @clause(
     "W6",
-    over=replace(SQUARE, slopes=False),
+    over=replace(SQUARE, slopes=False, segments=False),
     needs={Capability.FUTURE},
     catches={
         "ignores_the_window",
@@ -85,7 +85,7 @@ def a_row_is_attention_over_its_window(attention: Implementation, problem: Probl
 
 @clause(
     "W7",
-    over=Problems(masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
+    over=Problems(segments=False, masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
     catches={"ignores_the_window", "keeps_the_first_key_in_sight", "skips_whole_tiles_alone"},
     effort=2,
 )

@@ -220,7 +220,7 @@ def measures_lse_without_the_cap(seen: Pass) -> Array:
     return with_sink(log_sum(forbid(uncapped(seen), seen.allowed)), seen)
 
 
-@wrong("show", incident="I12", where="the weights asked for and a cap and M > 1")
+@wrong("show", incident="I12", where="the weights asked for and a cap and several scores")
 def shows_weights_without_the_cap(seen: Pass) -> Array:
     """Computes the weights a second time for display, and there without the cap."""
     return softmax_with_sink(forbid(uncapped(seen), seen.allowed), seen)

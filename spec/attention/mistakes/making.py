@@ -21,13 +21,14 @@ from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
 from spec.attention.mistakes.steps import Pass
+from spec.attention.mistakes.texts import same_text
 from spec.attention.notation import UNBOUNDED
 from spec.attention.options import PARAMETERS
 from spec.mistake import Mistake, Steps
 from spec.notation import Array
 from spec.sizes import Sizes
 
-RIGHT = mistake.steps(right, call=mistake.call)
+RIGHT = mistake.steps(right, same_text=same_text, call=mistake.call)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 SPOILS: Mapping[str, Spoils] = {
@@ -63,7 +64,9 @@ def forward(given: Given, steps: Steps) -> Pass:
     q, k, v = steps.read(given.query, given.key, given.value)
     sizes = Sizes.of(q, k, v)
     anywhere, bias = _permissions(given, sizes, steps)
-    allowed = anywhere & _sight(given, sizes, steps)
+    sight, together = _sight(given, sizes, steps), steps.same_text(given)
+    anywhere, of_any_text = anywhere & together, anywhere & sight
+    allowed = anywhere & sight
     bias = bias.astype(q.dtype)
     sigma = float(steps.scale(sizes, given.scale))
     k, v = steps.share(k, sizes.H), steps.share(v, sizes.H)
@@ -73,7 +76,7 @@ def forward(given: Given, steps: Steps) -> Pass:
     a = steps.sink(steps.weigh(s, allowed), s, allowed, given)
     o = steps.combine(a, v, allowed)
     t = None if given.sinks is None else beside(given.sinks)
-    beyond = (given.softcap, products, anywhere, t, given.alibi_slopes)
+    beyond = (given.softcap, products, anywhere, t, given.alibi_slopes, of_any_text)
     return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o, *beyond)
 
 

@@ -59,7 +59,7 @@ def shows_scores_for_weights(seen: Pass) -> Array:
     "show",
     incident="I01",
     citation="pytorch/pytorch#160064",
-    where="the weights asked for and an idle query",
+    where="the weights asked for and (an idle query or a query that sees a sink alone)",
 )
 def shows_nan_for_idle_queries(seen: Pass) -> Array:
     """Takes another path when the weights are asked for, and guards only the first."""

@@ -1,6 +1,6 @@
 """The right steps, of which every mistake replaces one.
 
-    read, heed, spread, understand, past, limit, within
+    read, heed, spread, understand, past, limit, within, and same_text
                                             what the caller's arrays and options mean
     scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
@@ -36,8 +36,8 @@ class Pass:
     """Everything that a forward pass computed; k and v once for every query head.
 
     s: scores with the bias added, before anything is forbidden. t: products, before the cap.
-    anywhere: what is allowed but for the window. sinks: those that are asked for, (H, 1, 1).
-    slopes: likewise, as they are given.
+    anywhere: what is allowed but for the window; of_any_text: but for segments. sinks: those that
+    are asked for, (H, 1, 1). slopes: likewise, as they are given.
     """
 
     sizes: Sizes
@@ -55,6 +55,7 @@ class Pass:
     anywhere: Array
     sinks: Array | None
     slopes: Array | None
+    of_any_text: Array
 
 
 def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:

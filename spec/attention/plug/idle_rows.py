@@ -122,6 +122,8 @@ def hiding(problem: Problem) -> tuple[Array, Array]:
         truth |= problem.future
     if problem.window != UNBOUNDED:
         truth |= problem.outside
+    if problem.query_segments is not None:
+        truth |= ~problem.same_text
     return np.asarray(minus.any(axis=-1)), np.asarray(truth.any(axis=-1))
 
 

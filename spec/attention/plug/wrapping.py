@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.attention.plug.layouts import LAYOUTS, Layout
@@ -18,6 +20,7 @@ from spec.notation import Array, Call, Memory
 from spec.subject import Refused
 
 INPUTS = ("q", "k", "v")
+WHOLE = tuple(option.name for option in ARRAYS if option.whole)
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,8 @@ class Wrapped:
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.put(x)
+        if name in WHOLE:
+            return x.astype(np.int32)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:

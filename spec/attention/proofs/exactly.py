@@ -171,6 +171,49 @@ def slopes_know_no_direction(problem: Problem, signed_slopes: bool = False) -> A
     return definition.attention(mirrored)[:, :, ::-1] - definition.attention(whole)
 
 
+def packed(problem: Problem, *labels: int) -> Problem:
+    """Tokens of several texts in turn, with these labels; nothing else hides a key by its place."""
+    sizes = {"query_segments": problem.N, "key_segments": problem.M}
+    rows = {x: np.tile(np.resize(labels, size), (problem.B, 1)) for x, size in sizes.items()}
+    return problem.but(causal=False, **rows)
+
+
+@exactly(ahead=1)
+def texts_are_separate(problem: Problem, ahead: int = 0) -> Array:
+    """Of two texts in turn, the first is attention over its keys. The control: over the other's."""
+    whole, alone = packed(problem, 0, 1), problem.but(causal=False)
+    alone = moves.of_keys(moves.of_queries(alone, slice(0, None, 2)), slice(ahead, None, 2))
+    return definition.attention(whole)[:, :, ::2] - definition.attention(alone)
+
+
+@exactly(other=0)
+def segments_are_labels(problem: Problem, other: int = 1) -> Array:
+    """Texts 0 and 1 are texts 1 and 0. In the control both are 0."""
+    return untrue(packed(problem, 0, 1), packed(problem, other, 0))
+
+
+@exactly(label=2)
+def padding_is_no_text(problem: Problem, label: int = -1) -> Array:
+    """Every second token is padding, and returns zero. The control: it is a text."""
+    return definition.attention(packed(problem, 0, label))[:, :, 1::2]
+
+
+@exactly(label=0)
+def a_text_that_nobody_reads_may_go(problem: Problem, label: int = 7) -> Array:
+    """The first key, of a text without queries, may be left out. In the control it is text 0's."""
+    theirs = np.where(np.arange(problem.M) == 0, label, np.arange(problem.M) % 2)
+    more = packed(problem, 0, 1).but(key_segments=np.tile(theirs, (problem.B, 1)))
+    return untrue(more, moves.of_keys(more, slice(1, None)))
+
+
+@exactly(apart=0)
+def no_gradient_leaves_its_text(problem: Problem, apart: int = 1) -> Array:
+    """dk of a text is zero where dout is zero in it. In the control there is one text."""
+    dout = np.where((np.arange(problem.N) % 2 == 0)[:, None], problem.dout, 0)
+    taught = packed(problem, 0, apart).but(dout=dout)
+    return definition.gradients(taught).k[:, :, 1::2]
+
+
 @exactly(upto=-1)
 def bias_gradients_add_to_nothing(problem: Problem, upto: int | None = None) -> Array:
     """sum_j db_ij = 0. The control loses the last key."""

@@ -39,6 +39,7 @@ WHY = (
     "compiles for each shape, and is asked in {} of them",
     "is compiled, and is asked in {} shapes",
 )
+CLAUSES = 130  # that the programs of a profile are meant for; each further one adds one
 AT_FIRST = 6  # shapes of the definition's clause, before what each clause needs has used all up
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
 
@@ -146,6 +147,7 @@ class Planner:
 
     def palette(self, clauses: Collection[Clause]) -> Mapping[str, tuple[int, ...]]:
         """The shapes of each of these clauses, those that show most first."""
+        self.left += max(0, len(clauses) - CLAUSES)
         numbers = self._telling()
         every = [self._given(clause, numbers) for clause in clauses]
         for given in every:

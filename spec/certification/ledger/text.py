@@ -4,6 +4,8 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from spec.certification.judging.judging import PARTS
@@ -194,8 +196,10 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
     missing = {what: frozenset(numbers) for what, numbers in needing.items()}
     if missing:  # what is needed only beside something that is missing as well is told with it
         first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
-        counted = [f"{what} ({_clauses(len(numbers))})" for what, numbers in first.items()]
-        listed = f"not offered, of what clauses need: {'; '.join(counted)}"
+        counted = ((*x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
+        alike = groupby(counted, itemgetter(0))  # the first word is said once
+        parts = (f"{verb} {', '.join(f'{x} ({n})' for _, x, n in same)}" for verb, same in alike)
+        listed = f"not offered, of what clauses need: {'; '.join(parts)}"
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
 

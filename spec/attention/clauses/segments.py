@@ -1,0 +1,250 @@
+"""Section J. Several texts lie in one array, and none of them knows of another.
+
+Packed into one sequence, texts are told apart by a number for each token, its segment:
+
+    j is seen by i    only if    seg_i = seg_j >= 0
+
+(packing: Krell et al. 2021). A token with a negative one is padding, and of no text: it sees nobody
+and is seen by nobody, other padding included. What else hides keys hides them beside it; causality
+and windows go by places in the array, not in a text.
+
+Packing saves the padding of short texts, and must not show in any number.
+"""
+
+import numpy as np
+
+from spec.attention import moves, rounding
+from spec.attention.clauses.softmax import seen
+from spec.attention.domain import PLAIN, Problems
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.proofs import exactly
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal, same_bits
+from spec.formats import rounded
+from spec.notation import Array
+
+TEXTS = Problems(segments=True)
+LOOSE = Problems(segments=True, causal=False, slopes=False)  # tokens without places
+
+
+def segments_of(problem: Problem) -> tuple[Array, Array]:
+    """Those of queries and of keys, to be changed.   (B, N) and (B, M)"""
+    assert problem.query_segments is not None
+    assert problem.key_segments is not None
+    return problem.query_segments.copy(), problem.key_segments.copy()
+
+
+def labelled(problem: Problem, queries: Array, keys: Array) -> Problem:
+    """The problem with other segments."""
+    return problem.but(query_segments=queries, key_segments=keys)
+
+
+def met(problem: Problem) -> Problem:
+    """The problem with the first query and the first key of each sequence in one text."""
+    queries, keys = segments_of(problem)
+    keys[:, 0] = np.maximum(keys[:, 0], 0)
+    queries[:, 0] = keys[:, 0]
+    return labelled(problem, queries, keys)
+
+
+def of_the_first(problem: Problem) -> tuple[Array, Array]:
+    """True where a query, or a key, is of the text of the first query.   (B, N) and (B, M)"""
+    queries, keys = segments_of(problem)
+    return queries == queries[:, :1], keys == queries[:, :1]
+
+
+def padded(problem: Problem) -> Problem:
+    """The problem with more padding, wherever it falls: at least one query and one key of each."""
+    chance = problem.chance()
+    both = segments_of(problem)
+    for x in both:
+        lost = chance.integers(3, size=x.shape) == 0
+        lost[:, chance.integers(x.shape[1])] = True
+        x[lost] = -1
+    return labelled(problem, *both)
+
+
+@clause(
+    "J1",
+    over=Problems(masks=PLAIN, segments=True),
+    needs={Capability.MASK},
+    catches={
+        "ignores_the_segments",
+        "has_segments_where_it_is_causal",
+        "takes_padding_for_a_text",
+        "lets_padding_see_everything",
+        "shows_padding_to_everybody",
+        "takes_zero_for_padding",
+        "takes_segments_for_padding",
+        "sees_earlier_texts_too",
+        "uses_the_segments_of_the_first_sequence",
+        "uses_the_segments_of_queries_for_keys",
+        "uses_the_segments_of_keys_for_queries",
+        "numbers_texts_by_their_starts",
+    },
+    effort=2,
+)
+def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
+    """Asking for segments is asking for their mask.
+
+        o(segments) = o(mask = (seg_i = seg_j >= 0))
+
+    Whatever reads them must read them like this: as labels that are the same or are not.
+    """
+    written = moves.written_out(problem)
+
+    o, p = attention.forward(problem), attention.forward(written)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(written))
+
+
+@clause(
+    "J2",
+    over=LOOSE,
+    catches={
+        "ignores_the_segments",
+        "takes_segments_for_padding",
+        "sees_earlier_texts_too",
+        "uses_the_segments_of_queries_for_keys",
+        "uses_the_segments_of_keys_for_queries",
+        "numbers_texts_by_their_starts",
+        "takes_zero_for_padding",
+    },
+    effort=2,
+    proof=exactly.texts_are_separate,
+)
+def a_text_is_attention_over_it_alone(attention: Implementation, problem: Problem) -> None:
+    """What a text returns among others, it returns when nothing else is there.
+
+        o(x; segments)_t = o(x_t)    for the tokens t of one text
+
+    So who packs texts to save time gets what he would have got without.
+    """
+    problem = met(problem)
+    b = int(problem.chance().integers(problem.B))
+    queries, keys = (np.flatnonzero(x[b]) for x in of_the_first(problem))
+    alone = moves.of_keys(moves.of_queries(moves.of_batch(problem, [b]), queries), keys)
+    alone = alone.but(query_segments=None, key_segments=None)
+
+    o, p = attention.forward(problem), attention.forward(alone)
+
+    within = rounding.of_output(problem)[[b]][:, :, queries] + rounding.of_output(alone)
+    equal(o[[b]][:, :, queries], p, within=within)
+
+
+@clause("J3", over=TEXTS, catches={"takes_zero_for_padding"})
+def one_text_is_no_segments(attention: Implementation, problem: Problem) -> None:
+    """Where every token is of the same text, segments hide nothing.
+
+        o(seg = c) = o    for any c >= 0
+
+    Zero is a label like any other: padding is what is negative.
+    """
+    c = 5 * (problem.seed % 2)
+    one = labelled(problem, *(np.full_like(x, c) for x in segments_of(problem)))
+    none = problem.but(query_segments=None, key_segments=None)
+
+    o, p = attention.forward(one), attention.forward(none)
+
+    equal(o, p, within=rounding.of_output(one) + rounding.of_output(none))
+
+
+@clause(
+    "J4",
+    over=TEXTS,
+    catches={
+        "takes_zero_for_padding",
+        "sees_earlier_texts_too",
+        "takes_segments_to_be_sorted",
+        "keeps_segments_in_four_bits",
+        "keeps_segments_in_a_byte",
+    },
+    effort=2,
+    proof=exactly.segments_are_labels,
+)
+def segments_are_labels(attention: Implementation, problem: Problem) -> None:
+    """Other numbers for the same texts change nothing.
+
+        o(seg) = o(p(seg))    for any one-to-one p, negative where seg is
+
+    Numbers need not begin anywhere, follow each other, rise, or be small.
+    """
+    both = segments_of(problem)
+    labels = np.unique(np.concatenate([x[x >= 0] for x in both]))
+    new = 256 * moves.permutation(problem, len(labels)) + 5
+    others = (np.where(x < 0, -7, np.append(new, 0)[np.searchsorted(labels, x)]) for x in both)
+    renamed = labelled(problem, *others)
+
+    o, p = attention.forward(problem), attention.forward(renamed)
+
+    equal(o, p, within=rounding.of_output(problem) + rounding.of_output(renamed))
+
+
+@clause(
+    "J5",
+    over=TEXTS,
+    catches={
+        "takes_padding_for_a_text",
+        "lets_padding_see_everything",
+        "shows_padding_to_everybody",
+    },
+    effort=2,
+    proof=exactly.padding_is_no_text,
+)
+def padding_sees_nobody_and_is_seen_by_nobody(attention: Implementation, problem: Problem) -> None:
+    """A padded query is idle, and a padded key is hidden from all: padding is not one more text.
+
+        o_i = 0    for seg_i < 0,    a_ij = 0    for seg_j < 0
+
+    Compared as numbers, -1 is -1, and padding attends to padding.
+    """
+    more = padded(problem)
+    queries, _ = segments_of(more)
+
+    o = attention.forward(more)
+
+    equal(np.where((queries < 0)[:, None, :, None], o, 0), np.zeros(o.shape), within=0)
+    equal(o, rounding.reference(more).o, within=rounding.of_output(more))
+
+
+@clause(
+    "J6",
+    over=Problems(masks=PLAIN, segments=True, modest=True),
+    catches={"ignores_the_segments", "takes_segments_for_padding", "floors_the_exponential"},
+)
+def other_texts_have_no_weight(attention: Implementation, problem: Problem) -> None:
+    """The weight of a key of another text, or of padding, is exactly zero.
+
+    a_ij = 0    unless seg_i = seg_j >= 0
+    """
+    a, _ = seen(attention, problem)
+
+    equal(np.where(problem.same_text, 0, a), np.zeros(a.shape), within=0)
+
+
+@clause(
+    "J7",
+    over=Problems(segments=True, least=(1, 1, 1, 2)),
+    catches={"ignores_the_segments", "takes_segments_for_padding", "sees_earlier_texts_too"},
+    effort=2,
+)
+def what_other_texts_hold_changes_no_bit(attention: Implementation, problem: Problem) -> None:
+    """Other queries, keys and values in other texts change no bit of what a text returns.
+
+        o(q, k, v)_t = o(q', k', v')_t    where they differ only outside of t
+
+    In a packed batch another text may well be another user's.
+    """
+    problem = moves.unshared(met(problem))
+    mine, theirs = (x[:, None, :, None] for x in of_the_first(problem))
+    q, k = (
+        np.where(own, x, rounded(1 - np.clip(x, -1, 1), problem.dtype))
+        for own, x in ((mine, problem.q), (theirs, problem.k))
+    )
+    other = problem.but(q=q, k=k, v=np.where(theirs, problem.v, 4.0))
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    same_bits(np.where(mine, after, 0), np.where(mine, before, 0))

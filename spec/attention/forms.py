@@ -1,0 +1,60 @@
+"""What is special about options that are arrays: the axes of a mask, what it adds, and texts."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from spec.attention.notation import Problem
+from spec.notation import Array
+
+
+def added(problem: Problem) -> Array:
+    """The finite numbers that an additive mask adds, and not zero."""
+    mask = problem.mask
+    if mask is None or mask.dtype == bool:
+        return np.zeros(0)
+    return np.asarray(mask[np.isfinite(mask) & (mask != 0)])
+
+
+def axis(place: int) -> Callable[[Problem], bool]:
+    """Whether the mask is written out along an axis, counted from the right."""
+    return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
+
+
+def of_padding(problem: Problem) -> bool:
+    """Whether the mask has one row for all queries."""
+    mask = problem.mask
+    return mask is not None and (mask.ndim < 2 or mask.shape[-2] == 1)
+
+
+def broadcast_inside(problem: Problem) -> bool:
+    """Whether an axis of the mask stands for more, behind one that is written out."""
+    if problem.mask is None:
+        return False
+    full = problem.allowed.shape[4 - problem.mask.ndim :]
+    lengths = zip(problem.mask.shape, full, strict=True)
+    behind = itertools.dropwhile(lambda pair: pair[0] == 1, lengths)
+    return any(length != whole for length, whole in behind)
+
+
+def texts_apart(problem: Problem) -> bool:
+    """Whether a segment hides a key."""
+    return problem.query_segments is not None and not problem.same_text.all()
+
+
+def out_of_order(problem: Problem) -> bool:
+    """Whether a token is of a text with a lower number than one before it; padding is of none."""
+    highest = ((x, np.maximum.accumulate(x, axis=-1)) for x in _segments(problem))
+    return any(bool(((x >= 0) & (x < before)).any()) for x, before in highest)
+
+
+def padding(problem: Problem) -> bool:
+    """Whether a segment is negative."""
+    return any(bool((x < 0).any()) for x in _segments(problem))
+
+
+def _segments(problem: Problem) -> tuple[Array, ...]:
+    """Those of queries and of keys, if there are any."""
+    both = problem.query_segments, problem.key_segments
+    return tuple(x for x in both if x is not None)

@@ -1,0 +1,73 @@
+"""What a caller may say beside q, k and v, as a record: `spec.attention.options` has the rows."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spec.attention.notation import Problem, Window
+from spec.notation import HALF
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """What a caller may say beside q, k and v.
+
+    name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
+    first the widely used one. neutral: what says nothing. plainer: values that are easier to
+    read than others, the plainest first. told: whether the arrays tell as much, so that a
+    function need not be told. put: a value for a function, whose own default is known. single:
+    an array that has float32 where others have 16 bits. whole: one of integers, of 32 bits
+    whatever the format is. mate: the name of a parameter that is said with this one or not at all.
+    """
+
+    name: str
+    noun: str
+    spellings: tuple[str, ...]
+    neutral: Any = None
+    plainer: tuple[Any, ...] = ()
+    told: bool = False
+    put: Callable[[Any, Any], Any] = lambda value, _: value
+    single: bool = False
+    whole: bool = False
+    mate: str = ""
+
+    @property
+    def axes(self) -> str:
+        """Of an array: one may have length 1 and stand for all, leading ones may be left out."""
+        return Problem.axes.get(self.name, "")
+
+    def dtype(self, problem: Problem) -> str:
+        """The format of an array."""
+        if self.whole:
+            return "int32"
+        return "float32" if self.single and problem.dtype in HALF else problem.dtype
+
+    def value(self, problem: Problem) -> Any:
+        """What `problem` says; the neutral value where it says nothing."""
+        return getattr(problem, self.name)
+
+    def asked(self, problem: Problem) -> bool:
+        """Whether `problem` says anything."""
+        value = self.value(problem)
+        return value is not None if self.neutral is None else bool(value != self.neutral)
+
+    def less(self, problem: Problem) -> Iterator[Problem]:
+        """The same problem with nothing said, and with plainer values than its own."""
+        if self.told or not self.asked(problem):
+            return
+        yield problem.but(**dict.fromkeys(filter(None, (self.name, self.mate)), self.neutral))
+        for value in self.plainer:
+            if self.value(problem) == value:
+                return
+            yield problem.but(**{self.name: value})
+
+
+def bounded(window: Window, default: Any) -> Window:
+    """A window for a function; where its default is (-1, -1), no bound is -1 (flash-attn)."""
+    left, right = (-1 if bound is None and default == (-1, -1) else bound for bound in window)
+    return left, right
+
+
+def or_zero(cap: float | None, default: Any) -> float | None:
+    """A cap for a function; where its default is 0, no cap is 0 (flash-attn)."""
+    return 0.0 if cap is None and default == 0 else cap

@@ -1,0 +1,63 @@
+"""What no problem may ask for, each refused in a line that says what may be asked instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spec.notation import Array
+
+if TYPE_CHECKING:
+    from spec.attention.notation import Problem
+
+
+def refuse(problem: Problem) -> None:
+    """Raise ValueError for an option that is none."""
+    if not is_window(problem.window):
+        told = "(left, right), each a number of keys or None for no bound"
+        raise ValueError(f"a window is {told}, not {problem.window!r}")
+    if problem.softcap is not None and not 0 < problem.softcap < np.inf:
+        raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
+    if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):
+        raise ValueError(f"sinks are a number below inf for each of {problem.H} heads")
+    shapes = (problem.H,), (problem.B, problem.H)
+    if problem.slopes is not None and not are_slopes(problem.slopes, *shapes):
+        told = " or ".join(map(str, shapes))
+        raise ValueError(f"slopes are finite numbers of the shape {told}")
+    _refuse_segments(problem)
+
+
+def _refuse_segments(problem: Problem) -> None:
+    """Raise ValueError unless there are none, or some of the queries and some of the keys."""
+    given = {"queries": problem.query_segments, "keys": problem.key_segments}
+    lengths = {"queries": problem.N, "keys": problem.M}
+    without = [whose for whose, x in given.items() if x is None]
+    if len(without) == 1:
+        raise ValueError(f"segments are given of queries and keys, or of neither: no {without[0]}")
+    for whose, x in given.items():
+        shape = problem.B, lengths[whose]
+        if x is not None and not are_segments(x, shape):
+            raise ValueError(f"segments of {whose} are integers of 32 bits, of the shape {shape}")
+
+
+def is_window(x: Any) -> bool:
+    """Whether it is two bounds, each an integer of at least 0 or None."""
+    bounds = x if isinstance(x, tuple | list) and len(x) == 2 else (-1, -1)
+    return all(b is None or (isinstance(b, int | np.integer) and b >= 0) for b in bounds)
+
+
+def are_sinks(x: Array, heads: int) -> bool:
+    """Whether there is one for each head, finite or -inf."""
+    return x.shape == (heads,) and bool((x < np.inf).all())
+
+
+def are_slopes(x: Array, *shapes: tuple[int, ...]) -> bool:
+    """Whether they are finite, and of one of these shapes."""
+    return x.shape in shapes and bool(np.isfinite(x).all())
+
+
+def are_segments(x: Array, shape: tuple[int, ...]) -> bool:
+    """Whether they are integers of this shape, each of 32 bits at most."""
+    whole = x.dtype.kind in "iu" and x.shape == shape
+    return whole and bool(((x >= -(2**31)) & (x < 2**31)).all())
