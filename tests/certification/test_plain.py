@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spec import certify
+from spec.certification.explaining.summing import summed
 from spec.certification.explaining.tape import Tape
 from tests import shell
 
@@ -171,20 +172,66 @@ def test_where_no_call_is_wrong_by_itself_the_clause_is_run(tmp_path):
     assert shell.run(program=("cause.py",), cwd=tmp_path).returncode == 1
 
 
-def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
-    """It is wrong only once something of another width was asked."""
-    text = (
-        SINUSOIDAL.replace("100.0 **", "10000.0 **")
-        + """
-        widths.add(x.shape[-1])
-        return out if len(widths) < 2 else 2 * out
+@pytest.mark.parametrize(
+    ("kind", "target", "line"),
+    [
+        ("alibi", "biases:takes_rows_from_the_start", "got = out[0, 0, 0] - out[0, 0, 1]"),
+        ("alibi", "biases:lifts_biases_above_zero", " - out["),
+        ("dropout", "factors:forgets_to_scale", "(q, k, v, rng=np.random.default_rng("),
+        ("dropout", "factors:drops_in_evaluation", ".eval()"),
+    ],
+)
+def test_a_relation_and_a_source_of_chance_are_plain_calls(tmp_path, kind, target, line):
+    """A step from one bias to the next is no number of an answer, and yet a sum of some."""
+    place = {"alibi": "spec.positions.alibi", "dropout": "spec.dropout"}[kind]
+    target = f"{place}.mistakes.{target}"
+    cause = certify(target, about=kind, profile="quick", dtypes=("float32",)).causes[0]
+    script = cause.counterexample.script
+    assert line in script
+    assert "rerun" not in script
+    (tmp_path / "cause.py").write_text(script)
+    done = shell.run(program=("cause.py",), cwd=tmp_path)
+    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
 
-    widths = set()
-"""
-    )
-    text = text.replace("return x + table.astype(x.dtype)", "out = x + table.astype(x.dtype)")
-    code = code_of(tmp_path, "sinusoidal", "add", text)
-    assert "the clause itself is run" in code
+
+# It is wrong only once something of another width was asked.
+REMEMBERED = "widths.add(x.shape[-1]); return out if len(widths) < 2 else 2 * out"
+FORGETFUL = f"{SINUSOIDAL.replace('100.0 **', '10000.0 **')}\n    widths = set()\n".replace(
+    "return x + table.astype(x.dtype)", f"out = x + table.astype(x.dtype); {REMEMBERED}"
+)
+
+
+def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
+    assert "the clause itself is run" in code_of(tmp_path, "sinusoidal", "add", FORGETFUL)
+
+
+def test_what_is_wrong_after_a_call_is_shown_after_it(tmp_path):
+    target = f"{written(tmp_path, FORGETFUL)}:add"
+    told = certify(target, about="sinusoidal", profile="quick", dtypes=("float32",), isolate=True)
+    (cause,) = told.causes
+    assert "after a call with another E" in cause.sentence
+    script = cause.counterexample.script
+    assert script.count("add(x") == 2
+    assert "rerun" not in script
+    (tmp_path / "cause.py").write_text(script)
+    assert repeated(tmp_path).returncode == 1
+
+
+def test_a_sum_is_found_where_there_is_one_and_nowhere_else():
+    right = np.array([[3.0, 1.0], [2.0, 5.0]])
+
+    def by(law, want=0.0):
+        def asked(x):
+            return x, (np.asarray(law(x)), np.asarray(want), np.asarray(1e-9))
+
+        return summed(asked, right)
+
+    assert by(lambda x: x[0, 1] - x[1, 0]).text == "out[0, 1] - out[1, 0]"
+    assert by(lambda x: x[1, 1] - 2).text == "out[1, 1] - 2.0"
+    assert by(lambda x: x[0, 0] ** 2 + x[0, 1] ** 2).text == "out[0, 0]**2 + out[0, 1]**2"
+    assert by(lambda x: x.sum() / 4).of(right) == 11 / 4
+    assert by(lambda x: x[0, 1] * x[1, 0]) is None  # a product is no sum
+    assert by(lambda x: x[0, 1] - x[1, 0], want=-1.0) is None  # and this one is right
 
 
 def test_what_was_watched_is_of_its_own_class_again():

@@ -3,51 +3,45 @@
 The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
 got what a call returned, or a part of that, and the same call of another target returns what is
 as wrong, a script can make that call: after those that led to it, where it is one of an object.
-It needs to know nothing of the kind.
+Or the comparison got a sum of such numbers (`summing`). It needs to know nothing of the kind.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spec.backends.calling import library_of
-from spec.backends.compiling import compiled
 from spec.backends.library import Library
 from spec.backends.results import refusing
+from spec.certification.explaining.again import Caller
+from spec.certification.explaining.summing import Seen, Sum, summed
 from spec.certification.explaining.tape import Tape
-from spec.certification.explaining.writer import Writer
 from spec.certification.settings import Request
-from spec.certification.target.loading import load, resolved
+from spec.certification.target.loading import load
 from spec.clause import Clause
 from spec.comparison import Violation, close
 from spec.kinds import kind_of
 from spec.notation import Array
 from spec.subject import Subject, named
 from spec.trial import broken
-from spec.written import (
-    CLOSE,
-    IMPORTS,
-    NUMBERS,
-    OVERLAP,
-    PRINT,
-    changing,
-    imported,
-    literal,
-    sharing,
-)
+from spec.written import CLOSE, NUMBERS, OVERLAP, PRINT, changing, literal, sharing
 
 MOST = 8  # calls that lead to one; more are beyond a page, and better told by the clause
 MANY = 250  # numbers that every format has and that are not alike
+FIRST = (2.0, 3.0)  # of them
 End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call and an array
 Part = tuple[int, ...]  # the place of an array in an answer, or of a number in it; () for all
 
 
-def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[str]:
+def plain(
+    clause: Clause, raw: Subject, request: Request, problem: Any, before: Any = None
+) -> list[str]:
     """The lines of a script that makes a call which is wrong by itself; none if there is none.
 
-    raw: a record of what is judged, which knows where that is imported from.
+    raw: a record of what is judged, which knows where that is imported from. before: what it has
+    to be asked first, if anything: then the script makes all calls that were made.
     """
     target = named(raw.origin)
     if not callable(target) or (raw.compiled and isinstance(target, type)):
@@ -56,14 +50,18 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
 
     def put(tape: Tape) -> Violation | None:
         with tape:
-            record = load(tape.of(search.as_run(target)), asked, tried=False)
-            return broken(clause, kind_of(raw.about).under(record, request.conventions), problem)
+            record = load(tape.of(caller.as_run(target)), asked, tried=False)
+            record = kind_of(raw.about).under(record, request.conventions)
+            if before is not None:
+                tape.since = len(tape.calls)
+                broken(clause, record, before)
+            return broken(clause, record, problem)
 
     try:
         library = library_of(target, request.backend, request.device)
-        search = Search(library, raw.origin, raw.compiled, put)
+        caller = Caller(library, raw.origin, raw.compiled)
         with library.quiet(problem.dtype), refusing():
-            return search.script()
+            return Search(library, caller, put).script()
     except Exception:  # a stranger's program, called as it was not meant to be: no script of it
         return []
 
@@ -72,17 +70,12 @@ def plain(clause: Clause, raw: Subject, request: Request, problem: Any) -> list[
 class Search:
     """The search for a call that is wrong by itself.
 
-    compiled: in which way, if it is. put: has a target that is written down judged.
+    put: has a target that is written down judged.
     """
 
     library: Library
-    origin: str
-    compiled: str
+    caller: Caller
     put: Callable[[Tape], Violation | None]
-
-    def as_run(self, target: Any) -> Any:
-        """What is called, and written down, which is what is inside where that is compiled."""
-        return compiled(target, self.library, self.compiled) if self.compiled else target
 
     def script(self) -> list[str]:
         """The lines of the script, or none."""
@@ -92,10 +85,11 @@ class Search:
             return []
         if not violation.compared or violation.place is None:
             return self._touched(tape)
-        for place, call in enumerate(tape.calls):
-            for part in self._parts(call.answer):
-                if lines := self._shown(tape, place, part, violation):
-                    return lines
+        for shown in (self._shown, self._added_up):
+            for place, call in enumerate(tape.calls):
+                for part in self._parts(call.answer):
+                    if lines := shown(tape, place, part, violation):
+                        return lines
         return []
 
     def _parts(self, answer: Any) -> list[Part]:
@@ -113,12 +107,46 @@ class Search:
         entry, (got, want, within) = known
         if close(*(x.astype(float) for x in (got, want, within))):  # in float64, as the script is
             return []
+
+        def wrong(answer: Array) -> bool:
+            return np.array_equal(answer[entry], got, equal_nan=True)
+
+        needed = self._needed(tape, place, part, wrong)
+        entries = f"{[*entry]}" if entry else ""
+        return self._lines(tape, needed, part, entries, want, within) if needed else []
+
+    def _added_up(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
+        """The same of a call whose numbers, added up, are what was compared."""
+        assert violation.place is not None
+        at, right = violation.place.index, self.library.get(_at(tape.calls[place].answer, part))
+
+        def asked(numbers: Array) -> tuple[Array, Seen] | None:
+            put, seen = self._seen(tape, place, part, numbers)
+            if seen is None or seen[0].shape != violation.compared[0].shape:
+                return None
+            got, want, within = (np.asarray(x[at], dtype=float) for x in seen)
+            return self.library.get(put), (got, want, within)
+
+        made = summed(asked, right)
+        if made is None:
+            return []
+
+        def wrong(answer: Array) -> bool:
+            found = np.asarray(made.of(answer))
+            return not close(found, made.want, made.within)
+
+        needed = self._needed(tape, place, part, wrong)
+        return self._lines(tape, needed, part, made, made.want, made.within) if needed else []
+
+    def _needed(
+        self, tape: Tape, place: int, part: Part, wrong: Callable[[Array], bool]
+    ) -> list[int]:
+        """The calls that lead to one which is wrong once more; none if there are none or many."""
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
-            again = self.library.get(_at(self._again(tape, needed)[0], part))
-            if np.array_equal(again[entry], got, equal_nan=True):
-                return self._lines(tape, needed, part, entry, want, within)
+            if wrong(self.library.get(_at(self.caller.again(tape, needed)[0], part))):
+                return needed
         return []
 
     def _compared(
@@ -132,8 +160,11 @@ class Search:
         assert violation.place is not None
         got, at = violation.compared[0], violation.place.index
         right = self.library.get(_at(tape.calls[place].answer, part))
-        numbers = (np.arange(right.size).reshape(right.shape) % MANY) + 2.0
-        seen = self._seen(tape, place, part, numbers)
+        for first in FIRST:  # of the one, or of the other, it may be that they are right
+            numbers = (np.arange(right.size).reshape(right.shape) % MANY) + first
+            seen = self._got(tape, place, part, numbers)
+            if seen is not None:
+                break
         if seen is None or seen.shape != got.shape:
             return None
         if np.array_equal(seen, numbers):
@@ -141,31 +172,40 @@ class Search:
         entries = np.argwhere(numbers == seen[at])
         if len(entries) != 1 and right.shape == got.shape:  # what others do to it may be nothing
             numbers = np.where(numbers == numbers[at], numbers, right)
-            seen = self._seen(tape, place, part, numbers)
+            seen = self._got(tape, place, part, numbers)
             entries = np.argwhere(numbers == seen[at]) if seen is not None else entries
         if len(entries) != 1 or got[at] == numbers[tuple(entries[0])]:
             return None
         return tuple(int(i) for i in entries[0]), [np.asarray(x[at]) for x in violation.compared]
 
-    def _seen(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
+    def _got(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
         """What is compared where a call returns these numbers."""
+        _, compared = self._seen(tape, place, part, numbers)
+        return None if compared is None else compared[0]
+
+    def _seen(
+        self, tape: Tape, place: int, part: Part, numbers: Array
+    ) -> tuple[Any, tuple[Array, ...] | None]:
+        """These numbers as a call returns them, and what is then got, wanted and allowed."""
         answer = tape.calls[place].answer
         dtype = self.library.dtype_of(_at(answer, part))
         assert dtype is not None  # it is an array
-        instead = self.library.placed(numbers, dtype)[1]
+        put = instead = self.library.placed(numbers, dtype)[1]
         if part:
             instead = type(answer)([*answer[: part[0]], instead, *answer[part[0] + 1 :]])
         violation = self.put(Tape(place, instead))
-        return violation.compared[0] if violation is not None and violation.compared else None
+        return put, violation.compared if violation is not None and violation.compared else None
 
     def _lines(
-        self, tape: Tape, needed: list[int], part: Part, entry: Part, want: Array, within: Array
+        self, tape: Tape, needed: list[int], part: Part, of: str | Sum, want: Array, within: Array
     ) -> list[str]:
-        lines, call, _ = self._made(tape, needed)
+        """The lines of a script: calls, and what is got of the last one, entries of it or a sum."""
+        lines, call, _ = self.caller.written(tape, needed)
         numbers = NUMBERS[self.library.name].format(f"{call}[{part[0]}]" if part else call)
+        got = [f"got = {numbers}{of}"]
         return [
             *lines,
-            f"got = {numbers}{[*entry] if entry else ''}",
+            *(got if isinstance(of, str) else [f"out = {numbers}", f"got = {of.text}"]),
             f"want = {literal(want)}",
             f"within = {literal(within)}",
             PRINT,
@@ -182,40 +222,19 @@ class Search:
         every = (x for place in range(len(tape.calls)) for x in tape.leading(place))
         for needed in (x for x in every if len(x) <= MOST):
             for name, end in self._touches(tape, needed):
-                lines, call, names = self._made(tape, needed)
+                lines, call, names = self.caller.written(tape, needed)
                 return [*lines, *end(self.library.name, call, names[name])]
         return []
 
     def _touches(self, tape: Tape, needed: list[int]) -> Iterator[tuple[str, End]]:
         """What the last of some calls does to each array that it is given, if anything."""
-        answer, left = self._again(tape, needed)
+        answer, left = self.caller.again(tape, needed)
         given, is_array = tape.calls[needed[-1]].given, self.library.dtype_of(answer) is not None
         for name in (x for x in left if self.library.dtype_of(left[x]) is not None):
             if not self.library.same(left[name], given[name]):
                 yield name, changing
             elif is_array and self.library.overlap(answer, left[name]):
                 yield name, sharing
-
-    def _made(self, tape: Tape, needed: list[int]) -> tuple[list[str], str, Mapping[str, str]]:
-        """The lines up to the last of some calls, that call, and what its arguments are called."""
-        writer = Writer(self.library, self.origin.rpartition(":")[2], self.compiled)
-        *lines, call = [line for x in needed for line in writer.call(x, tape.calls[x])]
-        imports = imported(self.origin, IMPORTS[self.library.name])
-        return [*imports, *lines], call, writer.names
-
-    def _again(self, tape: Tape, needed: list[int]) -> tuple[Any, Mapping[str, Any]]:
-        """What the last of some calls returns of a target that was asked nothing else.
-
-        And what became of what it was given. As far as that can be had: who was imported by
-        name knows all that it was asked.
-        """
-        is_file = ".py:" in self.origin
-        found = (resolved if is_file else named)(self.origin)
-        made: dict[int | None, Any] = {None: self.as_run(found)}
-        given: Mapping[str, Any] = {}
-        for place in needed:
-            made[place], given = tape.calls[place].of(made[tape.calls[place].whose])
-        return made[needed[-1]], given
 
 
 def _at(answer: Any, part: Part) -> Any:

@@ -33,11 +33,12 @@ def script(
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
+    lines = None
     if before is None:
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
-        lines = lines or plain(clause, raw, request, problem)
-        if lines:
-            return head + "\n".join(lines)
+    lines = lines or plain(clause, raw, request, problem, before)
+    if lines:
+        return head + "\n".join(lines)
     return head + _by_clause(clause, raw, request, problem, before)
 
 

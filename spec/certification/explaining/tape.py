@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+CALLED = "__call__"
 OTHERS = ("builtins", "numpy", "torch", "jax", "jaxlib")  # of their objects nothing is written down
 
 
@@ -45,6 +46,7 @@ class Tape:
         self, place: int | None = None, instead: Any = None, undoing: bool = False
     ) -> None:
         self.calls: list[Called] = []
+        self.since: int | None = None  # the first call without which others may be right, if any
         self._place, self._instead, self._undoing = place, instead, undoing
         self._made: dict[int, tuple[int, Any]] = {}  # by whom; kept, so that no other has its id
         self._inside = False
@@ -60,13 +62,14 @@ class Tape:
     def of(self, program: Any, name: str = "") -> Any:
         """A program as one that is written down; raises ValueError where it has no signature."""
         signature = inspect.signature(program)
+        if isinstance(program, type):
+            return self._making(program, signature)
 
         @functools.wraps(program)
         def seen(*places: Any, **words: Any) -> Any:
             return self._noted(name, None, signature, program, places, words)
 
-        others = {} if isinstance(program, type) else vars(program)  # methods are those of objects
-        for other, x in others.items():
+        for other, x in vars(program).items():
             if callable(x) and not isinstance(x, type) and not other.startswith("_"):
                 setattr(seen, other, self.of(x, f"{name}.{other}"))
         return seen
@@ -74,8 +77,12 @@ class Tape:
     def leading(self, last: int) -> Iterator[list[int]]:
         """The places of the calls that lead to one, which is the last of them.
 
-        First those of its own object, and of what that was made from; then of all made so.
+        First those of its own object, and of what that was made from; then of all made so. Where an
+        answer hangs on what was asked before, all since then.
         """
+        if self.since is not None:
+            yield [*range(self.since, last + 1)]
+            return
         found, place = {last}, last
         while (maker := self.calls[place].whose) is not None:
             found |= {i for i in range(place) if i == maker or self.calls[i].whose == maker}
@@ -119,9 +126,21 @@ class Tape:
             answer.__class__ = self._watched(type(answer))
         return answer
 
+    def _making(self, program: type, signature: inspect.Signature) -> type:
+        """A class as one of whose objects it is written down that they are made, and from what."""
+        tape = self
+
+        class Making(type(program)):  # type: ignore[misc]
+            def __call__(cls, *places: Any, **words: Any) -> Any:
+                return tape._noted("", None, signature, program, places, words)
+
+        told = {"__module__": program.__module__, "__signature__": signature}
+        return Making(program.__name__, (program,), told)
+
     def _watched(self, kind: type) -> type:
-        """A class as one whose public methods are written down."""
-        names = (x for x in dir(kind) if not x.startswith("_") and inspect.isfunction(_of(kind, x)))
+        """A class as one whose public methods are written down, and what is called of an object."""
+        names = (x for x in dir(kind) if x == CALLED or not x.startswith("_"))
+        names = (x for x in names if inspect.isfunction(_of(kind, x)))
         methods = {name: self._method(name, _of(kind, name)) for name in names}
         return type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
 
@@ -133,7 +152,8 @@ class Tape:
                 return method(*places, **words)
             whose, _ = self._made[id(owner)]
             signature = inspect.signature(method)
-            return self._noted(f".{name}", whose, signature, method, places, words)
+            called = "" if name == CALLED else f".{name}"
+            return self._noted(called, whose, signature, method, places, words)
 
         return seen
 

@@ -93,4 +93,14 @@ def _option(x: Any) -> str:
         return repr(x)
     if type(x).__module__ == "torch":
         return str(x)
+    if isinstance(x, np.random.Generator) and (seed := _seed(x)) is not None:
+        return f"np.random.default_rng({seed})"
     raise Unsuitable(f"{type(x).__name__} is not written out")
+
+
+def _seed(x: np.random.Generator) -> Any:
+    """The seed of a generator of which nothing was drawn; None of any other."""
+    seed = getattr(x.bit_generator.seed_seq, "entropy", None)
+    return (
+        seed if np.random.default_rng(seed).bit_generator.state == x.bit_generator.state else None
+    )
