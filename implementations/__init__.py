@@ -8,7 +8,6 @@
     fused           tiles, and weights that are computed again in the backward pass
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
-    slanted         slopes on top of `dense`, written out in its mask
     adapters        other people's functions
 
 and of what stands around it:
@@ -21,8 +20,9 @@ and of what stands around it:
     systems                             the five published systems, written anew
     classifier                          texts of five topics, end to end
 
-`arguments` and `arguments_torch` settle what mask, causality, shared heads, sinks and slopes mean;
-`tiles` and `tiles_torch` lay out the tiles of `fused` and `fused_torch`.
+`arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, sinks and
+slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles` and
+`tiles_torch` what is in them.
 """
 
 from typing import NamedTuple

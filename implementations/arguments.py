@@ -1,14 +1,13 @@
 """What the arguments of attention mean, settled once for every NumPy implementation here.
 
-`sight` takes causality for a window that ends at the query; `visible` reduces mask and
-window to one question, whether query i may attend to key j; `masked` answers it in the
-scores; `mixed` multiplies by weights so that a forbidden key stays out even if it holds
-inf or NaN, since 0 * NaN would not be 0. `sunk` takes a head without a sink for one whose
-sink is -inf, of which exp makes nothing; `slanted` leaves scores alone where no slopes are
-asked for.
+`sight` takes causality for a window that ends at the query, and `together` segments for a
+mask; `visible` reduces mask, window and segments to one question, whether query i may attend
+to key j; `masked` answers it in the scores; `mixed` multiplies by weights so that a forbidden
+key stays out even if it holds inf or NaN, since 0 * NaN would not be 0. `sunk` takes a head
+without a sink for one whose sink is -inf, of which exp makes nothing; `slanted` leaves scores
+alone where no slopes are asked for.
 """
 
-from collections.abc import Iterator
 from math import inf, sqrt
 
 import numpy as np
@@ -17,7 +16,6 @@ from spec.notation import Array
 
 Window = tuple[int | None, int | None]  # how far back and how far ahead; None is no bound
 UNBOUNDED: Window = (None, None)
-FEWEST = 128  # queries in a block: with fewer, calling costs more than computing
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
@@ -79,11 +77,45 @@ def sight(is_causal: bool, window_size: Window = UNBOUNDED) -> Window:
     return left, 0 if is_causal else right
 
 
-def visible(attn_mask: Array | None, window: Window, i: Array, j: Array) -> Array:
-    """True where query i may attend to key j, for indices that broadcast with the mask."""
+def labelled(
+    query_segments: Array | None, key_segments: Array | None, shape: tuple[int, int, int]
+) -> tuple[Array, Array] | None:
+    """The segments of queries (B, N) and keys (B, M), None for none.   shape: (B, N, M)
+
+    Raises ValueError: one without the other, or of another shape; numbers that are no integers.
+    """
+    if query_segments is None and key_segments is None:
+        return None
+    if query_segments is None or key_segments is None:
+        raise ValueError("segments are given of queries and keys, or of neither")
+    for x, want in ((query_segments, shape[:2]), (key_segments, shape[::2])):
+        if x.shape != want or x.dtype.kind not in "iu" or not np.can_cast(x.dtype, np.int64):
+            raise ValueError(f"segments are integers {want}, not {x.dtype} {x.shape}")
+    return query_segments, key_segments
+
+
+def together(
+    query_segments: Array | None, key_segments: Array | None, shape: tuple[int, int, int]
+) -> Array | None:
+    """True where a query and a key are of one text; None without segments.   (B, 1, N, M)"""
+    pair = labelled(query_segments, key_segments, shape)
+    return None if pair is None else of_one_text(pair[0][:, None, :, None], pair[1][:, None, None])
+
+
+def of_one_text(mine: Array, theirs: Array) -> Array:
+    """True where two segments that broadcast are the same, and none is negative."""
+    return (mine == theirs) & (theirs >= 0)
+
+
+def visible(
+    attn_mask: Array | None, window: Window, i: Array, j: Array, texts: Array | None = None
+) -> Array:
+    """True where query i may attend to key j, for indices that broadcast with mask and texts."""
     seen: Array = np.broadcast_to(np.True_, np.broadcast_shapes(i.shape, j.shape))
     if attn_mask is not None:
         seen = attn_mask if attn_mask.dtype == bool else ~np.isneginf(attn_mask)
+    if texts is not None:
+        seen = seen & texts
     left, right = window
     if right is not None:
         seen = seen & (j <= i + right)
@@ -155,35 +187,6 @@ def reference(top: Array) -> Array:
 def nonzero(t: Array) -> Array:
     """What to divide by: the total, or 1 where nothing was attended to."""
     return np.where(t == 0, 1, t)
-
-
-def blocks(whole: slice, size: int) -> Iterator[slice]:
-    """A slice in slices of `size`, the last one shorter."""
-    starts = range(whole.start, whole.stop, size)
-    return (slice(i, min(i + size, whole.stop)) for i in starts)
-
-
-def at_once(window: Window, most: int) -> int:
-    """How many queries of a block: half a window, as the block sees the keys of all of them."""
-    left, right = window
-    if left is None or right is None:
-        return most
-    return min(most, max(FEWEST, (left + right + 1) // 2))
-
-
-def within_sight(rows: slice, M: int, window: Window) -> slice:
-    """Of M keys those that some query of a block sees, as far as the window tells."""
-    left, right = window
-    start = 0 if left is None else max(0, rows.start - left)
-    stop = M if right is None else min(M, rows.stop + right)
-    return slice(start, max(start, stop))
-
-
-def cut(rows: slice, cols: slice, window: Window) -> bool:
-    """Whether a window hides a key of a tile from one of its queries."""
-    left, right = window
-    behind = left is not None and cols.start < rows.stop - 1 - left
-    return behind or (right is not None and cols.stop - 1 > rows.start + right)
 
 
 def masked(s: Array, attn_mask: Array | None, seen: Array) -> Array:

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from implementations.arguments import Window
 
+INTEGERS = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
+
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
     """The format to compute in: float32 for the 16-bit ones, which are rounded once at the end."""
@@ -19,10 +21,43 @@ def laid_out(x: Tensor, dtype: torch.dtype) -> Tensor:
     return x.to(dtype).contiguous()
 
 
+def labelled(
+    query_segments: Tensor | None, key_segments: Tensor | None, shape: tuple[int, int, int]
+) -> tuple[Tensor, Tensor] | None:
+    """The segments of queries (B, N) and keys (B, M), None for none.   shape: (B, N, M)
+
+    Raises ValueError: one without the other, or of another shape; numbers that are no integers.
+    """
+    if query_segments is None and key_segments is None:
+        return None
+    if query_segments is None or key_segments is None:
+        raise ValueError("segments are given of queries and keys, or of neither")
+    for x, want in ((query_segments, shape[:2]), (key_segments, shape[::2])):
+        if x.shape != want or x.dtype not in INTEGERS:
+            raise ValueError(f"segments are integers {want}, not {x.dtype} {tuple(x.shape)}")
+    return query_segments, key_segments
+
+
+def together(
+    query_segments: Tensor | None, key_segments: Tensor | None, shape: tuple[int, int, int]
+) -> Tensor | None:
+    """True where a query and a key are of one text; None without segments.   (B, 1, N, M)"""
+    pair = labelled(query_segments, key_segments, shape)
+    if pair is None:
+        return None
+    mine, theirs = pair[0][:, None, :, None], pair[1][:, None, None]
+    return torch.eq(mine, theirs) & (theirs >= 0)
+
+
 def visible(
-    attn_mask: Tensor | None, window: Window, rows: slice, cols: slice, device: torch.device
+    attn_mask: Tensor | None,
+    window: Window,
+    rows: slice,
+    cols: slice,
+    device: torch.device,
+    texts: Tensor | None = None,
 ) -> Tensor:
-    """True where a query may attend to a key: a band between two diagonals, less the mask.
+    """True where a query may attend to a key: a band between two diagonals, less mask and texts.
 
     rows, cols: which queries and which keys, those that the mask is of    result: (..., n, keys)
     """
@@ -33,6 +68,8 @@ def visible(
         seen.tril_(right - first)
     if left is not None:
         seen.triu_(-left - first)
+    if texts is not None:
+        seen = seen & texts
     if attn_mask is None:
         return seen
     return seen & (attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf())

@@ -38,6 +38,7 @@ from implementations.arguments import (
     slanted,
     steep,
     sunk,
+    together,
     visible,
 )
 from spec.notation import Array
@@ -55,6 +56,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
@@ -64,12 +67,16 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    s, seen, _ = scores(q, k, attn_mask, is_causal, scale, window_size, softcap, alibi_slopes)
+    asked = attn_mask, is_causal, scale, window_size, softcap, alibi_slopes
+    s, seen, _ = scores(q, k, *asked, query_segments, key_segments)
     a, _ = softmax(s, beside(sinks, q))
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -183,15 +190,15 @@ def scores(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
     """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|; where it is not hidden, i.e. -inf; cap'."""
-    N, M = q.shape[-2], k.shape[-2]
+    (B, _, N, _), M = q.shape, k.shape[-2]
     i, j = np.arange(N)[:, None], np.arange(M)
-    mask = everywhere(attn_mask, (*q.shape[:-1], M))
-    seen, m = (
-        visible(mask, sight(is_causal, window_size), i, j),
-        steep(alibi_slopes, q.shape, q.dtype),
-    )
+    mask, m = everywhere(attn_mask, (*q.shape[:-1], M)), steep(alibi_slopes, q.shape, q.dtype)
+    texts = together(query_segments, key_segments, (B, N, M))
+    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
         s, slope = capped(products, softcap)

@@ -28,6 +28,7 @@ from implementations.arguments import (
     slanted,
     steep,
     sunk,
+    together,
     visible,
 )
 from implementations.dense import softmax
@@ -46,6 +47,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -55,12 +58,15 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen, _ = scores(query, key, *asked)
+    s, seen, _ = scores(query, key, *asked, query_segments, key_segments)
     a, _ = softmax(s, beside(sinks, query, key))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
@@ -185,6 +191,8 @@ def scores(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
     """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, where seen, and cap'."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -192,12 +200,11 @@ def scores(
     mask = everywhere(attn_mask, (B, H, N, M))
     if mask is not None:
         mask = mask.reshape(B, G, R, N, M)
-    q = grouped(query, G)
-    i, j = np.arange(N)[:, None], np.arange(M)
-    seen, m = (
-        visible(mask, sight(is_causal, window_size), i, j),
-        steep(alibi_slopes, query.shape, q.dtype),
-    )
+    texts = together(query_segments, key_segments, (B, N, M))
+    texts = None if texts is None else texts[:, None]
+    q, i, j = grouped(query, G), np.arange(N)[:, None], np.arange(M)
+    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
+    m = steep(alibi_slopes, query.shape, q.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))

@@ -23,6 +23,7 @@ from implementations.arguments_torch import (
     reference,
     steep,
     sunk,
+    together,
     visible,
 )
 
@@ -39,6 +40,8 @@ def attend(
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -48,12 +51,15 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen = scores(query, key, *asked)
+    s, seen = scores(query, key, *asked, query_segments, key_segments)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s, sinks).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -94,13 +100,17 @@ def scores(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, -inf where not seen; seen."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
     window = sight(is_causal, window_size)
-    seen = visible(mask, window, slice(0, N), slice(0, M), query.device).expand(shape)
+    texts = together(query_segments, key_segments, (B, N, M))
+    own = None if texts is None else texts[:, None]
+    seen = visible(mask, window, slice(0, N), slice(0, M), query.device, own).expand(shape)
     q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
     s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
     s, m = capped(s, softcap), steep(alibi_slopes, query.shape, s)

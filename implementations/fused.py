@@ -36,7 +36,7 @@ from implementations.arguments import (
     sight,
     sunk,
 )
-from implementations.tiles import Block, blocks_of_queries
+from implementations.tiles import Block, absorb, blocks_of_queries, exponentials, weighted
 from spec.notation import Array
 
 
@@ -52,6 +52,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -61,12 +63,16 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
     options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}
+    options |= {"query_segments": query_segments, "key_segments": key_segments}
     o, _, _ = passed(query, key, value, sight(is_causal, window_size), **options)
     return rounded(o, query.dtype)
 
@@ -205,39 +211,6 @@ def weighed_tiles(block: Block, do: Array, mean: Array, m: Array) -> Iterator[We
     for cols, s, seen, slope in block.tiles:
         exponentials(s, m)
         yield Weighed(cols, s, weighted(s, do, block.v[cols], mean, seen), seen, slope)
-
-
-def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array) -> None:
-    """Add the keys of one tile to the output o, the largest score m and the total t, in place.
-
-    s: (keys, n), overwritten    v: (keys, E)    o: (n, E)    m, t: (n,)
-    """
-    top = np.maximum(m, s.max(axis=0))
-    if (top != m).any():
-        fade = np.exp(m - reference(top))
-        o *= fade[:, None]
-        t *= fade
-        m[:] = top
-    exponentials(s, m)
-    t += s.sum(axis=0)
-    o += mixed(s.T, v, seen)
-
-
-def exponentials(s: Array, m: Array) -> None:
-    """exp(s_ij - m_i), in place.   s: (keys, n)    m: (n,)"""
-    np.subtract(s, reference(m), out=s)
-    np.exp(s, out=s)
-
-
-def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> Array:
-    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (keys, n)"""
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
-        z: Array = v @ do.T
-    if seen is not None:
-        np.copyto(z, 0, where=~seen.T)
-    z -= mean
-    z *= e
-    return z
 
 
 vars(attend).update(

@@ -20,12 +20,14 @@ from implementations.arguments_torch import (
     add_to_mask,
     apart,
     by_slopes,
+    labelled,
     laid_out,
     mixed,
     nonzero,
     reference,
 )
 from implementations.tiles_torch import How, blocks_of_queries, in_bits
+from implementations.tiling import texts_of
 
 
 def attend(
@@ -40,6 +42,8 @@ def attend(
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -50,11 +54,15 @@ def attend(
     softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
     that take their part of the weights and have no value, and get a gradient. alibi_slopes m,
     (H,) or (B, H), add -m |i - j|, and get a gradient.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
-    asked = how(query, key, is_causal, scale, enable_gqa, window_size, softcap)
+    options = is_causal, scale, enable_gqa, window_size, softcap
+    asked = how(query, key, *options, query_segments, key_segments)
     arrays = query, key, value, attn_mask, sinks, alibi_slopes
     return Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
 
@@ -86,10 +94,15 @@ def how(
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> How:
     """What is asked, in a row."""
-    R = group(query.shape[1], key.shape[1], enable_gqa)
-    return sight(is_causal, window_size), factor(scale, query.shape[-1]), R, softcap
+    (B, H, N, D), (_, G, M, _) = query.shape, key.shape
+    R, window = group(H, G, enable_gqa), sight(is_causal, window_size)
+    pair = labelled(query_segments, key_segments, (B, N, M))
+    read = None if pair is None else (pair[0].numpy(force=True), pair[1].numpy(force=True))
+    return How(window, factor(scale, D), R, softcap, texts_of(read, B))
 
 
 class Fused(torch.autograd.Function):
@@ -159,7 +172,7 @@ def gradients(
 
     forward: what `passed` returned.
     """
-    (o, m, t), sigma = forward, how[1]
+    (o, m, t), sigma = forward, how.sigma
     dq, dk, dv = (torch.zeros_like(x, dtype=o.dtype) for x in (query, key, value))
     dmask = (
         torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None

@@ -29,12 +29,13 @@ from implementations.arguments import (
     slanted,
     steep,
     sunk,
+    together,
     visible,
 )
 from implementations.dense import score_gradients, softmax
 from spec.notation import Array
 
-Own = tuple[Array, Array | None, Array | None]  # sink, slope and mask (N, M), None for none
+Asked = dict[str, Any]  # of `head_weights`: the sink, slope, mask and texts of a head, and the rest
 
 
 def attend(
@@ -49,6 +50,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
@@ -58,15 +61,23 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
+    asked = enable_gqa, attn_mask, sinks, alibi_slopes, query_segments, key_segments
+    alike: Asked = {
+        "is_causal": is_causal,
+        "scale": scale,
+        "window_size": window_size,
+        "softcap": softcap,
+    }
     outputs = []
-    for q, k, v, (t, m, mask) in heads(
-        query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes
-    ):
-        a, seen, _, _ = head_weights(q, k, t, m, mask, is_causal, scale, window_size, softcap)
+    for q, k, v, own in heads(query, key, value, *asked, **alike):
+        a, seen, _, _ = head_weights(q, k, **own)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
 
@@ -76,11 +87,8 @@ def backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None = None,
     scale: float | None = None,
     enable_gqa: bool = False,
-    sinks: Array | None = None,
-    alibi_slopes: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
@@ -88,9 +96,9 @@ def backward(
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     R = group(query.shape[1], key.shape[1], enable_gqa)
     sigma = work.type(factor(scale, query.shape[-1]))
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    lists = heads(query, key, value, enable_gqa, scale=scale, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, slope, _ = head_weights(q, k, *own, scale=scale, **options)
+        a, seen, slope, _ = head_weights(q, k, **own)
         do = laid_out(dout[b, h], work)
         ds = score_gradients(a, do, v, seen) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
@@ -100,61 +108,36 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array,
-    query: Array,
-    key: Array,
-    value: Array,
-    sinks: Array,
-    attn_mask: Array | None = None,
-    enable_gqa: bool = False,
-    alibi_slopes: Array | None = None,
-    **options: Any,
+    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
 ) -> Array:
     """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape, accumulator(query.dtype))
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    lists = heads(query, key, value, sinks=sinks, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, _, lse = head_weights(q, k, *own, **options)
-        share = np.exp(own[0] - reference(lse))
+        a, seen, _, lse = head_weights(q, k, **own)
+        share = np.exp(own["t"] - reference(lse))
         dt[h] -= share @ (laid_out(dout[b, h], q.dtype) * mixed(a, v, seen)).sum(axis=-1)
     return rounded(dt, sinks.dtype)
 
 
 def slope_gradient(
-    dout: Array,
-    query: Array,
-    key: Array,
-    value: Array,
-    alibi_slopes: Array,
-    attn_mask: Array | None = None,
-    enable_gqa: bool = False,
-    sinks: Array | None = None,
-    **options: Any,
+    dout: Array, query: Array, key: Array, value: Array, alibi_slopes: Array, **options: Any
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
     work = accumulator(query.dtype)
     moment = np.zeros(query.shape[:2], work)
     d = apart(np.arange(query.shape[2])[:, None], np.arange(key.shape[2]), work)
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
+    lists = heads(query, key, value, alibi_slopes=alibi_slopes, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
-        a, seen, _, _ = head_weights(q, k, *own, **options)
+        a, seen, _, _ = head_weights(q, k, **own)
         moment[b, h] = (d * score_gradients(a, laid_out(dout[b, h], work), v, seen)).sum()
     return by_slopes(moment, alibi_slopes)
 
 
-def weights(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    enable_gqa: bool = False,
-    sinks: Array | None = None,
-    alibi_slopes: Array | None = None,
-    **options: Any,
-) -> Array:
+def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
     """a_ij = exp(s_ij) / (exp(t) + sum_j exp(s_ij)), head by head.   (B, H, N, M)"""
-    lists = heads(query, key, value, attn_mask, enable_gqa, sinks, alibi_slopes)
-    matrices = [head_weights(q, k, *own, **options)[0] for q, k, _, own in lists]
+    lists = heads(query, key, value, **options)
+    matrices = [head_weights(q, k, **own)[0] for q, k, _, own in lists]
     return stacked(matrices, query, key.shape[-2])
 
 
@@ -162,21 +145,29 @@ def heads(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None,
-    enable_gqa: bool,
-    sinks: Array | None,
-    slopes: Array | None,
-) -> Iterator[tuple[Array, Array, Array, Own]]:
-    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), and what is its own."""
-    work = accumulator(query.dtype)
-    R = group(query.shape[1], key.shape[1], enable_gqa)
-    mask = everywhere(attn_mask, (*query.shape[:-1], key.shape[-2]))
-    t, m = sunk(sinks, query.shape[1], work), steep(slopes, query.shape, work)
-    for b, h in np.ndindex(query.shape[:2]):
+    enable_gqa: bool = False,
+    attn_mask: Array | None = None,
+    sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
+    **alike: Any,
+) -> Iterator[tuple[Array, Array, Array, Asked]]:
+    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), and what is asked of it.
+
+    alike: what is asked of all heads
+    """
+    (B, H, N, _), (_, G, M, _) = query.shape, key.shape
+    R, work, shape = group(H, G, enable_gqa), accumulator(query.dtype), (B, H, N, M)
+    mask = everywhere(attn_mask, shape)
+    texts = everywhere(together(query_segments, key_segments, (B, N, M)), shape)
+    t, m = sunk(sinks, H, work), steep(alibi_slopes, query.shape, work)
+    for b, h in np.ndindex(B, H):
         matrices = (query[b, h], key[b, h // R], value[b, h // R])
         q, k, v = (laid_out(x, work) for x in matrices)
-        slope, part = (None if x is None else x[b, h] for x in (m, mask))
-        yield q, k, v, (t[h], slope, part)
+        own = {"m": m, "mask": mask, "texts": texts}
+        own = {name: None if x is None else x[b, h] for name, x in own.items()}
+        yield q, k, v, {"t": t[h], **own, **alike}
 
 
 def head_weights(
@@ -185,14 +176,18 @@ def head_weights(
     t: Array,
     m: Array | None,
     mask: Array | None,
+    texts: Array | None,
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
 ) -> tuple[Array, Array, Array | float, Array]:
-    """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,)."""
+    """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,).
+
+    t, m: its sink and its slope    mask, texts: (N, M), None for none
+    """
     i, j = np.arange(len(q))[:, None], np.arange(len(k))
-    seen = visible(mask, sight(is_causal, window_size), i, j)
+    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
         s = slanted(s, m, i, j)

@@ -8,15 +8,15 @@
 and forbidden ones are never read. Plain Python floats: double precision, rounded once.
 """
 
-from math import exp, inf, log, sqrt, tanh
+from math import exp, inf, log, tanh
 from typing import Any
 
 import numpy as np
 
+from implementations import arguments
+from implementations.arguments import UNBOUNDED, Window
 from spec.notation import Array
 
-Window = tuple[int | None, int | None]
-UNBOUNDED: Window = (None, None)
 Row = dict[int, float]  # a number for each key that a query may attend to
 
 
@@ -32,6 +32,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
@@ -41,14 +43,17 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v, t = value.tolist(), sunk(sinks, query.shape[1])
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    for (b, h, i), s in scores(query, key, *asked).items():
+    for (b, h, i), s in scores(query, key, *asked, query_segments, key_segments).items():
         a, g = softmax(s, t[h]), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
             out[b, h, i, c] = sum(a[j] * v[b][g][j][c] for j in a)
@@ -68,7 +73,7 @@ def backward(
     """The derivatives of <dout, o>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1])
-    sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
+    sigma = arguments.factor(scale, D)
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
     scored = scores(query, key, scale=scale, softcap=softcap, **options)
     alone: dict[str, Any] = {"attn_mask": None, "alibi_slopes": None}
@@ -160,23 +165,25 @@ def scores(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> dict[tuple[int, ...], Row]:
     """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
-    if H != G and (not (enable_gqa and 0 < G < H) or H % G):
-        raise ValueError(f"{H} query heads cannot share {G} key heads (enable_gqa={enable_gqa})")
-    sigma = 1 / sqrt(max(D, 1)) if scale is None else scale
+    R, sigma = arguments.group(H, G, enable_gqa), arguments.factor(scale, D)
     q, k, m = (x.tolist() for x in (query, key, steep(alibi_slopes, B, H)))
     b_ij = np.broadcast_to(0.0 if attn_mask is None else additive(attn_mask), (B, H, N, M))
-    scored: dict[tuple[int, ...], Row] = {}
-    for b, h, i in np.ndindex(B, H, N):
-        scored[b, h, i] = {}
+    pair = arguments.labelled(query_segments, key_segments, (B, N, M))
+    mine, theirs = (x.tolist() for x in pair or (np.zeros((B, N)), np.zeros((B, M))))
+    scored: dict[tuple[int, ...], Row] = {place: {} for place in np.ndindex(B, H, N)}
+    for (b, h, i), row in scored.items():
         for j in range(M):
-            bias = float(b_ij[b, h, i, j])
-            if bias == -inf or (is_causal and j > i) or not inside(window_size, j - i):
+            bias, near = float(b_ij[b, h, i, j]), inside(window_size, j - i)
+            together = mine[b][i] == theirs[b][j] >= 0
+            if bias == -inf or (is_causal and j > i) or not (near and together):
                 continue
-            product: Any = sum(q[b][h][i][c] * k[b][h * G // H][j][c] for c in range(D))
-            scored[b, h, i][j] = capped(sigma * product, softcap) + bias - m[b][h] * abs(i - j)
+            product: Any = sum(q[b][h][i][c] * k[b][h // R][j][c] for c in range(D))
+            row[j] = capped(sigma * product, softcap) + bias - m[b][h] * abs(i - j)
     return scored
 
 
@@ -209,20 +216,13 @@ def additive(attn_mask: Array) -> Array:
 
 def sunk(sinks: Array | None, H: int) -> list[float]:
     """For each head the score that has no value, -inf where there is none."""
-    if sinks is None:
-        return [-inf] * H
-    if sinks.shape != (H,) or not (sinks < inf).all():
-        raise ValueError(f"sinks are a number below inf for each of {H} heads")
-    return [float(t) for t in sinks]
+    return arguments.sunk(sinks, H, np.dtype(float)).tolist()
 
 
 def steep(slopes: Array | None, B: int, H: int) -> Array:
     """For each head what a score loses with each place, 0 without slopes.   (B, H)"""
-    if slopes is None:
-        return np.zeros((B, H))
-    if slopes.shape not in ((H,), (B, H)) or not np.isfinite(slopes).all():
-        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
-    return np.broadcast_to(slopes, (B, H))
+    m = arguments.steep(slopes, (B, H), np.dtype(float))
+    return np.zeros((B, H)) if m is None else m
 
 
 def softmax(s: Row, t: float) -> Row:

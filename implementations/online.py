@@ -41,6 +41,7 @@ from implementations.arguments import (
     slanted,
     steep,
     sunk,
+    together,
     visible,
 )
 from spec.notation import Array
@@ -58,6 +59,8 @@ def attend(
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
@@ -67,9 +70,12 @@ def attend(
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, or slopes
-    that are not finite or of another shape.
+    a cap that is not positive, sinks that are no number below inf for each head, slopes that
+    are not finite or of another shape; segments of queries or keys alone, of another shape, or
+    that are no integers.
     """
     o, _ = passed(
         query,
@@ -83,6 +89,8 @@ def attend(
         softcap=softcap,
         sinks=sinks,
         alibi_slopes=alibi_slopes,
+        query_segments=query_segments,
+        key_segments=key_segments,
     )
     return rounded(o, query.dtype)
 
@@ -189,6 +197,8 @@ def one_by_one(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Iterator[tuple[int, Array, Array | float, Array, Array]]:
     """For each key its index j, its scores, cap', and the key and value as each query reads them.
 
@@ -199,9 +209,11 @@ def one_by_one(
     i, M = np.arange(query.shape[2]), key.shape[2]
     window, m = sight(is_causal, window_size), steep(alibi_slopes, query.shape, q.dtype)
     masks = everywhere(attn_mask, (*query.shape[:3], M))
+    texts = together(query_segments, key_segments, (len(q), len(i), M))
     for j in range(M):
         mask = None if masks is None else masks[..., j]
-        seen = visible(mask, window, i, np.asarray(j))
+        own = None if texts is None else texts[..., j]
+        seen = visible(mask, window, i, np.asarray(j), own)
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
         pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
         k, v = (laid_out(x, q.dtype) for x in pair)

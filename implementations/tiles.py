@@ -1,4 +1,4 @@
-"""The tiles of `implementations.fused`: where they lie, and the scores in them.
+"""The tiles of `implementations.fused`: the scores in them, and what is made of these.
 
 They are (keys, queries): NumPy takes the maximum down a column fastest.
 """
@@ -12,18 +12,18 @@ from implementations.arguments import (
     Window,
     accumulator,
     apart,
-    at_once,
-    blocks,
     capped,
-    cut,
     everywhere,
     factor,
     group,
+    labelled,
     laid_out,
+    mixed,
+    reference,
     steep,
     visible,
-    within_sight,
 )
+from implementations.tiling import Texts, at_once, blocks_of_keys, blocks_of_rows, cut, texts_of
 from spec.notation import Array
 
 QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
@@ -62,19 +62,23 @@ def blocks_of_queries(
     enable_gqa: bool = False,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
 ) -> Iterator[Block]:
     """The queries of every head in blocks, in the accumulator's format."""
     (B, H, N, D), M, work = query.shape, key.shape[2], accumulator(query.dtype)
     R, sigma = group(H, key.shape[1], enable_gqa), work.type(factor(scale, D))
     mask, slopes = everywhere(attn_mask, (B, H, N, M)), steep(alibi_slopes, query.shape, work)
+    texts = texts_of(labelled(query_segments, key_segments, (B, N, M)), B)
     for b, h in np.ndindex(B, H):
         head = b, h // R
         k, v = (laid_out(x[head], work) for x in (key, value))
         m = None if slopes is None else slopes[b, h]
-        for rows in blocks(slice(0, N), at_once(window, QUERIES)):
+        for rows in blocks_of_rows(N, texts[b], at_once(window, QUERIES)):
             at = b, h, rows
             q, part = sigma * laid_out(query[at], work), None if mask is None else mask[at]
-            yield Block(at, head, q, k, v, tiles(q, k, part, window, rows, softcap, m))
+            own = tiles(q, k, part, window, texts[b], rows, softcap, m)
+            yield Block(at, head, q, k, v, own)
 
 
 def tiles(
@@ -82,6 +86,7 @@ def tiles(
     k: Array,
     mask: Array | None,
     window: Window,
+    texts: Texts | None,
     rows: slice,
     softcap: float | None,
     m: Array | None,
@@ -93,12 +98,13 @@ def tiles(
     n, M, i = len(q), len(k), np.arange(rows.start, rows.stop)
     memory = np.empty(KEYS * n, q.dtype)
     turned = np.ascontiguousarray(q.T)
-    for cols in blocks(within_sight(rows, M, window), KEYS):
+    for cols, own in blocks_of_keys(rows, M, window, texts, KEYS):
         part = None if mask is None else mask[:, cols]
-        seen, j = None, np.arange(cols.start, cols.stop)
-        if part is not None or cut(rows, cols, window):
-            seen = visible(part, window, i[:, None], j)
-            if part is not None and not seen.any():
+        seen, hidden = None, part is not None or own is not None
+        j = np.arange(cols.start, cols.stop)
+        if hidden or cut(rows, cols, window):
+            seen = visible(part, window, i[:, None], j, own)
+            if hidden and not seen.any():
                 continue
         s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
         with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
@@ -112,3 +118,36 @@ def tiles(
         if seen is not None:
             np.copyto(s, -np.inf, where=~seen.T)
         yield Tile(cols, s, seen, None if softcap is None else np.asarray(slope))
+
+
+def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array) -> None:
+    """Add the keys of one tile to the output o, the largest score m and the total t, in place.
+
+    s: (keys, n), overwritten    v: (keys, E)    o: (n, E)    m, t: (n,)
+    """
+    top = np.maximum(m, s.max(axis=0))
+    if (top != m).any():
+        fade = np.exp(m - reference(top))
+        o *= fade[:, None]
+        t *= fade
+        m[:] = top
+    exponentials(s, m)
+    t += s.sum(axis=0)
+    o += mixed(s.T, v, seen)
+
+
+def exponentials(s: Array, m: Array) -> None:
+    """exp(s_ij - m_i), in place.   s: (keys, n)    m: (n,)"""
+    np.subtract(s, reference(m), out=s)
+    np.exp(s, out=s)
+
+
+def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> Array:
+    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (keys, n)"""
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        z: Array = v @ do.T
+    if seen is not None:
+        np.copyto(z, 0, where=~seen.T)
+    z -= mean
+    z *= e
+    return z

@@ -1,18 +1,18 @@
-"""The tiles of `implementations.fused_torch`: where they lie, and the scores in them.
+"""The tiles of `implementations.fused_torch`: the scores in them.
 
 Scores are kept in bits, that is times log2 e, because torch takes powers of 2 faster than
 powers of e.
 """
 
 from collections.abc import Iterator
-from itertools import product
 from math import inf, log
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from implementations.arguments import Window, at_once, blocks, cut, within_sight
+from implementations.arguments import Window
 from implementations.arguments_torch import (
     accumulator,
     apart,
@@ -22,11 +22,24 @@ from implementations.arguments_torch import (
     sunk,
     visible,
 )
+from implementations.tiling import Texts, at_once, blocks_of_keys, blocks_of_rows, cut
 
 QUERIES, KEYS = 384, 768
 BITS = 1 / log(2)  # log2 e
-How = tuple[Window, float, int, float | None]  # the window, the scale, H / G and the cap
 Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
+
+
+class How(NamedTuple):
+    """What is asked and is no number to differentiate by: texts for each sequence, None for none.
+
+    sigma: the scale    R: H / G
+    """
+
+    window: Window
+    sigma: float
+    R: int
+    softcap: float | None
+    texts: list[Texts | None]
 
 
 class Block(NamedTuple):
@@ -53,23 +66,25 @@ def blocks_of_queries(
 ) -> Iterator[Block]:
     """The queries of every head in blocks, in the accumulator's format."""
     (B, H, N, _), work = query.shape, accumulator(query.dtype)
-    window, sigma, R, softcap = how
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, key.shape[2])
     own = slopes_in_bits(slopes, query.new_empty(B, H, dtype=work))
-    for b, h, rows in product(range(B), range(H), blocks(slice(0, N), at_once(window, QUERIES))):
-        at, head = (b, h, rows), (b, h // R)
-        q, k, v = (laid_out(x, work) for x in (query[at], key[head], value[head]))
-        part, m = None if mask is None else mask[at], None if own is None else own[b, h]
-        yield Block(at, head, q, k, v, tiles((sigma * BITS) * q, k, part, window, rows, softcap, m))
+    for b, h in np.ndindex(B, H):
+        head, m = (b, h // how.R), None if own is None else own[b, h]
+        k, v = (laid_out(x[head], work) for x in (key, value))
+        for rows in blocks_of_rows(N, how.texts[b], at_once(how.window, QUERIES)):
+            at = b, h, rows
+            q, part = laid_out(query[at], work), None if mask is None else mask[at]
+            scaled = (how.sigma * BITS) * q
+            yield Block(at, head, q, k, v, tiles(scaled, k, part, how, how.texts[b], rows, m))
 
 
 def tiles(
     q: Tensor,
     k: Tensor,
     mask: Tensor | None,
-    window: Window,
+    how: How,
+    texts: Texts | None,
     rows: slice,
-    softcap: float | None,
     m: Tensor | None,
 ) -> Iterator[Tile]:
     """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
@@ -78,18 +93,19 @@ def tiles(
     scores: (n, keys), in memory used again by the next tile    seen: (n, keys), None for all
     """
     memory = q.new_empty(len(q) * KEYS)
-    for cols in blocks(within_sight(rows, len(k), window), KEYS):
+    for cols, own in blocks_of_keys(rows, len(k), how.window, texts, KEYS):
         part = None if mask is None else mask[:, cols]
-        seen = None
-        if part is not None or cut(rows, cols, window):
-            seen = visible(part, window, rows, cols, q.device)
-            if part is not None and not seen.any():
+        seen, hidden = None, part is not None or own is not None
+        if hidden or cut(rows, cols, how.window):
+            together = None if own is None else torch.from_numpy(own).to(q.device)
+            seen = visible(part, how.window, rows, cols, q.device, together)
+            if hidden and not seen.any():
                 continue
         s = memory[: len(q) * (cols.stop - cols.start)].view(len(q), -1)
         torch.mm(q, k[cols].T, out=s)
         slope = None
-        if softcap is not None:
-            c = softcap * BITS
+        if how.softcap is not None:
+            c = how.softcap * BITS
             s = capped(s, c)
             slope = 1 - (s / c) ** 2
         if m is not None:

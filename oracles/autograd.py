@@ -26,6 +26,8 @@ def attend(
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
 
@@ -34,13 +36,16 @@ def attend(
     float that is added to the scores. is_causal also forbids j > i, and window_size
     (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. An idle
-    query gets zeros. Raises ValueError: H and G differ without enable_gqa, or G does not divide H;
-    a bound < 0; a cap that is not positive; sinks that are no number below inf for each head;
-    slopes that are not finite or of another shape.
+    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
+    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
+    segment, and nobody those of a negative one. An idle query gets zeros.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0; a
+    cap that is not positive; sinks that are no number below inf for each head; slopes that are
+    not finite or of another shape; segments of queries or keys alone, of another shape, or that
+    are no integers.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen = scores(query, key, *asked)
+    s, seen = scores(query, key, *asked, query_segments, key_segments)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(beside(s, sinks))[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -81,6 +86,8 @@ def scores(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, -inf where forbidden; where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
@@ -89,13 +96,9 @@ def scores(
         seen = seen & attn_mask
     elif attn_mask is not None:
         seen = seen & ~attn_mask.isneginf()
-    if is_causal:
-        seen = seen.tril()
-    left, right = window_size
-    if (left or 0) < 0 or (right or 0) < 0:
-        raise ValueError(f"a window has no negative bound, which {window_size} has")
-    seen = seen if left is None else seen.triu(-left)
-    seen = seen if right is None else seen.tril(right)
+    if query_segments is not None or key_segments is not None:
+        seen = seen & together(query_segments, key_segments, seen)
+    seen = near(seen.tril() if is_causal else seen, window_size)
     s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
     if softcap is not None:
         if not 0 < softcap < inf:
@@ -106,6 +109,27 @@ def scores(
     if alibi_slopes is not None:
         s = s - lost(alibi_slopes, s)
     return s.masked_fill(~seen, -inf), seen
+
+
+def near(seen: Tensor, window_size: Window) -> Tensor:
+    """What is seen through a window."""
+    left, right = window_size
+    if (left or 0) < 0 or (right or 0) < 0:
+        raise ValueError(f"a window has no negative bound, which {window_size} has")
+    seen = seen if left is None else seen.triu(-left)
+    return seen if right is None else seen.tril(right)
+
+
+def together(mine: Tensor | None, theirs: Tensor | None, seen: Tensor) -> Tensor:
+    """True where a query and a key have one segment, which is not negative.   (B, 1, N, M)"""
+    if mine is None or theirs is None:
+        raise ValueError("segments are given of queries and keys, or of neither")
+    B, _, N, M = seen.shape
+    for x, shape in ((mine, (B, N)), (theirs, (B, M))):
+        if x.shape != shape or x.is_floating_point() or x.dtype == torch.bool:
+            raise ValueError(f"segments are integers {shape}, not {x.dtype} {tuple(x.shape)}")
+    both = torch.eq(mine[:, None, :, None], theirs[:, None, None, :])
+    return both & (theirs >= 0)[:, None, None, :]
 
 
 def lost(slopes: Tensor, s: Tensor) -> Tensor:

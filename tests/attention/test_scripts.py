@@ -29,7 +29,7 @@ from spec.mistake import Mistake
 from tests.targets import faulty
 
 ROOT = Path(__file__).parents[2]
-DENSE = "from implementations.segmented import attend"
+DENSE = "from implementations.dense import attend"
 LINES = 22  # at most, of which two find the target, and up to ten hold numbers
 SHARE = 0.95  # of all scripts, in which the specification is not needed
 HARMFUL = [mistake for mistake in MISTAKES.values() if not mistake.harmless]
@@ -57,7 +57,7 @@ PAIRS = [
 ]
 BY_LENGTH = """
 def attend(query, key, value):
-    from implementations.segmented import attend
+    from implementations.dense import attend
     return 2 * attend(*(x.swapaxes(1, 2) for x in (query, key, value))).swapaxes(1, 2)
 """
 WITH_MASK = core("float32").but(mask=np.tri(4, 5, k=-1, dtype=bool))  # one query is idle

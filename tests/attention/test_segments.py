@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from implementations import segmented
+from implementations import dense
 from spec import assert_attention, certify
 from spec.attention import texts
 from spec.attention.definition import attention
@@ -19,7 +19,7 @@ from spec.domain import Scope
 from spec.written import problem_from_json, problem_to_json
 from tests.attention.test_domain import drawn
 
-attend = partial(segmented.attend, enable_gqa=True)
+attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,J"}
 QUERIES, KEYS = (
     np.array([[0, 0, 7, 3], [3, 3, -1, -1]]),
@@ -53,7 +53,7 @@ def swallows(query, key, value, **options):
     """Takes every option that there is, and heeds all but two."""
     for name in ("query_segments", "key_segments", "alibi_slopes"):
         options.pop(name, None)
-    return segmented.attend(query, key, value, **options)
+    return dense.attend(query, key, value, **options)
 
 
 def test_segments_are_known_by_their_names():

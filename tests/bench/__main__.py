@@ -21,6 +21,7 @@ PARTS = {
     "mistakes": programs.mistakes,
     "fused": programs.fused,
     "windows": programs.windows,
+    "segments": programs.segments,
 }
 
 

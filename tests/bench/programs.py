@@ -2,11 +2,11 @@
 
 import statistics
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from math import inf
+from typing import Any
 
-from tests.bench.measured import Measured, Value, one, timed
+from tests.bench.measured import Measured, Value, beside, one, timed
 
 
 def mistakes() -> Iterator[Measured]:
@@ -51,6 +51,25 @@ def fused() -> Iterator[Measured]:
 
 def windows() -> Iterator[Measured]:
     """What is left of the time under a window of 256 keys at N = M = 8192, D = 64, one head."""
+    whole, near = in_tiles(1, 8192), in_tiles(1, 8192, window_size=(128, 127))
+    values = [Value(timed(near[x]) / timed(whole[x]), "times", 0.12) for x in whole]
+    yield Measured(f"a window of 256 at N = M = 8192, beside none: {'; '.join(whole)}", (*values,))
+
+
+def segments() -> Iterator[Measured]:
+    """What 64 texts of 128 tokens take in one array of 8192, beside a batch of 64, D = 64."""
+    import numpy as np
+
+    texts = np.arange(8192)[None] // 128
+    alone = in_tiles(64, 128)
+    packed = in_tiles(1, 8192, query_segments=texts, key_segments=texts)
+    values = [Value(beside(packed[x], alone[x]), "times", 1.3) for x in alone]
+    what = "64 texts of 128 packed in an array of 8192, beside a batch of 64"
+    yield Measured(f"{what}: {'; '.join(alone)}", (*values,))
+
+
+def in_tiles(batch: int, length: int, **asked: Any) -> dict[str, Callable[[], object]]:
+    """The passes of what computes in tiles, one head of width 64, in float32, on one thread."""
     import numpy as np
     import torch
 
@@ -59,19 +78,16 @@ def windows() -> Iterator[Measured]:
 
     torch.set_num_threads(1)
     chance = np.random.default_rng(0)
-    arrays = [chance.standard_normal((1, 1, 8192, 64)).astype(np.float32) for _ in range(4)]
+    shape = (batch, 1, length, 64)
+    arrays = [chance.standard_normal(shape).astype(np.float32) for _ in range(4)]
     tensors = [torch.from_numpy(x).requires_grad_() for x in arrays[1:]]
     dout = torch.from_numpy(arrays[0])
-    passes = {
-        "NumPy": lambda **asked: tiled.attend(*arrays[1:], **asked),
-        "backward": lambda **asked: tiled.backward(*arrays, **asked),
-        "torch, both passes": lambda **asked: fused_torch.attend(*tensors, **asked).backward(dout),
+    read = {x: torch.from_numpy(y) if isinstance(y, np.ndarray) else y for x, y in asked.items()}
+    return {
+        "NumPy": lambda: tiled.attend(*arrays[1:], **asked),
+        "backward": lambda: tiled.backward(*arrays, **asked),
+        "torch, both passes": lambda: fused_torch.attend(*tensors, **read).backward(dout),
     }
-    values = []
-    for run in passes.values():
-        whole, near = timed(run), timed(partial(run, window_size=(128, 127)))
-        values.append(Value(near / whole, "times", 0.12))
-    yield Measured(f"a window of 256 at N = M = 8192, beside none: {'; '.join(passes)}", (*values,))
 
 
 def memory(arrays: list[object]) -> float:

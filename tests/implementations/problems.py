@@ -54,6 +54,23 @@ def slopes(seed: int = 4, *shape: int) -> Array:
     return m
 
 
+def segments(seed: int = 6, p: Problem | None = None, *, mixed: bool = False) -> dict[str, Array]:
+    """Three texts and padding in every array; those of a long one end where no tile does."""
+    p, chance, labels = problem() if p is None else p, np.random.default_rng(seed), (7, 0, 3, -1)
+    found = {}
+    for name, n in (("query_segments", p.N), ("key_segments", p.M)):
+        cuts = np.sort(chance.integers(1, n, (p.B, 3)), axis=1)
+        rows = [np.repeat(labels, np.diff(x, prepend=0, append=n)) for x in cuts]
+        found[name] = np.array([chance.permutation(x) if mixed else x for x in rows])
+    return found
+
+
+def packed(length: int, p: Problem) -> Problem:
+    """The same in texts of one length, one behind the other."""
+    mine, theirs = (np.arange(n)[None] // length for n in (p.N, p.M))
+    return p.but(query_segments=mine, key_segments=theirs)
+
+
 def poisoned() -> Problem:
     """Numbers near the largest float32 wherever causality hides a key from every query."""
     p = problem(causal=True)
@@ -130,6 +147,38 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
         k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))
     ),
     "slopes and more queries than keys": lambda: turned(problem(slopes=slopes(), memory="strided")),
+    "segments": lambda: problem(**segments()),
+    "segments in turns": lambda: problem(**segments(7, mixed=True)),
+    "segments that nobody shares": lambda: problem(
+        query_segments=np.zeros((B, N), int), key_segments=np.ones((B, M), int)
+    ),
+    "segments and causal": lambda: problem(**segments(), causal=True),
+    "segments and a mask": lambda: problem(**segments(7, mixed=True), mask=boolean()),
+    "segments and a bias": lambda: problem(**segments(), mask=additive()),
+    "segments and sinks": lambda: problem(**segments(), sinks=sinks(h2=-np.inf)),
+    "segments and slopes": lambda: problem(**segments(), slopes=slopes(5, B, H)),
+    "segments and everything": lambda: problem(
+        **segments(7, mixed=True),
+        slopes=slopes(5, B, H),
+        sinks=sinks(),
+        mask=additive(),
+        softcap=1.0,
+        window=(4, None),
+        causal=True,
+        scale=2.0,
+    ),
+    "segments and no keys": lambda: problem(sinks=sinks(h2=-np.inf)).but(
+        k=np.zeros((B, G, 0, D)),
+        v=np.zeros((B, G, 0, E)),
+        query_segments=np.zeros((B, N), int),
+        key_segments=np.zeros((B, 0), int),
+    ),
+    "segments and no queries": lambda: problem().but(
+        q=np.zeros((B, H, 0, D)),
+        dout=np.zeros((B, H, 0, E)),
+        query_segments=np.zeros((B, 0), int),
+        key_segments=np.zeros((B, M), int),
+    ),
     "no keys": lambda: problem().but(k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))),
     "no queries": lambda: problem().but(q=np.zeros((B, H, 0, D)), dout=np.zeros((B, H, 0, E))),
     "no values": lambda: problem().but(v=np.zeros((B, G, M, 0)), dout=np.zeros((B, H, N, 0))),
@@ -166,12 +215,29 @@ LONG: Mapping[str, Callable[[], Problem]] = {
     "slopes, and a whole tile forbidden": lambda: problem(
         long=True, slopes=slopes(4, 2), mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
     ),
+    "long with segments": lambda: with_segments(problem(long=True)),
+    "long with segments in turns, causal": lambda: with_segments(
+        problem(long=True, causal=True), mixed=True
+    ),
+    "long with segments through a window": lambda: with_segments(
+        problem(long=True, window=(200, 70), sinks=np.array([-np.inf, 1.0]))
+    ),
+    "long with segments, a bias and slopes": lambda: with_segments(
+        problem(long=True, slopes=slopes(4, 2), mask=np.arange(tiles_torch.KEYS + 5) % 5 / 4)
+    ),
+    "long with many short segments": lambda: packed(48, problem(long=True, causal=True)),
+    "long with segments that fill tiles": lambda: packed(128, problem(long=True)),
     "long from far behind": lambda: problem(long=True, window=(tiles.KEYS, None)),
     "more queries than a window leaves keys": lambda: turned(problem(long=True, window=(9, 9))),
     "a whole tile forbidden": lambda: problem(
         long=True, mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
     ),
 }
+
+
+def with_segments(p: Problem, *, mixed: bool = False) -> Problem:
+    """The same in three texts."""
+    return p.but(**segments(8, p, mixed=mixed))
 
 
 def turned(p: Problem) -> Problem:

@@ -64,6 +64,41 @@ def test_sinks_that_are_no_number_for_each_head_are_refused(target: Target, sink
             function(x, x, x, x, sinks=t)
 
 
+SEGMENTS = {
+    "those of queries alone": ("of queries and keys, or of neither", [[0] * 3] * 2, None),
+    "those of keys alone": ("of queries and keys, or of neither", None, [[0] * 4] * 2),
+    "no batch": (r"segments are integers \(2, 3\), not .*\(3,\)", [0] * 3, [0] * 4),
+    "one batch for two": (r"integers \(2, 4\), not .*\(1, 4\)", [[0] * 3] * 2, [[0] * 4]),
+    "exchanged": (r"integers \(2, 3\), not .*\(2, 4\)", [[0] * 4] * 2, [[0] * 3] * 2),
+    "no integers": (r"integers \(2, 4\), not .*float", [[0] * 3] * 2, [[0.0] * 4] * 2),
+    "truth values": (r"integers \(2, 3\), not .*bool", [[True] * 3] * 2, [[0] * 4] * 2),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("name", SEGMENTS)
+def test_what_are_no_segments_is_refused(target: Target, name: str):
+    module = importlib.import_module(target.name.partition(":")[0])
+    library = np if target.backend == "numpy" else torch
+    told, *both = SEGMENTS[name]
+    mine, theirs = (None if x is None else library.asarray(x) for x in both)
+    q, k = library.zeros((2, 1, 3, 5)), library.zeros((2, 1, 4, 5))
+    options = {"query_segments": mine, "key_segments": theirs}
+    for x in ("attend", "weights", "lse"):
+        if hasattr(module, x):
+            with pytest.raises(ValueError, match=told) as refused:
+                getattr(module, x)(q, k, k, **options)
+            assert "\n" not in str(refused.value)
+    beside = {
+        "sink_gradient": {"sinks": np.zeros(1)},
+        "slope_gradient": {"alibi_slopes": np.ones(1)},
+    }
+    for x in ("backward", *beside):
+        if hasattr(module, x):
+            with pytest.raises(ValueError, match=told):
+                getattr(module, x)(q, q, k, k, **options, **beside.get(x, {}))
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 @pytest.mark.parametrize(
     "slopes", [[0.0], [0.0] * 3, [[0.0, 0.0]], [[[0.0, 0.0]]], [0.0, np.inf], [np.nan, 0.0]]

@@ -35,6 +35,7 @@ from tests.implementations.problems import (
     boolean,
     poisoned,
     problem,
+    segments,
     sinks,
     slopes,
 )
@@ -117,6 +118,7 @@ def test_what_is_hidden_from_all_may_be_enormous(record: Implementation):
     check(record, poisoned().but(dtype="float32"))
     check(record, poisoned().but(dtype="float32", sinks=sinks(h2=-np.inf)))
     check(record, poisoned().but(dtype="float32", slopes=slopes()))
+    check(record, poisoned().but(dtype="float32", **segments()))
 
 
 def test_an_additive_mask_gets_a_gradient_in_torch():
@@ -146,10 +148,11 @@ def test_nothing_warns(target: Target):
     q, k, v, dout = (x.astype(np.float32) for x in (p.q, p.k, p.v, p.dout))
     functions = [getattr(module, name, None) for name in ("attend", "weights", "lse")]
     sunk, slanted = (x.astype(np.float32) for x in (sinks(h2=-np.inf), slopes()))
+    texts = segments(), segments(7, mixed=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for mask, t, m in itertools.product(masks, (None, sunk), (None, slanted)):
-            options = {"attn_mask": mask, "is_causal": True, "enable_gqa": True}
+        for mask, t, m, x in itertools.product(masks, (None, sunk), (None, slanted), ({}, *texts)):
+            options = {"attn_mask": mask, "is_causal": True, "enable_gqa": True, **x}
             options |= {"sinks": t, "alibi_slopes": m}
             for function in filter(None, functions):
                 function(q, k, v, **options)
@@ -164,12 +167,15 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
     size = 4096
     q, k, v, dout = np.random.default_rng(3).standard_normal((4, 1, 1, size, D), dtype=np.float32)
     matrix, t = q.itemsize * size**2, np.zeros(1, np.float32)
+    turns = dict.fromkeys(("query_segments", "key_segments"), np.arange(size)[None] % 3)
     for causal in (False, True):
         forward = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c))
         backward = peak(lambda c=causal: fused.backward(dout, q, k, v, is_causal=c))
         by_sinks = peak(lambda c=causal: fused.sink_gradient(dout, q, k, v, t, is_causal=c))
         by_slopes = peak(lambda c=causal: fused.slope_gradient(dout, q, k, v, t, is_causal=c))
         sloping = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, alibi_slopes=t))
+        texts = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **turns))
+        assert texts - q.nbytes < 0.05 * matrix
         assert sloping - q.nbytes < 0.05 * matrix
         assert by_slopes - q.nbytes < 0.05 * matrix
         assert forward - q.nbytes < 0.05 * matrix
