@@ -77,6 +77,25 @@ def sight(is_causal: bool, window_size: Window = UNBOUNDED) -> Window:
     return left, 0 if is_causal else right
 
 
+def places(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
+    """What the numbers of rows are, or the positions p, (B, N), and r, (B, M), in their place.
+
+    result: (N, 1) and (M,), or (B, 1, N, 1) and (B, 1, 1, M)
+    Raises ValueError: positions are no integers, or not one for each token.
+    """
+    i, j = np.arange(query.shape[2]), np.arange(key.shape[2])
+    if p is None and r is None:
+        return i[:, None], j
+    for x, tokens in ((p, query), (r, key)):
+        if x is not None and (x.shape != tokens.shape[::2][:2] or x.dtype.kind not in "iu"):
+            raise ValueError(f"positions are integers, (B, length), not {x.dtype} {x.shape}")
+    p, r = (
+        i[None] if p is None else p.astype(np.int64),
+        j[None] if r is None else r.astype(np.int64),
+    )
+    return p[:, None, :, None], r[:, None, None, :]
+
+
 def labelled(
     query_segments: Array | None, key_segments: Array | None, shape: tuple[int, int, int]
 ) -> tuple[Array, Array] | None:
@@ -164,19 +183,20 @@ def steep(slopes: Array | None, shape: tuple[int, ...], dtype: np.dtype) -> Arra
 
 def apart(i: Array, j: Array, dtype: np.dtype) -> Array:
     """|i - j|, for indices that broadcast."""
-    d: Array = i.astype(dtype) - j.astype(dtype)
+    d: Array = (i - j).astype(dtype)  # of integers, which a float may have too few digits for
     return np.abs(d, out=d)
 
 
 def slanted(s: Array, m: Array | None, i: Array, j: Array) -> Array:
     """s_ij - m |i - j|, a slope m for each head; s where there are none.
 
-    i, j: indices that broadcast to the axes of s behind those of heads
+    i, j: indices that broadcast to the axes of s behind those of heads, or to all of them
     """
     if m is None:
         return s
     d = apart(i, j, s.dtype)
-    return s - m.reshape(*s.shape[: -d.ndim], *(1,) * d.ndim) * d
+    axes = s.ndim - m.ndim if d.ndim == s.ndim else d.ndim
+    return s - m.reshape(*s.shape[:-axes], *(1,) * axes) * d
 
 
 def reference(top: Array) -> Array:

@@ -31,6 +31,7 @@ from implementations.arguments import (
     masked,
     mixed,
     nonzero,
+    places,
     reference,
     rounded,
     shared,
@@ -58,6 +59,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j.
 
@@ -68,15 +71,15 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite; segments of queries or keys alone; any of these of another shape or kind.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    asked = attn_mask, is_causal, scale, window_size, softcap, alibi_slopes
-    s, seen, _ = scores(q, k, *asked, query_segments, key_segments)
+    asked = attn_mask, is_causal, scale, window_size, softcap, alibi_slopes, query_segments
+    s, seen, _ = scores(q, k, *asked, key_segments, query_positions, key_positions)
     a, _ = softmax(s, beside(sinks, q))
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -131,14 +134,18 @@ def slope_gradient(
     alibi_slopes: Array,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
     q, k, v = opened(query, key, value, enable_gqa)
+    at = query_positions, key_positions
+    options |= {"query_positions": at[0], "key_positions": at[1]}
     s, seen, _ = scores(q, k, alibi_slopes=alibi_slopes, **options)
     a, _ = softmax(s, beside(sinks, q))
     ds = score_gradients(a, laid_out(dout, q.dtype), v, seen)
-    d = apart(np.arange(q.shape[2])[:, None], np.arange(k.shape[2]), q.dtype)
+    d = apart(*places(q, k, *at), q.dtype)
     return by_slopes((ds * d).sum(axis=(-2, -1)), alibi_slopes)
 
 
@@ -192,10 +199,12 @@ def scores(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
     """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|; where it is not hidden, i.e. -inf; cap'."""
     (B, _, N, _), M = q.shape, k.shape[-2]
-    i, j = np.arange(N)[:, None], np.arange(M)
+    i, j = places(q, k, query_positions, key_positions)
     mask, m = everywhere(attn_mask, (*q.shape[:-1], M)), steep(alibi_slopes, q.shape, q.dtype)
     texts = together(query_segments, key_segments, (B, N, M))
     seen = visible(mask, sight(is_causal, window_size), i, j, texts)

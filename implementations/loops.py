@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from implementations import arguments
-from implementations.arguments import UNBOUNDED, Window
+from implementations.arguments import UNBOUNDED, Window, places, sight, steep, sunk
 from spec.notation import Array
 
+DOUBLE = np.dtype(np.float64)
 Row = dict[int, float]  # a number for each key that a query may attend to
 
 
@@ -34,6 +35,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_ic = sum_j a_ij v_jc.
 
@@ -44,16 +47,20 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
-    v, t = value.tolist(), sunk(sinks, query.shape[1])
+    v, t = value.tolist(), sunk(sinks, query.shape[1], DOUBLE).tolist()
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    for (b, h, i), s in scores(query, key, *asked, query_segments, key_segments).items():
+    scored = scores(
+        query, key, *asked, query_segments, key_segments, query_positions, key_positions
+    )
+    for (b, h, i), s in scored.items():
         a, g = softmax(s, t[h]), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
             out[b, h, i, c] = sum(a[j] * v[b][g][j][c] for j in a)
@@ -72,7 +79,7 @@ def backward(
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
-    D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1])
+    D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1], DOUBLE).tolist()
     sigma = arguments.factor(scale, D)
     q, k, v, do = query.tolist(), key.tolist(), value.tolist(), dout.tolist()
     scored = scores(query, key, scale=scale, softcap=softcap, **options)
@@ -98,7 +105,7 @@ def sink_gradient(
 ) -> Array:
     """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape)
-    t, v, do = sunk(sinks, query.shape[1]), value.tolist(), dout.tolist()
+    t, v, do = sunk(sinks, query.shape[1], DOUBLE).tolist(), value.tolist(), dout.tolist()
     for (b, h, i), s in scores(query, key, **options).items():
         a, g, total = softmax(s, t[h]), h * key.shape[1] // query.shape[1], log_sum(s, t[h])
         for j in a:
@@ -117,11 +124,13 @@ def slope_gradient(
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
-    dm, t = np.zeros(query.shape[:2]), sunk(sinks, query.shape[1])
+    dm, t = np.zeros(query.shape[:2]), sunk(sinks, query.shape[1], DOUBLE).tolist()
+    at = (options.get(x) for x in ("query_positions", "key_positions"))
+    d = abs(ahead(query, key, *at))
     for (b, h, i), s in scores(query, key, alibi_slopes=alibi_slopes, **options).items():
         v = value[b, h * key.shape[1] // query.shape[1]].tolist()
         ds = score_gradients(softmax(s, t[h]), dout[b, h, i].tolist(), v)
-        dm[b, h] -= sum(ds[j] * abs(i - j) for j in ds)
+        dm[b, h] -= sum(ds[j] * int(d[b, i, j]) for j in ds)
     return (dm if alibi_slopes.ndim == 2 else dm.sum(axis=0)).astype(alibi_slopes.dtype)
 
 
@@ -134,7 +143,7 @@ def weights(
 ) -> Array:
     """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     out = np.zeros((*query.shape[:3], key.shape[2]))
-    scored, t = scores(query, key, **options), sunk(sinks, query.shape[1])
+    scored, t = scores(query, key, **options), sunk(sinks, query.shape[1], DOUBLE).tolist()
     for (b, h, i), s in scored.items():
         for j, a in softmax(s, t[h]).items():
             out[b, h, i, j] = a
@@ -149,7 +158,7 @@ def lse(
     **options: Any,
 ) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, in float64.   (B, H, N)"""
-    out, t = np.zeros(query.shape[:3]), sunk(sinks, query.shape[1])
+    out, t = np.zeros(query.shape[:3]), sunk(sinks, query.shape[1], DOUBLE).tolist()
     for (b, h, i), s in scores(query, key, **options).items():
         out[b, h, i] = log_sum(s, t[h])
     return out
@@ -167,23 +176,27 @@ def scores(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> dict[tuple[int, ...], Row]:
     """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R, sigma = arguments.group(H, G, enable_gqa), arguments.factor(scale, D)
-    q, k, m = (x.tolist() for x in (query, key, steep(alibi_slopes, B, H)))
+    q, k, m = query.tolist(), key.tolist(), steep(alibi_slopes, (B, H), DOUBLE)
+    slopes = (np.zeros((B, H)) if m is None else m).tolist()
+    left, right = (inf if x is None else x for x in sight(is_causal, window_size))
     b_ij = np.broadcast_to(0.0 if attn_mask is None else additive(attn_mask), (B, H, N, M))
     pair = arguments.labelled(query_segments, key_segments, (B, N, M))
     mine, theirs = (x.tolist() for x in pair or (np.zeros((B, N)), np.zeros((B, M))))
+    away = ahead(query, key, query_positions, key_positions).tolist()
     scored: dict[tuple[int, ...], Row] = {place: {} for place in np.ndindex(B, H, N)}
     for (b, h, i), row in scored.items():
-        for j in range(M):
-            bias, near = float(b_ij[b, h, i, j]), inside(window_size, j - i)
-            together = mine[b][i] == theirs[b][j] >= 0
-            if bias == -inf or (is_causal and j > i) or not (near and together):
+        for j, d in enumerate(away[b][i]):
+            bias, together = float(b_ij[b, h, i, j]), mine[b][i] == theirs[b][j] >= 0
+            if bias == -inf or not (together and -left <= d <= right):
                 continue
             product: Any = sum(q[b][h][i][c] * k[b][h // R][j][c] for c in range(D))
-            row[j] = capped(sigma * product, softcap) + bias - m[b][h] * abs(i - j)
+            row[j] = capped(sigma * product, softcap) + bias - slopes[b][h] * abs(d)
     return scored
 
 
@@ -201,28 +214,15 @@ def slope(t: float, softcap: float | None) -> float:
     return 1.0 if softcap is None else 1 - tanh(t / softcap) ** 2
 
 
-def inside(window_size: Window, ahead: int) -> bool:
-    """Whether a key that lies so far ahead of a query, or behind it, lies in its window."""
-    left, right = window_size
-    if (left or 0) < 0 or (right or 0) < 0:
-        raise ValueError(f"a window has no negative bound, which {window_size} has")
-    return (left is None or -left <= ahead) and (right is None or ahead <= right)
+def ahead(query: Array, key: Array, p: Array | None, r: Array | None) -> Array:
+    """How far key j lies ahead of query i, by positions or by rows.   (B, N, M)"""
+    i, j = places(query, key, p, r)
+    return np.broadcast_to(j - i, (len(query), 1, query.shape[2], key.shape[2]))[:, 0]
 
 
 def additive(attn_mask: Array) -> Array:
     """What a mask adds to the scores: 0 where a bool is True, -inf where it is False."""
     return np.where(attn_mask, 0.0, -inf) if attn_mask.dtype == bool else attn_mask
-
-
-def sunk(sinks: Array | None, H: int) -> list[float]:
-    """For each head the score that has no value, -inf where there is none."""
-    return arguments.sunk(sinks, H, np.dtype(float)).tolist()
-
-
-def steep(slopes: Array | None, B: int, H: int) -> Array:
-    """For each head what a score loses with each place, 0 without slopes.   (B, H)"""
-    m = arguments.steep(slopes, (B, H), np.dtype(float))
-    return np.zeros((B, H)) if m is None else m
 
 
 def softmax(s: Row, t: float) -> Row:

@@ -83,14 +83,14 @@ def slope(problem: Problem, t: Any, b: Any) -> Any:
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
     """b_ij, with what a slope adds, or None where key j is forbidden to query i."""
-    future = problem.causal and j > i + moved(problem, problem.corner)
+    future = problem.causal and beyond(problem, problem.corner, b, i, j) > 0
     if future or apart(problem, b, i, j):
         return None
     left, right = problem.window
-    ahead = j - i - moved(problem, problem.window_corner or problem.corner)
+    ahead = beyond(problem, problem.window_corner or problem.corner, b, i, j)
     if (left is not None and ahead < -left) or (right is not None and ahead > right):
         return None
-    slant = -steepness(problem, b, h) * distance(problem, i, j)
+    slant = -steepness(problem, b, h) * distance(problem, b, i, j)
     if problem.mask is None:
         return slant
     entry = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))[b, h, i, j]
@@ -109,21 +109,21 @@ def apart(problem: Problem, b: int, i: int, j: int) -> bool:
 
 def steepness(problem: Problem, b: int, h: int) -> Any:
     """The slope of a head, which a batch may share; 0 where there is none."""
-    if problem.slopes is None:
-        return mpmath.mpf(0)
-    m = problem.slopes
-    return mpmath.mpf(float(m[h] if m.ndim == 1 else m[b, h]))
+    m = 0.0 if problem.slopes is None else problem.slopes
+    return mpmath.mpf(float(np.broadcast_to(m, (problem.B, problem.H))[b, h]))
 
 
-def distance(problem: Problem, i: int, j: int) -> int:
+def distance(problem: Problem, b: int, i: int, j: int) -> int:
     """How far key j lies from query i; signed, how far behind it."""
-    behind = i + moved(problem, problem.slopes_corner or problem.corner) - j
+    behind = -beyond(problem, problem.slopes_corner or problem.corner, b, i, j)
     return behind if problem.signed_slopes else abs(behind)
 
 
-def moved(problem: Problem, corner: Corner) -> int:
-    """How many places query 0 lies ahead of key 0."""
-    return problem.M - problem.N if corner == "bottom-right" else 0
+def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
+    """How far key j lies ahead of query i: by positions, or by rows from a corner."""
+    p, r = problem.query_positions, problem.key_positions
+    moved = problem.M - problem.N if corner == "bottom-right" and p is r is None else 0
+    return int(j if r is None else r[b, j]) - int(i if p is None else p[b, i]) - moved
 
 
 def outputs(problem: Problem) -> Answer:
@@ -184,7 +184,7 @@ def slope_gradient(problem: Problem, ds: Array) -> Array:
     """-sum_ij ds_ij |i - j|, over the batch too where it shares its slopes."""
     dm, shared = zeros((problem.B, problem.H)), np.asarray(problem.slopes).ndim == 1
     for b, h, i, j in np.ndindex(ds.shape):
-        dm[0 if shared else b, h] -= ds[b, h, i, j] * distance(problem, i, j)
+        dm[0 if shared else b, h] -= ds[b, h, i, j] * distance(problem, b, i, j)
     return dm[0] if shared else dm
 
 

@@ -76,12 +76,12 @@ def sink_gradients(problem: Problem) -> Array:
 
 
 def slope_gradients(problem: Problem, ds: Array) -> Array:
-    """dL / dm_h = -sum_ij ds_ij |i - j|, over the batch too if it shares them.   (H,) or (B, H)"""
+    """dL / dm_h = -sum_ij ds_ij |p - r|, over the batch too if it shares them.   (H,) or (B, H)"""
     dm = zeros(*np.asarray(problem.slopes).shape)
     for b, h, i in rows(problem):
         at = (b, h)[-dm.ndim :]
         for j in range(problem.M):
-            dm[at] -= ds[b, h, i, j] * away(problem, i, j)
+            dm[at] -= ds[b, h, i, j] * away(problem, b, i, j)
     return dm
 
 
@@ -102,12 +102,12 @@ def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
 
 def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
     """2^s_ij, and 0 where key j is forbidden to query i."""
-    if hidden(problem, i, j) or apart(problem, b, i, j):
+    if hidden(problem, b, i, j) or apart(problem, b, i, j):
         return Fraction(0)
     bias = Fraction(0)
     if problem.slopes is not None:
         m = np.broadcast_to(problem.slopes, (problem.B, problem.H))[b, h]
-        bias -= Fraction(float(m)) * away(problem, i, j)
+        bias -= Fraction(float(m)) * away(problem, b, i, j)
     if problem.mask is not None:
         whole = np.broadcast_to(problem.mask, (problem.B, problem.H, problem.N, problem.M))
         entry = whole[b, h, i, j]
@@ -133,14 +133,14 @@ def power_of_two(score: Fraction) -> Fraction:
     return Fraction(2) ** score.numerator
 
 
-def hidden(problem: Problem, i: int, j: int) -> bool:
+def hidden(problem: Problem, b: int, i: int, j: int) -> bool:
     """Whether causality or the window hides key j from query i, each from its own corner."""
-    places = places_of(problem, i)
+    places, key = places_of(problem, b, i), place_of(problem, b, j)
     left, right = problem.window
     own = places[problem.window_corner or problem.corner]
-    future = problem.causal and j > places[problem.corner]
-    before = left is not None and j < own - left
-    return future or before or (right is not None and j > own + right)
+    future = problem.causal and key > places[problem.corner]
+    before = left is not None and key < own - left
+    return future or before or (right is not None and key > own + right)
 
 
 def apart(problem: Problem, b: int, i: int, j: int) -> bool:
@@ -151,14 +151,23 @@ def apart(problem: Problem, b: int, i: int, j: int) -> bool:
     return bool(mine != other or mine < 0)
 
 
-def places_of(problem: Problem, i: int) -> dict[str, int]:
-    """The place of query i in the text of the keys, by each corner."""
-    return {"top-left": i, "bottom-right": i + problem.M - problem.N}
+def places_of(problem: Problem, b: int, i: int) -> dict[str, int]:
+    """The place of query i, by each corner: the one that is given, or that in the keys' text."""
+    if problem.query_positions is not None:
+        return dict.fromkeys(("top-left", "bottom-right"), int(problem.query_positions[b, i]))
+    moved = 0 if problem.key_positions is not None else problem.M - problem.N
+    return {"top-left": i, "bottom-right": i + moved}
 
 
-def away(problem: Problem, i: int, j: int) -> int:
+def place_of(problem: Problem, b: int, j: int) -> int:
+    """The place of key j: the one that is given, or its number."""
+    return j if problem.key_positions is None else int(problem.key_positions[b, j])
+
+
+def away(problem: Problem, b: int, i: int, j: int) -> int:
     """How far key j lies from query i; signed, how far behind it."""
-    behind = places_of(problem, i)[problem.slopes_corner or problem.corner] - j
+    own = places_of(problem, b, i)[problem.slopes_corner or problem.corner]
+    behind = own - place_of(problem, b, j)
     return behind if problem.signed_slopes else abs(behind)
 
 

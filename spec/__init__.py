@@ -2,7 +2,7 @@
 
 Six chapters, each about one kind of subject, and all of one shape:
 
-    attention         A S V K B P M C W U Z Y J H X T    attention itself; begin here
+    attention         A S V K B P M C W U Z Y I J H X T    attention itself; begin here
     layer             L    a layer is attention between projections
     cache             C    decoding with a cache is decoding without one
     positions         R    how attention comes to know what came first: three kinds

@@ -31,6 +31,9 @@ sentence, a formula and a check of a few lines.
       sinks_beside    what it is to the log-sum-exp, to parts, to a shift, and backward
     Y slopes          slopes take from a score with every place between a query and a key
       slopes_beside   wherever the text stands, beside everything else, and backward
+    I places          tokens stand where they are said to stand, whatever row they are in
+      places_read     so a text may be read in parts
+      places_beside   tile by tile, backward, and whatever is shown
     J segments        several texts lie in one array, and none knows of another
       segments_apart  wherever they lie, and beside everything else
       segments_backward   whatever flows back, and whatever is shown
@@ -49,7 +52,7 @@ from importlib import import_module
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
     "scale permutations masking forbidden idleness biases causality gradient_flow decoding windows "
-    "window_edges caps beyond_caps sinks sinks_beside slopes slopes_beside segments segments_apart "
-    "segments_backward heads blocks calls"
+    "window_edges caps beyond_caps sinks sinks_beside slopes slopes_beside places places_read "
+    "places_beside segments segments_apart segments_backward heads blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spec.attention import masks as kinds
-from spec.attention import texts
+from spec.attention import places, texts
 from spec.attention.notation import UNBOUNDED, Window, as_chosen
 from spec.attention.options import (
     CAP,
     CAUSAL,
     MASK,
+    QUERY_POSITIONS,
     QUERY_SEGMENTS,
     SINKS,
     SLOPES,
@@ -41,6 +42,13 @@ SCALES = (0.5, 2.0, 0.3, 1.0)
 CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first of few are reached
 ODD_SCALES = (0.0, -0.25)
 FAR = (30.0, 30.0, -30.0, -np.inf)  # sinks: beside them no key counts, or they count for nothing
+ALONE = {
+    CAP: Capability.CAP,
+    SINKS: Capability.SINKS,
+    SLOPES: Capability.SLOPES,
+    QUERY_SEGMENTS: Capability.SEGMENTS,
+    QUERY_POSITIONS: Capability.POSITIONED,
+}
 ODD_SLOPES = (0.0, -0.125, -1.0, 0.3, 4.0, 16.0)  # beside the last two no key counts but the next
 
 
@@ -82,6 +90,7 @@ def _wanted(domain: Problems) -> list[Parameter]:
         SINKS: domain.sinks,
         SLOPES: domain.slopes,
         QUERY_SEGMENTS: domain.segments,
+        QUERY_POSITIONS: domain.positions,
     }
     return [option for option, has in wanted.items() if has]
 
@@ -90,8 +99,7 @@ def _taken(
     option: Parameter, domain: Problems, answers: frozenset[str], said: Mapping[Parameter, bool]
 ) -> bool:
     """Whether an option is taken beside all that is said, and beside what will have to be."""
-    alone = {CAP: Capability.CAP, SINKS: Capability.SINKS, SLOPES: Capability.SLOPES}
-    if alone.get(option, Capability.SEGMENTS) not in answers:
+    if ALONE[option] not in answers:
         return False
     later = [x for x in _wanted(domain) if x not in (option, *said)]
     pairs = [(x, option) for x, is_said in said.items() if is_said]
@@ -155,6 +163,20 @@ def segments(
     if domain.segments is None and choices.pick((True, True, False)):
         return None, None
     return texts.drawn(choices.seed(), size.B, size.N, size.M)
+
+
+def positions(
+    choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
+) -> tuple[Array | None, Array | None]:
+    """The positions of queries and keys to ask for, beside what is said; of both, one or none."""
+    if domain.positions is False or not _taken(QUERY_POSITIONS, domain, scope.answers, said):
+        return None, None
+    if domain.positions is None and choices.pick((True, True, False)):
+        return None, None
+    alone = Capability.POSITIONED_ALONE in scope.answers
+    side = choices.pick(("both", "both", "queries", "keys") if alone else ("both",))
+    p, r = places.drawn(choices.seed(), size.B, size.N, size.M, near=side != "both")
+    return (None if side == "keys" else p), (None if side == "queries" else r)
 
 
 def window(

@@ -26,6 +26,7 @@ from spec.attention.options import (
     CAUSAL,
     MASK,
     PAIRS,
+    QUERY_POSITIONS,
     QUERY_SEGMENTS,
     SINKS,
     SLOPES,
@@ -55,8 +56,8 @@ class Problems:
 
     masks: the kinds to draw from. families: of entries. causal: True or False asks
     for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. caps, sinks, slopes, segments: likewise. shifts: something is
-    added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
+    without one does without places. caps, sinks, slopes, segments, positions: likewise. shifts:
+    something is added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
     scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
     least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
@@ -75,6 +76,7 @@ class Problems:
     sinks: bool | None = None
     slopes: bool | None = None
     segments: bool | None = None
+    positions: bool | None = None
     shifts: bool = False
     square: bool = False
     grouped: bool | None = None
@@ -102,6 +104,7 @@ class Problems:
             SINKS: self.sinks,
             SLOPES: self.slopes,
             QUERY_SEGMENTS: self.segments,
+            QUERY_POSITIONS: self.positions,
         }
         asked = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
@@ -114,6 +117,7 @@ class Problems:
             Capability.SINKS: self.sinks,
             Capability.SLOPES: self.slopes,
             Capability.SEGMENTS: self.segments,
+            Capability.POSITIONED: self.positions,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
@@ -140,6 +144,8 @@ class Problems:
         slopes = asking.slopes(choices, domain, scope, said, size)
         said |= {SLOPES: slopes is not None}
         query_segments, key_segments = asking.segments(choices, domain, scope, said, size)
+        said |= {QUERY_SEGMENTS: query_segments is not None}
+        p, r = asking.positions(choices, domain, scope, said, size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -158,6 +164,8 @@ class Problems:
             softcap=softcap,
             sinks=sinks,
             slopes=slopes,
+            query_positions=p,
+            key_positions=r,
             query_segments=query_segments,
             key_segments=key_segments,
             dtype=scope.dtype,
@@ -183,6 +191,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.SINKS: ({"sinks": False}, {"sinks": True}),
     Capability.SLOPES: ({"slopes": False}, {"slopes": True}),
     Capability.SEGMENTS: ({"segments": False}, {"segments": True}),
+    Capability.POSITIONED: ({"positions": False}, {"positions": True}),
     Capability.SCALE: ({"scales": ("default",)}, {"scales": ("asked",)}),
     Capability.GROUPS: ({"grouped": False}, {"grouped": True}),
     Capability.WIDTHS: ({"equal_widths": True}, {"equal_widths": False}),

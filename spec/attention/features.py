@@ -16,6 +16,9 @@
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     several scores      more than one key, or one and a sink: there is something to weigh
+    places off their rows  positions are others than the rows', and something goes by them
+    places out of order  a key stands before one with a lower number
+    places below zero   and places beyond 256, in either sign: of a query or of a key
     texts apart         a key is hidden from a query as it is of another text, or padding
     texts out of order  a token is of a text with a lower number than one before it
     padding             a query or a key with a negative segment
@@ -42,6 +45,7 @@ from spec.attention.options import (
     CAUSAL,
     GROUPED,
     MASK,
+    QUERY_POSITIONS,
     QUERY_SEGMENTS,
     SCALE,
     SINGLE,
@@ -56,6 +60,7 @@ from spec.notation import Array
 ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
 FAR = 9000
+FARTHER = (256, 30000, 10000000)
 
 
 @lru_cache(maxsize=16)
@@ -195,6 +200,13 @@ WORDS: Mapping[str, Feature] = {
     "a query that sees a sink alone": _sees_a_sink_alone,
     "slopes": SLOPES.asked,
     "slopes of each sequence": HOLDS[Capability.SLOPES_EACH],
+    "positions": QUERY_POSITIONS.asked,
+    "positions of queries": lambda p: p.query_positions is not None,
+    "positions of keys": lambda p: p.key_positions is not None,
+    "places off their rows": forms.off_their_rows,
+    "places out of order": forms.places_out_of_order,
+    "places below zero": forms.below_zero,
+    **{f"places beyond {x}": forms.beyond(x) for x in FARTHER},
     "segments": QUERY_SEGMENTS.asked,
     "texts apart": forms.texts_apart,
     "texts out of order": forms.out_of_order,

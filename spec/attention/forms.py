@@ -1,11 +1,11 @@
-"""What is special about options that are arrays: the axes of a mask, what it adds, and texts."""
+"""What is special about options that are arrays: axes of a mask, what it adds, texts, places."""
 
 import itertools
 from collections.abc import Callable
 
 import numpy as np
 
-from spec.attention.notation import Problem
+from spec.attention.notation import UNBOUNDED, Problem
 from spec.notation import Array
 
 
@@ -57,4 +57,35 @@ def padding(problem: Problem) -> bool:
 def _segments(problem: Problem) -> tuple[Array, ...]:
     """Those of queries and of keys, if there are any."""
     both = problem.query_segments, problem.key_segments
+    return tuple(x for x in both if x is not None)
+
+
+def off_their_rows(problem: Problem) -> bool:
+    """Whether something goes by positions, which are other places than those of the rows."""
+    counted = problem.causal or problem.window != UNBOUNDED or problem.slopes is not None
+    if not (counted and problem.placed):
+        return False
+    rows = problem.but(query_positions=None, key_positions=None).ahead("top-left")
+    return not (problem.ahead("top-left") == rows).all()
+
+
+def places_out_of_order(problem: Problem) -> bool:
+    """Whether a key stands before one with a lower number."""
+    r = problem.key_positions
+    return r is not None and bool((np.diff(r, axis=-1) < 0).any())
+
+
+def below_zero(problem: Problem) -> bool:
+    """Whether a token stands at a place below zero."""
+    return any(bool((x < 0).any()) for x in _positions(problem))
+
+
+def beyond(limit: int) -> Callable[[Problem], bool]:
+    """Whether a token stands further from 0 than that."""
+    return lambda p: any(bool((np.abs(x) > limit).any()) for x in _positions(p))
+
+
+def _positions(problem: Problem) -> tuple[Array, ...]:
+    """Those of queries and of keys, as far as they are given."""
+    both = problem.query_positions, problem.key_positions
     return tuple(x for x in both if x is not None)

@@ -6,7 +6,8 @@ one with a window, knows its keys and queries by their place, so a move that cha
 writes its mask out (`written_out`), and then the mask alone says what is forbidden. Segments are
 written out along with them; by themselves they move with their tokens. Slopes go by places too,
 and as a bias they may need more digits than a format has (`with_slopes_as_a_bias`), so that such a
-move is for problems without.
+move is for problems without. Positions move with their tokens, where both sides have them
+(`placed`): who has some can be moved as he is.
 """
 
 import numpy as np
@@ -24,6 +25,18 @@ def written_out(problem: Problem) -> Problem:
     else:
         mask = problem.allowed
     return problem.but(mask=mask, **NOTHING_HIDDEN)
+
+
+def placed(problem: Problem) -> Problem:
+    """The same problem with positions of both sides, where it has those of one: it counts from 0.
+
+    Where it has none, a corner may tell other places for windows than for causality: it has none.
+    """
+    if not problem.placed:
+        return problem
+    given = (problem.query_positions, problem.N), (problem.key_positions, problem.M)
+    p, r = (np.tile(np.arange(n), (problem.B, 1)) if x is None else x for x, n in given)
+    return problem.but(query_positions=p, key_positions=r)
 
 
 def with_slopes_as_a_bias(problem: Problem) -> Problem:
@@ -101,6 +114,8 @@ def with_the_sink_as_a_key(problem: Problem) -> Problem:
         mask=np.concatenate([written, sink], axis=-1),
         sinks=None,
         slopes=None,
+        query_positions=None,
+        key_positions=None,
         caps_bias=False,
         **NOTHING_HIDDEN,
     )

@@ -18,6 +18,8 @@ from spec.notation import Array, Length, Memory, Posed
 Corner = Literal["top-left", "bottom-right"]
 Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
+CORNERS = ("corner", "window_corner", "slopes_corner")
+CHOSEN = (*CORNERS, "signed_slopes", "caps_bias", "fast_tanh")  # by a declared convention
 
 # What hides keys beside a mask, as it is where it hides none.
 NOTHING_HIDDEN: Mapping[str, Any] = {
@@ -26,7 +28,6 @@ NOTHING_HIDDEN: Mapping[str, Any] = {
     "query_segments": None,
     "key_segments": None,
 }
-
 
 # What the mathematics leaves open: the choices, the default first.
 # Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
@@ -68,6 +69,8 @@ class Problem(Posed):
     slopes: (H,) or (B, H), for each query head what a score loses with each place that its key lies
         away from its query. `slopes_corner` tells the places, None that it is `corner`;
         `signed_slopes` that a key ahead gains as much.
+    query_positions, key_positions: (B, N) and (B, M) integers, the places that causality, windows
+        and slopes go by; where one is None it counts from 0, and where both are, corners tell.
     query_segments, key_segments: (B, N) and (B, M) integers, the texts that tokens belong to: a key
         is seen by queries of its own text. A negative one is padding: of no text at all.
     memory: how the arrays lie in it.
@@ -85,6 +88,8 @@ class Problem(Posed):
     softcap: float | None = None
     sinks: Array | None = None
     slopes: Array | None = None
+    query_positions: Array | None = None
+    key_positions: Array | None = None
     query_segments: Array | None = None
     key_segments: Array | None = None
     corner: Corner = "top-left"
@@ -95,16 +100,7 @@ class Problem(Posed):
     fast_tanh: bool = False
     memory: Memory = "contiguous"
 
-    shown_elsewhere: ClassVar[tuple[str, ...]] = (
-        *Posed.shown_elsewhere,
-        "memory",
-        "corner",
-        "window_corner",
-        "slopes_corner",
-        "signed_slopes",
-        "caps_bias",
-        "fast_tanh",
-    )
+    shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", *CHOSEN)
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
         "k": "B G M D",
@@ -113,6 +109,8 @@ class Problem(Posed):
         "mask": "B H N M",
         "sinks": "H",
         "slopes": "B H",
+        "query_positions": "B N",
+        "key_positions": "B M",
         "query_segments": "B N",
         "key_segments": "B M",
     }
@@ -139,19 +137,34 @@ class Problem(Posed):
         """The scale that applies: the one asked for, else 1 / sqrt(D)."""
         return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
 
+    @property
+    def placed(self) -> bool:
+        """Whether positions are given, of queries or of keys: then no corner has a say."""
+        return self.query_positions is not None or self.key_positions is not None
+
     def ahead(self, corner: Corner) -> Array:
-        """How far key j lies ahead of query i, where a corner has their places.   (N, M)"""
-        shift = self.M - self.N if corner == "bottom-right" else 0
-        return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
+        """r_j - p_i, how far key j lies ahead of query i.   (N, M), or (B, 1, N, M) by positions
+
+        Where there are no positions, a corner has their places.
+        """
+        if not self.placed:
+            shift = self.M - self.N if corner == "bottom-right" else 0
+            return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
+        p, r = (
+            np.arange(length)[None] if x is None else x.astype(np.int64)
+            for x, length in ((self.query_positions, self.N), (self.key_positions, self.M))
+        )
+        whole = self.B, 1, self.N, self.M
+        return np.broadcast_to(r[:, None, None, :] - p[:, None, :, None], whole)
 
     @cached_property
     def future(self) -> Array:
-        """True where key j lies in the future of query i.   (N, M)"""
+        """True where key j lies in the future of query i.   (N, M) or (B, 1, N, M)"""
         return self.ahead(self.corner) > 0
 
     @cached_property
     def outside(self) -> Array:
-        """True where key j lies outside the window of query i.   (N, M)"""
+        """True where key j lies outside the window of query i.   (N, M) or (B, 1, N, M)"""
         left, right = self.window
         ahead = self.ahead(self.window_corner or self.corner)
         before = False if left is None else ahead < -left
@@ -182,13 +195,13 @@ class Problem(Posed):
 
     @cached_property
     def distance(self) -> Array:
-        """How far key j lies from query i; signed, how far behind it.   (N, M)"""
+        """|p_i - r_j|, or p_i - r_j where slopes are signed.   (N, M) or (B, 1, N, M)"""
         behind = -self.ahead(self.slopes_corner or self.corner)
         return behind if self.signed_slopes else np.abs(behind)
 
     @cached_property
     def slant(self) -> Array:
-        """-m_h |p_i - j|, what slopes add to the scores.   (B or 1, H, N, M)"""
+        """-m_h |p_i - r_j|, what slopes add to the scores.   (B or 1, H, N, M)"""
         assert self.slopes is not None
         number = self.q.dtype if self.q.dtype.kind == "f" else np.float64  # no formula, no fraction
         return self.slopes.astype(number).reshape(-1, self.H, 1, 1) * -self.distance

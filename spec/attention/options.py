@@ -20,7 +20,7 @@ import numpy as np
 
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.parameter import Parameter, bounded, or_zero
-from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, STEEP
+from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
 from spec.subject import Backward
 
 
@@ -49,6 +49,8 @@ class Capability(StrEnum):
     SINKS = "takes sinks"
     SLOPES = "takes slopes"
     SLOPES_EACH = "takes slopes of its own for each sequence"
+    POSITIONED = "takes positions"
+    POSITIONED_ALONE = "takes positions of one side alone"
     SEGMENTS = "takes segments"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
@@ -102,17 +104,34 @@ KEY_SEGMENTS = Parameter(
     whole=True,
     mate="query_segments",
 )
-# Asked together; of the two, the first stands in pairs.
-SEGMENTS = (QUERY_SEGMENTS, KEY_SEGMENTS)
+QUERY_POSITIONS = Parameter(
+    "query_positions",
+    "positions",
+    ("query_positions", "position_ids", "q_positions"),
+    whole=True,
+    mate="key_positions",
+)
+KEY_POSITIONS = Parameter(
+    "key_positions",
+    "positions",
+    ("key_positions", "kv_positions"),
+    whole=True,
+    mate="query_positions",
+)
+# Of two mates, the first stands in pairs.
+POSITIONS, SEGMENTS = (QUERY_POSITIONS, KEY_POSITIONS), (QUERY_SEGMENTS, KEY_SEGMENTS)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *SEGMENTS)  # torch's first
+OF_TOKENS = (*POSITIONS, *SEGMENTS)
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *OF_TOKENS)  # torch's first
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
 OF_SCORES = (CAP, SINKS, SLOPES)
 BESIDE = ((x, y) for y in OF_SCORES for x in PLACED)
 OF_TEXT = ((x, QUERY_SEGMENTS) for x in (*PLACED, *OF_SCORES))
-PAIRS = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2), *OF_TEXT)  # often refused
+OF_PLACE = ((x, QUERY_POSITIONS) for x in (*PLACED, *OF_SCORES, QUERY_SEGMENTS))
+ALIKE = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2))
+PAIRS = (*ALIKE, *OF_TEXT, *OF_PLACE)  # often refused
 
 SIZES = frozenset("BHGNMDE")
 
@@ -147,6 +166,13 @@ SINGLE = (
         Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), ({"slopes": STEEP},), (SLOPES,)
     ),
     Option(Capability.SEGMENTS, QUERY_SEGMENTS.asked, (OF_TEXTS,), SEGMENTS),
+    Option(Capability.POSITIONED, QUERY_POSITIONS.asked, PLACES[:1], POSITIONS),
+    Option(
+        Capability.POSITIONED_ALONE,
+        lambda p: (p.query_positions is None) != (p.key_positions is None),
+        PLACES[1:],
+        POSITIONS,
+    ),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
     Option(
         Capability.EMPTY,

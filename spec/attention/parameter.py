@@ -17,7 +17,8 @@ class Parameter:
     read than others, the plainest first. told: whether the arrays tell as much, so that a
     function need not be told. put: a value for a function, whose own default is known. single:
     an array that has float32 where others have 16 bits. whole: one of integers, of 32 bits
-    whatever the format is. mate: the name of a parameter that is said with this one or not at all.
+    whatever the format is. mate: the name of a parameter of which the same is said: who gives
+    either asks for both.
     """
 
     name: str
@@ -47,9 +48,15 @@ class Parameter:
         return getattr(problem, self.name)
 
     def asked(self, problem: Problem) -> bool:
-        """Whether `problem` says anything."""
+        """Whether `problem` says anything, by this parameter or by its mate."""
         value = self.value(problem)
+        if self.mate and value is None:
+            value = getattr(problem, self.mate)
         return value is not None if self.neutral is None else bool(value != self.neutral)
+
+    def given(self, problem: Problem) -> bool:
+        """Whether there is a value to hand over, which of two mates one may lack."""
+        return self.asked(problem) and not (self.mate and self.value(problem) is None)
 
     def less(self, problem: Problem) -> Iterator[Problem]:
         """The same problem with nothing said, and with plainer values than its own."""

@@ -11,6 +11,9 @@ from spec.notation import Array
 if TYPE_CHECKING:
     from spec.attention.notation import Problem
 
+OF_32_BITS = range(-(2**31), 2**31)
+NEAR = range(-(2**30), 2**30 + 1)  # so that 32 bits hold what two of them differ by
+
 
 def refuse(problem: Problem) -> None:
     """Raise ValueError for an option that is none."""
@@ -25,7 +28,21 @@ def refuse(problem: Problem) -> None:
     if problem.slopes is not None and not are_slopes(problem.slopes, *shapes):
         told = " or ".join(map(str, shapes))
         raise ValueError(f"slopes are finite numbers of the shape {told}")
+    _refuse_positions(problem)
     _refuse_segments(problem)
+
+
+def _refuse_positions(problem: Problem) -> None:
+    """Raise ValueError unless they are none, or some for each token."""
+    given = (
+        ("queries", problem.query_positions, problem.N),
+        ("keys", problem.key_positions, problem.M),
+    )
+    for whose, x, length in given:
+        shape = problem.B, length
+        if x is not None and not are_whole(x, shape, NEAR):
+            told = f"integers from -2^30 to 2^30, of the shape {shape}"
+            raise ValueError(f"positions of {whose} are {told}")
 
 
 def _refuse_segments(problem: Problem) -> None:
@@ -37,7 +54,7 @@ def _refuse_segments(problem: Problem) -> None:
         raise ValueError(f"segments are given of queries and keys, or of neither: no {without[0]}")
     for whose, x in given.items():
         shape = problem.B, lengths[whose]
-        if x is not None and not are_segments(x, shape):
+        if x is not None and not are_whole(x, shape, OF_32_BITS):
             raise ValueError(f"segments of {whose} are integers of 32 bits, of the shape {shape}")
 
 
@@ -57,7 +74,7 @@ def are_slopes(x: Array, *shapes: tuple[int, ...]) -> bool:
     return x.shape in shapes and bool(np.isfinite(x).all())
 
 
-def are_segments(x: Array, shape: tuple[int, ...]) -> bool:
-    """Whether they are integers of this shape, each of 32 bits at most."""
+def are_whole(x: Array, shape: tuple[int, ...], among: range) -> bool:
+    """Whether they are integers of this shape, each of them one of those."""
     whole = x.dtype.kind in "iu" and x.shape == shape
-    return whole and bool(((x >= -(2**31)) & (x < 2**31)).all())
+    return whole and bool(((x >= among.start) & (x < among.stop)).all())

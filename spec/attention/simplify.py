@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from spec.attention.moves import of_groups
+from spec.attention.moves import of_groups, placed
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.notation import Array
@@ -43,10 +43,33 @@ def options(problem: Problem) -> Iterator[Problem]:
     """An option less, or a plainer one."""
     for parameter in PARAMETERS:
         yield from parameter.less(problem)
+    yield from places(problem)
     if problem.memory != "contiguous":
         yield problem.but(memory="contiguous")
     if problem.seed:
         yield problem.but(seed=0)
+
+
+def places(problem: Problem) -> Iterator[Problem]:
+    """Positions of one side alone, those of the rows, and the same ones nearer to zero."""
+    both = placed(problem)
+    p, r = both.query_positions, both.key_positions
+    if p is None or r is None or not p.size or not r.size:
+        return
+    yield from (both.but(**{x: None}) for x in ("query_positions", "key_positions"))
+    yield both.but(query_positions=0 * p + np.arange(problem.N))
+    yield both.but(key_positions=0 * r + np.arange(problem.M))
+    least = min(p.min(), r.min())
+    if least:
+        yield both.but(query_positions=p - least, key_positions=r - least)
+
+
+def standing(problem: Problem) -> Iterator[dict[str, Array | None]]:
+    """Positions: none, those of the rows, as behind a cache, and all at one place."""
+    yield dict.fromkeys(("query_positions", "key_positions"))
+    i, j = (np.tile(np.arange(size), (problem.B, 1)) for size in (problem.N, problem.M))
+    for p, r in ((i, j), (i + problem.M, j), (0 * i, 0 * j)):
+        yield {"query_positions": p, "key_positions": r}
 
 
 def texts(problem: Problem) -> Iterator[dict[str, Array | None]]:
@@ -75,7 +98,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
     )
     steep = np.exp2(-np.arange(problem.H))
     yield from (problem.but(slopes=x) for x in (None, steep, -steep))
-    yield from (problem.but(**x) for x in texts(problem))
+    yield from (problem.but(**x) for x in (*texts(problem), *standing(problem)))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
         for causal in (False, True):

@@ -23,6 +23,15 @@ OF_TEXTS: Mapping[str, Array] = {
     "key_segments": np.array([[0, 1, 1, 1], [3, 3, -1, -1]]),
 }
 
+# A cache of which the first sequence has read two tokens and the second, padded to the left, none.
+AT = np.array([[2, 3, 4, 5], [-1, 0, 1, 2]])
+OF = np.array([[4, 0, 2, 3], [-1, 0, 1, 2]])
+PLACES: Options = (
+    {"query_positions": AT, "key_positions": OF},
+    {"query_positions": AT},
+    {"key_positions": OF},
+)
+
 
 def written_out(mask: Array, heads: int = 3) -> Array:
     """A mask (N, M) for every batch element and head of a small problem."""

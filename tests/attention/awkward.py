@@ -7,49 +7,14 @@ of magnitude that somebody did not think of.
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from spec.attention.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
+from tests.attention.drawing import biases, draw, permits
 from tests.attention.in_domain import in_domain
-
-
-def draw(
-    B: int = 2,
-    H: int = 4,
-    G: int = 4,
-    N: int = 5,
-    M: int = 7,
-    D: int = 6,
-    E: int = 3,
-    size: float = 1.0,
-    **options: Any,
-) -> Problem:
-    """A problem of normal numbers; q is `size` times larger."""
-    chance = np.random.default_rng([B, H, G, N, M, D, E])
-    shapes = {"q": (B, H, N, D), "k": (B, G, M, D), "v": (B, G, M, E), "dout": (B, H, N, E)}
-    arrays = {name: chance.standard_normal(shape) for name, shape in shapes.items()}
-    arrays["q"] *= size
-    return Problem(**{**arrays, **options})
-
-
-def permits(*shape: int, live: bool = True) -> Array:
-    """A random boolean mask; every row keeps a key if `live`."""
-    mask = np.random.default_rng(shape).random(shape) < 0.6
-    mask[..., 1] |= live
-    return mask
-
-
-def biases(*shape: int) -> Array:
-    """An additive mask with finite numbers, and -inf where a fifth of them was."""
-    chance = np.random.default_rng(shape)
-    mask = chance.standard_normal(shape)
-    mask[chance.random(shape) < 0.2] = -np.inf
-    mask[..., 1] = 0.5
-    return mask
 
 
 def idle_rows() -> Array:
@@ -209,6 +174,35 @@ def packed() -> Iterator[Problem]:
     yield draw(B=1, H=2, G=1, N=70, M=70, **long)
 
 
+def standing() -> Iterator[Problem]:
+    """Positions behind a cache, out of order, far away, of one side alone, beside all else."""
+    p, r = np.array([[4, 5, 6, 7, 9], [2, 0, 1, 1, 3]]), np.array([[4, 0, 2, 6, 8, 9, 5]] * 2)
+    r[1] = [-2, -1, 0, 1, 2, 3, 4]
+    both, m = {"query_positions": p, "key_positions": r}, np.array([0.5, -0.125, 2.0, 0.25])
+    yield draw(**both)
+    yield draw(causal=True, **both)
+    yield draw(causal=True, query_positions=np.array([[0, 1, 2, 3, 4]] * 2), key_positions=r)
+    yield draw(window=(1, 2), **both)
+    yield draw(N=5, M=5, causal=True, query_positions=p, key_positions=p)
+    yield draw(causal=True, window=(3, None), slopes=m, **both)
+    yield draw(slopes=m, **both)
+    yield draw(causal=True, query_positions=p)
+    yield draw(window=(2, 1), key_positions=r)
+    yield draw(N=1, causal=True, query_positions=p[:, 1:2], key_positions=r)
+    for c in (2**11 - 2, 2**15 - 3, 2**24 - 2, -(2**9)):
+        yield draw(causal=True, window=(4, None), query_positions=p + c, key_positions=r + c)
+    yield draw(mask=permits(2, 4, 5, 7), causal=True, **both)
+    yield draw(mask=biases(2, 4, 5, 7), window=(2, 1), slopes=m, **both)
+    texts = {"query_segments": np.array([[0, 0, 1, 1, 1]] * 2)}
+    texts["key_segments"] = np.array([[0, 0, 1, 1, 1, 1, 1]] * 2)
+    yield draw(causal=True, **both, **texts)
+    yield draw(size=4.0, softcap=2.0, sinks=m, causal=True, **both)
+    long = {"query_positions": 2 * np.arange(70)[None], "key_positions": np.arange(70)[None] + 3}
+    yield draw(B=1, H=2, G=1, N=70, M=70, causal=True, **long)
+    long["query_positions"] = np.arange(70)[None] // 3
+    yield draw(B=1, H=2, G=1, N=70, M=70, window=(3, None), **long)
+
+
 def windowed() -> Iterator[Problem]:
     """Windows with each bound and both, alone and beside causality and masks, across tiles."""
     yield draw(N=7, window=(2, 1))
@@ -225,7 +219,7 @@ def windowed() -> Iterator[Problem]:
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
     simple, of_scores = (*unmasked(), *odd(), *causal()), (*capped(), *sunk(), *slanted())
-    hidden = (*windowed(), *packed(), *masked(), *biased())
+    hidden = (*windowed(), *standing(), *packed(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in (*simple, *of_scores, *hidden)]
     return tuple(problem for problem in found if in_domain(problem))
 

@@ -21,6 +21,7 @@ from spec.mistake import Mistake
 from spec.notation import Array
 from tests.attention.awkward import draw, empty, family
 
+OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
 HARMFUL = [m for m in MISTAKES.values() if not m.harmless and m.force == "must"]
 HARMLESS = [m for m in MISTAKES.values() if m.harmless]
 
@@ -77,7 +78,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
     options |= {"softcap": problem.softcap, "sinks": problem.sinks}
     options["alibi_slopes"] = problem.slopes
-    options |= {x: getattr(problem, x) for x in ("query_segments", "key_segments")}
+    options |= {x: getattr(problem, x) for x in OF_TOKENS}
     return function(*arrays, mask, **options)
 
 

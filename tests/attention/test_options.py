@@ -15,6 +15,7 @@ from spec.attention.options import (
     MASK,
     PAIRS,
     PARAMETERS,
+    POSITIONS,
     SINGLE,
     SLOPES,
     Capability,
@@ -35,7 +36,7 @@ from tests import targets
 TOGETHER = {together(*pair) for pair in PAIRS}
 USUAL = {Capability.FUTURE, Capability.SEVERAL, Capability.QUERIES}  # of nearly all
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
-FORMED = ((MASK,), (SLOPES,))  # arrays of several forms, each an option as well
+FORMED = ((MASK,), (SLOPES,), POSITIONS)  # arrays of several forms, each an option as well
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():

@@ -94,7 +94,17 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
         dtype=dtype,
     )
     problem = problem.but(**slopes(chance, problem), **segments(chance, problem))
+    problem = problem.but(**positions(chance, problem))
     return problem.but(sinks=sinks(chance, problem))
+
+
+def positions(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:
+    """None, or those of queries, of keys or of both: a few places, some of them far away."""
+    lengths = {"query_positions": problem.N, "key_positions": problem.M}
+    far = chance.choice([0, -(2**28), 2**28])
+    both = {name: far + chance.integers(-3, 4, (problem.B, n)) for name, n in lengths.items()}
+    either = [dict(both), *([{name: x - far} for name, x in both.items()])]
+    return either[chance.integers(3)] if chance.random() < 0.4 else {}
 
 
 def segments(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def same_numbers(got: Array, want: Array) -> None:
 
 
 def drawn(seed: int) -> Problem:
-    """An example, through a window as often as not; some heads sink, and some have slopes."""
+    """An example, through a window as often as not; some heads sink, some have slopes or places."""
     chance = np.random.default_rng(seed)
     bounds = (None, 0, 1, 2)
     window = tuple(bounds[i] for i in chance.integers(len(bounds), size=2) * chance.integers(2))
@@ -31,12 +31,16 @@ def drawn(seed: int) -> Problem:
     problem = example(seed).but(window=window, window_corner=corner)
     t = chance.integers(-3, 4, problem.H).astype(float)
     some = np.where(chance.random(problem.H) < 0.3, -np.inf, t)
+    lengths = {"query_positions": problem.N, "key_positions": problem.M}
+    places = {name: chance.integers(-2, 5, (problem.B, n)) for name, n in lengths.items()}
+    places = {name: x if chance.random() < 0.5 else None for name, x in places.items()}
     m = chance.integers(-2, 3, ((problem.H,), (problem.B, problem.H))[chance.integers(2)])
     return problem.but(
         sinks=(None, t, some)[chance.integers(3)],
         slopes=(None, m.astype(float))[chance.integers(2)],
         slopes_corner=(None, "top-left", "bottom-right")[chance.integers(3)],
         signed_slopes=bool(chance.integers(2)),
+        **places,
     )
 
 

@@ -25,10 +25,10 @@ from spec.comparison import equal, same_bits
 from spec.formats import rounded
 
 CAUSAL = Problems(masks=PLAIN, causal=True)
-SQUARE = Problems(masks=PLAIN, causal=True, square=True)
+SQUARE = Problems(masks=PLAIN, causal=True, square=True, positions=False)  # token t at place t
 ALONE = replace(SQUARE, sinks=False)
 FULL = replace(ALONE, windows=False, slopes=False)  # the past, as far back as it goes, all alike
-SQUARE_OF_TWO = Problems(masks=PLAIN, causal=True, square=True, least=(1, 1, 2, 2))
+SQUARE_OF_TWO = replace(SQUARE, least=(1, 1, 2, 2))
 
 
 @clause(
@@ -56,7 +56,7 @@ def the_first_token_sees_only_itself(attention: Implementation, problem: Problem
 
 @clause(
     "C3",
-    over=Problems(causal=True, square=True, least=(1, 1, 2, 2)),
+    over=Problems(causal=True, square=True, positions=False, least=(1, 1, 2, 2)),
     catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
     effort=2,
 )

@@ -38,6 +38,7 @@ SOME_IDLE = Problems(masks=IDLE)
         "lets_idle_queries_see_themselves",
         "stumbles_over_leading_idle_queries",
         "adds_a_finite_fill_for_each",
+        "uses_the_mask_of_the_first_head",
         "adds_the_lowest_number_for_each",
     },
     effort=2,

@@ -170,7 +170,9 @@ def weights_fade_with_the_distance(attention: Implementation, problem: Problem) 
 
 @clause(
     "Y6",
-    over=Problems(slopes=True, masks=PLAIN, causal=False, square=True, least=(1, 1, 2, 2)),
+    over=Problems(
+        positions=False, slopes=True, masks=PLAIN, causal=False, square=True, least=(1, 1, 2, 2)
+    ),
     catches={
         "rewards_keys_that_lie_ahead",
         "has_slopes_for_the_past_alone",
@@ -208,6 +210,7 @@ def nearest_values(problem: Problem) -> Array:
     "Y7",
     over=Problems(
         segments=False,
+        positions=False,
         slopes=True,
         sinks=False,
         masks=PLAIN,

@@ -27,7 +27,7 @@ SMOOTH = ("lattice", "normal", "heavy")
 
 @clause(
     "Y8",
-    over=Problems(slopes=True, masks=PLAIN, square=True, least=(1, 1, 33, 33)),
+    over=Problems(slopes=True, positions=False, masks=PLAIN, square=True, least=(1, 1, 33, 33)),
     needs={Capability.MASK, Capability.FORMS},
     catches={"counts_keys_anew_in_each_tile", "counts_queries_anew_in_each_tile"},
     effort=2,
@@ -77,6 +77,7 @@ def the_query_in_the_corner_may_be_asked_alone(attention: Implementation, proble
     "Y10",
     over=Problems(
         slopes=True,
+        positions=False,
         sinks=False,
         masks=PLAIN,
         causal=True,

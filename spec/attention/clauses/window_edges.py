@@ -85,7 +85,7 @@ def a_row_is_attention_over_its_window(attention: Implementation, problem: Probl
 
 @clause(
     "W7",
-    over=Problems(segments=False, masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
+    over=Problems(segments=False, positions=False, masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
     catches={"ignores_the_window", "keeps_the_first_key_in_sight", "skips_whole_tiles_alone"},
     effort=2,
 )
@@ -188,7 +188,7 @@ def a_query_with_an_empty_window_is_idle(attention: Implementation, problem: Pro
 
 @clause(
     "W14",
-    over=Problems(masks=PLAIN, windows=True, square=True, least=(1, 1, 2, 2)),
+    over=Problems(positions=False, masks=PLAIN, windows=True, square=True, least=(1, 1, 2, 2)),
     catches={"keeps_the_first_key_in_sight", "ignores_the_window", "reaches_one_key_further_back"},
     effort=2,
     proof=exactly.what_has_left_the_window_is_forgotten,

@@ -25,8 +25,8 @@ from spec.clause import clause
 from spec.comparison import equal
 
 WINDOWS = Problems(masks=PLAIN, windows=True)
-SQUARE = Problems(masks=PLAIN, windows=True, square=True)
-ALONE = Problems(masks=PLAIN, windows=True, square=True, causal=False)
+SQUARE = Problems(masks=PLAIN, windows=True, square=True, positions=False)
+ALONE = Problems(masks=PLAIN, windows=True, square=True, causal=False, positions=False)
 
 
 @clause(
@@ -111,7 +111,7 @@ def causality_ends_a_window_at_the_present(attention: Implementation, problem: P
 
 @clause(
     "W4",
-    over=ALONE,
+    over=replace(ALONE, positions=None),
     needs={Capability.CAUSAL},
     catches={
         "excludes_the_right_bound",
@@ -160,7 +160,7 @@ def a_window_read_backwards_is_turned_round(attention: Implementation, problem: 
     equal(p, o[:, :, ::-1], within=within)
 
 
-@clause("W9", over=WINDOWS, catches={"takes_windows_to_be_causal"})
+@clause("W9", over=replace(WINDOWS, positions=False), catches={"takes_windows_to_be_causal"})
 def a_window_wider_than_the_text_hides_nothing(attention: Implementation, problem: Problem) -> None:
     """Bounds that reach beyond both ends of the text change nothing.
 

@@ -45,7 +45,7 @@ class Asked:
     def size(self) -> int:
         """How many numbers there are to read."""
         p = self.problem
-        options = (option.value(p) for option in ARRAYS if option.asked(p))
+        options = (option.value(p) for option in ARRAYS if option.given(p))
         return sum(x.size for x in (p.q, p.k, p.v, *options))
 
     @property

@@ -77,7 +77,7 @@ class Source:
 
     def arrays(self, asked: Asked) -> dict[str, str]:
         """The arrays of a call, by the names that they have in a script."""
-        names = ["q", "k", "v", *(option.name for option in ARRAYS if option.asked(asked.problem))]
+        names = ["q", "k", "v", *(option.name for option in ARRAYS if option.given(asked.problem))]
         if asked.inputs:
             names.append("dout")
         return {name: self._array(asked.problem, name) for name in names}

@@ -77,21 +77,34 @@ def bounds_packed_rows(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) // max(sizes.H // max(sizes.G, 1), 1)
 
 
-@wrong("heed", incident="I04", citation="keras-team/keras#23038", where="causal and M > 1")
-def ignores_causality(mask: Array | None, _: bool, __: Sizes) -> Heeded:
+@wrong(
+    "heed",
+    incident="I04",
+    citation="keras-team/keras#23038",
+    where="causal and (M > 1 or positions)",
+)
+def ignores_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Takes a fast path that has no causal bound."""
     return mask, False
 
 
 @wrong(
-    "heed", incident="plausible", convention=("causality", "always"), where="not causal and M > 1"
+    "heed",
+    incident="plausible",
+    convention=("causality", "always"),
+    where="not causal and (M > 1 or positions)",
 )
-def hides_the_future_unasked(mask: Array | None, _: bool, __: Sizes) -> Heeded:
+def hides_the_future_unasked(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Is written for a decoder, and causal whether or not it is asked to be."""
     return mask, True
 
 
-@wrong("weigh", incident="plausible", convention=("lengths", "equal"), where="not causal and N < M")
+@wrong(
+    "weigh",
+    incident="plausible",
+    convention=("lengths", "equal"),
+    where="N < M and (not causal or positions)",
+)
 def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
     """Counts the keys by the queries, so that the last of more are never read."""
     return steps.weigh(s, allowed & (np.arange(s.shape[-1]) < s.shape[-2]))
@@ -101,17 +114,20 @@ def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
     "heed",
     incident="I04",
     citation="facebookresearch/xformers#103",
-    where="causal and no mask and M > 1",
+    where="causal and no mask and (M > 1 or positions)",
 )
-def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
+def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Handles both kinds of masking inside `if mask is not None`."""
     return mask, causal and mask is not None
 
 
 @wrong(
-    "heed", incident="I05", citation="keras-team/keras#20459", where="causal and a mask and M > 1"
+    "heed",
+    incident="I05",
+    citation="keras-team/keras#20459",
+    where="causal and a mask and (M > 1 or positions)",
 )
-def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
+def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Takes a mask that is given to be the whole mask."""
     return mask, causal and mask is None
 
@@ -120,27 +136,27 @@ def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Sizes) 
     "heed",
     incident="I05",
     citation="pytorch/pytorch#131254",
-    where="causal and a mask and a hidden key",
+    where="causal and a mask and (a hidden key or an additive mask)",
 )
-def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
+def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Takes `is_causal` for a description of the mask, which it then need not read."""
     return (None if causal else mask), causal
 
 
 @wrong("heed", incident="I05", where="causal and a boolean mask")
-def allows_what_either_allows(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
+def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Joins the mask and the causal bound by "or"."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
-    return mask | steps.past(sizes), False
+    return mask | past, False
 
 
 @wrong("heed", incident="I05", where="causal and a boolean mask")
-def shows_what_both_hide(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
+def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Joins what the mask hides and what causality hides by "exclusive or"."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
-    return mask == steps.past(sizes), False
+    return mask == past, False
 
 
 @wrong(
@@ -149,9 +165,9 @@ def shows_what_both_hide(mask: Array | None, causal: bool, sizes: Sizes) -> Heed
     citation="microsoft/onnxruntime#14363",
     where="causal and a boolean mask and a key no penalty hides",
 )
-def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
+def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Turns the mask and the causal bound into -1e4 each, and adds the two."""
-    return _added_fills(mask, causal, sizes, -1e4)
+    return _added_fills(mask, causal, past, -1e4)
 
 
 @wrong(
@@ -160,14 +176,14 @@ def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, sizes: Sizes) 
     citation="huggingface/transformers#27114",
     where="causal and a boolean mask and an idle query",
 )
-def adds_the_lowest_number_for_each(mask: Array | None, causal: bool, sizes: Sizes) -> Heeded:
+def adds_the_lowest_number_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Adds the lowest number for the mask, and again for causality, which makes -inf."""
-    return _added_fills(mask, causal, sizes, float(np.finfo(np.float32).min))
+    return _added_fills(mask, causal, past, float(np.finfo(np.float32).min))
 
 
-def _added_fills(mask: Array | None, causal: bool, sizes: Sizes, fill: float) -> Heeded:
+def _added_fills(mask: Array | None, causal: bool, past: Array, fill: float) -> Heeded:
     """The mask and the causal bound together as one additive mask, if they are asked for both."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
     number = np.float32(fill)
-    return np.where(mask, 0, number) + np.where(steps.past(sizes), 0, number), False
+    return np.where(mask, 0, number) + np.where(past, 0, number), False

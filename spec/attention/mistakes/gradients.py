@@ -88,15 +88,15 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     incident="I21",
     citation="triton-lang/triton#4541",
     spoils="gradient",
-    where="gradients asked for and causal and M > 1",
+    where="gradients asked for and causal and (M > 1 or positions)",
 )
-def differentiates_without_causality(mask: Array | None, _: bool, __: Sizes) -> Heeded:
+def differentiates_without_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Does not hand the causal flag to the backward pass."""
     return mask, False
 
 
 @wrong("heed", incident="I21", spoils="gradient", where="gradients asked for and a mask")
-def differentiates_without_the_mask(_: Array | None, causal: bool, __: Sizes) -> Heeded:
+def differentiates_without_the_mask(_: Array | None, causal: bool, __: Array) -> Heeded:
     """Does not save the mask for the backward pass."""
     return None, causal
 

@@ -54,7 +54,7 @@ def gives_idle_queries_the_first_value(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed | (idle(allowed) & first))
 
 
-@wrong("weigh", incident="I01", where="(a mask or segments) and an idle query")
+@wrong("weigh", incident="I01", where="(a mask or segments or positions) and an idle query")
 def lets_idle_queries_see_themselves(s: Array, allowed: Array) -> Array:
     """Unmasks the diagonal of an idle row, so that there is something to divide by."""
     return weigh(s, allowed | (idle(allowed) & (np.eye(*s.shape[-2:]) > 0)))

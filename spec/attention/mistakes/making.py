@@ -20,6 +20,7 @@ import numpy as np
 from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
+from spec.attention.mistakes.placing import around, before, place
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import same_text
 from spec.attention.notation import UNBOUNDED
@@ -28,7 +29,10 @@ from spec.mistake import Mistake, Steps
 from spec.notation import Array
 from spec.sizes import Sizes
 
-RIGHT = mistake.steps(right, same_text=same_text, call=mistake.call)
+OTHERS: Mapping[str, Callable[..., Any]] = {
+    step.__name__: step for step in (place, before, around, same_text, mistake.call)
+}
+RIGHT = mistake.steps(right, **OTHERS)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
 SPOILS: Mapping[str, Spoils] = {
@@ -62,7 +66,7 @@ Attend = Callable[[Given], Array]
 def forward(given: Given, steps: Steps) -> Pass:
     """Everything that the forward pass computes, in the width of its accumulators."""
     q, k, v = steps.read(given.query, given.key, given.value)
-    sizes = Sizes.of(q, k, v)
+    sizes, given = Sizes.of(q, k, v), _placed(given, steps)
     anywhere, bias = _permissions(given, sizes, steps)
     sight, together = _sight(given, sizes, steps), steps.same_text(given)
     anywhere, of_any_text = anywhere & together, anywhere & sight
@@ -76,26 +80,33 @@ def forward(given: Given, steps: Steps) -> Pass:
     a = steps.sink(steps.weigh(s, allowed), s, allowed, given)
     o = steps.combine(a, v, allowed)
     t = None if given.sinks is None else beside(given.sinks)
-    beyond = (given.softcap, products, anywhere, t, given.alibi_slopes, of_any_text)
+    beyond = (given.softcap, products, anywhere, t, given.alibi_slopes, of_any_text, given)
     return Pass(sizes, q, k, v, sigma, bias, allowed, s, a, o, *beyond)
 
 
+def _placed(given: Given, steps: Steps) -> Given:
+    """What is given, with positions of both sides, or of none."""
+    p, r = steps.place(given)
+    return given.but(query_positions=p, key_positions=r)
+
+
 def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
-    """Which keys the window of each query leaves it.   (N, M)"""
+    """Which keys the window of each query leaves it.   (N, M) or (B, 1, N, M)"""
     window = steps.limit(given.window_size, given.attn_mask, given.is_causal)
-    everywhere = np.ones((sizes.N, sizes.M), dtype=bool)
-    return everywhere if window == UNBOUNDED else steps.within(sizes, window)
+    if window == UNBOUNDED:
+        return np.ones((sizes.N, sizes.M), dtype=bool)
+    rows = given.query_positions is None
+    return steps.within(sizes, window) if rows else steps.around(given, window)
 
 
 def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
     """Which keys mask and causality leave a query, and what is added to scores.  (B, H, N, M)"""
-    mask, causal = steps.heed(given.attn_mask, given.is_causal, sizes)
+    past = steps.past(sizes) if given.query_positions is None else steps.before(given)
+    mask, causal = steps.heed(given.attn_mask, given.is_causal, past)
     allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
     if mask is not None:
         allowed, bias = steps.understand(steps.spread(mask, sizes))
-    if causal:
-        allowed = allowed & steps.past(sizes)
-    return allowed, bias
+    return (allowed & past if causal else allowed), bias
 
 
 @np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may forbidden content

@@ -15,7 +15,7 @@ from spec.sizes import Sizes
 
 
 @wrong("heed", incident="I39", citation="opendilab/DI-engine#333", where="a mask")
-def ignores_the_mask(_: Array | None, causal: bool, __: Sizes) -> Heeded:
+def ignores_the_mask(_: Array | None, causal: bool, __: Array) -> Heeded:
     """Computes the masked scores, and discards them: `masked_fill` without its underscore."""
     return None, causal
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Pass, apart, slope_gradients
+from spec.attention.mistakes.placing import ahead, apart
+from spec.attention.mistakes.steps import Pass, slope_gradients
 from spec.notation import Array
 
 BACK = "gradients asked for and slopes"
@@ -35,7 +36,7 @@ def returns_zero_gradients_of_slopes(seen: Pass, _: Array) -> Array:
 @wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and B > 1")
 def takes_slope_gradients_from_the_first_sequence(seen: Pass, ds: Array) -> Array:
     """Writes what each sequence adds to the same place."""
-    each = -(ds * apart(seen.sizes)).sum(axis=(-2, -1))
+    each = -(ds * apart(seen.given)).sum(axis=(-2, -1))
     return summed(seen, each * (np.arange(len(each)) == 0)[:, None])
 
 
@@ -66,9 +67,8 @@ def averages_slope_gradients_over_queries(seen: Pass, ds: Array) -> Array:
 
 @wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and not causal")
 def signs_the_distance_in_slope_gradients(seen: Pass, ds: Array) -> Array:
-    """Multiplies by i - j, which is the distance of what lies behind."""
-    places = np.arange(seen.sizes.N)[:, None] - np.arange(seen.sizes.M)
-    return summed(seen, -(ds * places).sum(axis=(-2, -1)))
+    """Multiplies by p_i - r_j, which is the distance of what lies behind."""
+    return summed(seen, (ds * ahead(seen.given)).sum(axis=(-2, -1)))
 
 
 @wrong("slope_gradients", incident="plausible", where=OF_SLOPES)

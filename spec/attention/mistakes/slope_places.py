@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes import placing
 from spec.attention.mistakes.exponentials import per_head
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.slopes import sizes_of, slanted
-from spec.attention.mistakes.steps import Capped, apart, cap, slant
+from spec.attention.mistakes.steps import Capped, cap, slant
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -21,11 +22,23 @@ def ahead(sizes: Sizes) -> Array:
 
 
 def placed(distance: Callable[[Sizes], Array]) -> Callable[[Array, float, Any], Array]:
-    """The step with another distance."""
+    """The step with another distance where rows are the places."""
+
+    def step(s: Array, sigma: float, given: Any) -> Array:
+        m = given.alibi_slopes
+        if m is None or given.query_positions is not None:
+            return slant(s, sigma, given)
+        return slanted(s, per_head(m), distance(sizes_of(given)))
+
+    return step
+
+
+def taken(distance: Callable[[Array], Array]) -> Callable[[Array, float, Any], Array]:
+    """The step with something else of how far a key lies ahead, wherever that is."""
 
     def step(s: Array, _: float, given: Any) -> Array:
         m = given.alibi_slopes
-        return s if m is None else slanted(s, per_head(m), distance(sizes_of(given)))
+        return s if m is None else slanted(s, per_head(m), distance(placing.ahead(given)))
 
     return step
 
@@ -35,7 +48,7 @@ def times(factor: Callable[[float], float]) -> Callable[[Array, float, Any], Arr
 
     def step(s: Array, sigma: float, given: Any) -> Array:
         m = given.alibi_slopes
-        return s if m is None else slanted(s, factor(sigma) * per_head(m), apart(sizes_of(given)))
+        return s if m is None else slanted(s, factor(sigma) * per_head(m), placing.apart(given))
 
     return step
 
@@ -51,13 +64,13 @@ def rewards_distance(s: Array, sigma: float, given: Any) -> Array:
 )
 def rewards_keys_that_lie_ahead(s: Array, sigma: float, given: Any) -> Array:
     """Adds m (j - i), which is right as long as nothing lies ahead."""
-    return placed(lambda n: -ahead(n))(s, sigma, given)
+    return taken(lambda ahead: -ahead)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and not causal")
 def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
     """Takes nothing from a key ahead, as if it were the next one."""
-    return placed(lambda n: np.maximum(-ahead(n), 0))(s, sigma, given)
+    return taken(lambda ahead: np.maximum(-ahead, 0))(s, sigma, given)
 
 
 @wrong(
@@ -83,13 +96,13 @@ def measures_from_the_last_key(s: Array, sigma: float, given: Any) -> Array:
 @wrong("slant", incident="plausible", where="slopes")
 def squares_the_distance(s: Array, sigma: float, given: Any) -> Array:
     """Takes the square, which has no sign either."""
-    return placed(lambda n: ahead(n) ** 2)(s, sigma, given)
+    return taken(lambda ahead: ahead**2)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes")
 def takes_the_next_key_for_none_away(s: Array, sigma: float, given: Any) -> Array:
     """Counts the places between two tokens, which are one less."""
-    return placed(lambda n: np.maximum(apart(n) - 1, 0))(s, sigma, given)
+    return taken(lambda ahead: np.maximum(np.abs(ahead) - 1, 0))(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and M > 16")

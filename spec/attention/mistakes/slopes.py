@@ -10,7 +10,8 @@ import numpy as np
 
 from spec.attention.mistakes.exponentials import forbid, log_sum, per_head, softmax
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Pass, apart, measure, slant
+from spec.attention.mistakes.placing import apart
+from spec.attention.mistakes.steps import Pass, measure, slant
 from spec.notation import Array
 from spec.sizes import Sizes
 
@@ -35,7 +36,7 @@ def read(of: Callable[[Array, Any], Array]) -> Callable[[Array, float, Any], Arr
 
     def step(s: Array, _: float, given: Any) -> Array:
         m = given.alibi_slopes
-        return s if m is None else slanted(s, of(per_head(m), given), apart(sizes_of(given)))
+        return s if m is None else slanted(s, of(per_head(m), given), apart(given))
 
     return step
 
@@ -152,4 +153,4 @@ def measures_lse_from_the_first_place(seen: Pass) -> Array:
 def level(seen: Pass) -> Array:
     """The scores before slopes are added."""
     assert seen.slopes is not None
-    return seen.s + (per_head(seen.slopes) * apart(seen.sizes)).astype(seen.s.dtype)
+    return seen.s + (per_head(seen.slopes) * apart(seen.given)).astype(seen.s.dtype)

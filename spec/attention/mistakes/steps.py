@@ -1,6 +1,6 @@
 """The right steps, of which every mistake replaces one.
 
-    read, heed, spread, understand, past, limit, within, and same_text
+    read, heed, spread, understand, past, limit, within, same_text, and those of `placing`
                                             what the caller's arrays and options mean
     scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
@@ -23,6 +23,7 @@ import numpy as np
 
 from spec.attention.mistakes import exponentials
 from spec.attention.mistakes.exponentials import beside, forbid, left, per_head, softmax, taken
+from spec.attention.mistakes.placing import apart
 from spec.attention.notation import Window
 from spec.notation import Array
 from spec.sizes import Sizes
@@ -37,7 +38,7 @@ class Pass:
 
     s: scores with the bias added, before anything is forbidden. t: products, before the cap.
     anywhere: what is allowed but for the window; of_any_text: but for segments. sinks: those that
-    are asked for, (H, 1, 1). slopes: likewise, as they are given.
+    are asked for, (H, 1, 1). slopes: likewise, as they are given. given: what was asked for.
     """
 
     sizes: Sizes
@@ -56,6 +57,7 @@ class Pass:
     sinks: Array | None
     slopes: Array | None
     of_any_text: Array
+    given: Any
 
 
 def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
@@ -64,7 +66,7 @@ def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     return query.astype(wide), key.astype(wide), value.astype(wide)
 
 
-def heed(mask: Array | None, causal: bool, _: Sizes) -> Heeded:
+def heed(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """The two options that forbid keys: both are obeyed."""
     return mask, causal
 
@@ -143,16 +145,10 @@ def add(s: Array, bias: Array, _: float) -> Array:
 
 
 def slant(s: Array, _: float, given: Any) -> Array:
-    """The scores less m_h |i - j|, where slopes are asked for, whatever else is."""
+    """The scores less m_h |p_i - r_j|, where slopes are asked for, whatever else is."""
     if given.alibi_slopes is None:
         return s
-    sizes = Sizes.of(given.query, given.key, given.value)
-    return s - (per_head(given.alibi_slopes) * apart(sizes)).astype(s.dtype)
-
-
-def apart(sizes: Sizes) -> Array:
-    """|i - j|, how many places lie between a query and a key.   (N, M)"""
-    return np.abs(np.arange(sizes.M) - np.arange(sizes.N)[:, None])
+    return s - (per_head(given.alibi_slopes) * apart(given)).astype(s.dtype)
 
 
 def weigh(s: Array, allowed: Array) -> Array:
@@ -220,9 +216,9 @@ def sink_gradients(seen: Pass, dout: Array) -> Array:
 
 
 def slope_gradients(seen: Pass, ds: Array) -> Array:
-    """-sum_ij ds_ij |i - j|, and over the batch where it shares its slopes.   (H,) or (B, H)"""
+    """-sum_ij ds_ij |p_i - r_j|, and over the batch where it shares its slopes.   (H,) or (B, H)"""
     assert seen.slopes is not None
-    dm = -(ds * apart(seen.sizes)).sum(axis=(-2, -1))
+    dm = -(ds * apart(seen.given)).sum(axis=(-2, -1))
     return dm if seen.slopes.ndim == 2 else dm.sum(axis=0)
 
 

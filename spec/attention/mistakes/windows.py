@@ -37,7 +37,7 @@ def ignores_the_window(_: Window, __: Array | None, ___: bool) -> Window:
     return UNBOUNDED
 
 
-@wrong("limit", incident="I07", where="causal and a bound to the left and N > 1")
+@wrong("limit", incident="I07", where="causal and a bound to the left and (N > 1 or positions)")
 def forgets_the_window_beside_causality(window: Window, _: Array | None, causal: bool) -> Window:
     """Has a causal path of its own, which knows no window."""
     return UNBOUNDED if causal else window
@@ -71,14 +71,14 @@ def bounds_windows_to_the_right_alone(window: Window, _: Array | None, __: bool)
     "limit",
     incident="plausible",
     citation="ModelTC/LightLLM#1311",
-    where="a bound to the left and N > 1",
+    where="a bound to the left and (N > 1 or M > 1 or positions)",
 )
 def takes_the_left_bound_for_both(window: Window, _: Array | None, __: bool) -> Window:
     """Has one width, and looks as far ahead as behind."""
     return window if window[0] is None else (window[0], window[0])
 
 
-@wrong("limit", incident="plausible", where="a window and N > 1")
+@wrong("limit", incident="plausible", where="a window and (N > 1 or M > 1 or positions)")
 def swaps_the_bounds_of_a_window(window: Window, _: Array | None, __: bool) -> Window:
     """Takes (left, right) for (right, left)."""
     return window[1], window[0]
@@ -200,7 +200,10 @@ def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
 
 
 @wrong(
-    "limit", spoils="gradient", incident="I07", where="gradients asked for and a window and M > 1"
+    "limit",
+    spoils="gradient",
+    incident="I07",
+    where="gradients asked for and a window and (M > 1 or a hidden key)",
 )
 def differentiates_without_the_window(_: Window, __: Array | None, ___: bool) -> Window:
     """Computes the weights again in the backward pass, and there of all keys."""

@@ -27,7 +27,8 @@ class Layout:
     @property
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
-        each = {Capability.SINKS, Capability.SLOPES, Capability.SEGMENTS}  # head, or sequence
+        of_tokens = {Capability.POSITIONED, Capability.POSITIONED_ALONE, Capability.SEGMENTS}
+        each = {Capability.SINKS, Capability.SLOPES, *of_tokens}  # head, or sequence
         folded = each if self.axes < 4 else set()
         none = {Capability.SEVERAL, Capability.GROUPS} if self.axes == 2 else set()
         return frozenset(folded | none)

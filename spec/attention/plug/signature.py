@@ -57,7 +57,7 @@ class Signature:
         """The options that `problem` asks for; `arrays` by name as the function is to see them."""
         found = {p.name: p.neutral for p in PARAMETERS if p.name in self.required}
         for p in PARAMETERS:
-            if p.asked(problem) and not (p.told and p.name not in self.options):
+            if p.given(problem) and not (p.told and p.name not in self.options):
                 value = arrays[p.name] if p.axes else p.value(problem)
                 found[p.name] = p.put(value, self.defaults.get(p.name))
         return {self.options[name]: value for name, value in found.items()}

@@ -185,7 +185,7 @@ class Wrapped:
 
     def _asked(self, problem: Problem) -> list[str]:
         """The options of the problem that are arrays."""
-        return [parameter.name for parameter in ARRAYS if parameter.asked(problem)]
+        return [parameter.name for parameter in ARRAYS if parameter.given(problem)]
 
     def _options(self, problem: Problem) -> dict[str, Any]:
         return {name: self._put(problem, name)[1] for name in self._asked(problem)}

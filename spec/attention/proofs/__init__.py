@@ -11,6 +11,7 @@ in it, which is not, its grade, and the sizes that it speaks of. The module tell
     blocks              sets of keys cut up, put together, repeated; likewise any number
     at_sizes            the definition itself on symbols, differentiated; all numbers, fixed sizes
     exactly             laws of the definition, run on the fractions of `examples`; no tolerance
+    in_places           those of positions
     examples            problems in fractions
 
 Importing these costs nothing: SymPy is imported by the theorem that is run.

@@ -1,0 +1,73 @@
+"""Positions that say more than they are asked, and paths beside the output that go by rows."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec.attention.mistakes.making import RIGHT, Attend, Given, forward, wrong
+from spec.attention.mistakes.placing import Placed, in_rows, rows
+from spec.attention.mistakes.steps import Pass
+from spec.notation import Array
+
+OFF = "places off their rows"
+
+
+def placed(given: Any) -> bool:
+    """Whether there are positions."""
+    return given.query_positions is not None or given.key_positions is not None
+
+
+@wrong("call", incident="plausible", spoils="forward", where="positions and not causal")
+def is_causal_where_there_are_positions(attend: Attend, given: Given) -> Array:
+    """Knows positions from decoders, and makes a causal mask of them."""
+    return attend(given.but(is_causal=True) if placed(given) else given)
+
+
+@wrong("call", incident="plausible", spoils="forward", where="positions and not segments")
+def takes_a_gap_for_the_start_of_a_text(attend: Attend, given: Given) -> Array:
+    """Takes whatever does not follow the last position for the first token of another text."""
+    both = given.query_positions, given.key_positions
+    if not placed(given) or given.query_segments is not None:
+        return attend(given)
+    counted = zip(both, rows(given), strict=True)
+    mine, theirs = (starts(row if x is None else x) for x, row in counted)
+    return attend(given.but(query_segments=mine, key_segments=theirs))
+
+
+def starts(x: Array) -> Array:
+    """How many tokens up to each do not follow the one before.   (B, length)"""
+    return np.asarray(np.cumsum(np.diff(x, prepend=x[:, :1] - 1) != 1, axis=1))
+
+
+def by_rows(seen: Pass) -> Pass:
+    """The same pass as it is where rows are the places."""
+    return forward(in_rows(seen.given), RIGHT)
+
+
+@wrong("place", spoils="gradient", incident="I44", where=f"gradients asked for and {OFF}")
+def differentiates_without_the_positions(_: Any) -> Placed:
+    """Computes the weights again in the backward pass, and there by rows."""
+    return None, None
+
+
+@wrong(
+    "slope_gradients",
+    incident="I44",
+    where=f"gradients of the slopes asked for and {OFF} and slopes",
+)
+def differentiates_slopes_by_rows(seen: Pass, ds: Array) -> Array:
+    """Has the table of distances from before there were positions."""
+    return RIGHT.slope_gradients(replace(seen, given=in_rows(seen.given)), ds)
+
+
+@wrong("show", incident="I44", where=f"the weights asked for and {OFF}")
+def shows_weights_by_rows(seen: Pass) -> Array:
+    """Computes the weights a second time for display, and there by rows."""
+    return RIGHT.show(seen if seen.given.query_positions is None else by_rows(seen))
+
+
+@wrong("measure", incident="I44", where=f"the log-sum-exp asked for and {OFF}")
+def measures_lse_by_rows(seen: Pass) -> Array:
+    """Sums the exponentials of the keys that rows would leave."""
+    return RIGHT.measure(seen if seen.given.query_positions is None else by_rows(seen))
