@@ -134,9 +134,12 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
     if not got.size:
         return
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.where(error == 0, 0.0, error / budget)
-    ratio = np.where(np.isnan(error), np.inf, np.where(np.isnan(ratio), 0.0, ratio))
+        ratio = np.asarray(error / budget)
     worst = int(np.argmax(ratio))
+    if np.isnan(ratio.flat[worst]):  # no error is none of its budget; no number is more than any
+        ratio = np.where(error == 0, 0.0, ratio)
+        ratio = np.where(np.isnan(error), np.inf, np.where(np.isnan(ratio), 0.0, ratio))
+        worst = int(np.argmax(ratio))
     measure = _measure.get()
     if measure is not None:
         measure.worst = max(measure.worst, float(ratio.flat[worst]))

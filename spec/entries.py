@@ -149,17 +149,29 @@ ALL = tuple(name for name in FAMILIES if name != "vast")
 
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
-    q, k, v, dout = FAMILIES[family](np.random.default_rng(seed), shapes)
+    found = FAMILIES[family](np.random.default_rng(seed), shapes)
     most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
-    v, dout = _at_most(v, most), _at_most(dout, most / 8)  # gradients are sums over many queries
+    size = _size(np.concatenate(found, axis=None))
+    reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
     if family == "vast":
-        score = VAST[dtype]
-        most = score**0.5
-    q, k = _at_most(q, most), _at_most(k, most)
+        found = _inside(found, scale, most, VAST[dtype] ** 0.5, VAST[dtype])
+    elif size > most / 8 or reach > score / 2:
+        found = _inside(found, scale, most, most, score)
+    q, k, v, dout = _cut(rounded(np.concatenate(found, axis=None), dtype), shapes)
+    return q, k, v, dout
+
+
+def _inside(found: Entries, scale: float, most: float, most_qk: float, score: float) -> Entries:
+    """The arrays, each times a power of two if it would leave the domain.
+
+    most: the largest entry of v; of dout, as gradients are sums over many queries, an eighth of
+    that; most_qk: of q and k. score: the largest |<q, k>|.
+    """
+    q, k, v, dout = found
+    q, k = _at_most(q, most_qk), _at_most(k, most_qk)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     q = q * _power_of_two(score / reach) if reach > score else q
-    q, k, v, dout = _cut(rounded(np.concatenate((q, k, v, dout), axis=None), dtype), shapes)
-    return q, k, v, dout
+    return q, k, _at_most(v, most), _at_most(dout, most / 8)
 
 
 def drawn(

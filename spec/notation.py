@@ -20,14 +20,15 @@ Every array of a problem holds float64 numbers that `dtype`, the format under
 test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 Array = NDArray[Any]
 Index = Array | slice | list[int]
 Grade = Literal["strict", "flash", "eager"]
@@ -40,22 +41,41 @@ DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 def read_only(record: Any) -> None:
     """Have a frozen record hold its arrays as views that nobody can write through."""
-    for name, array in [*vars(record).items()]:
-        if isinstance(array, np.ndarray):
-            shared = array.view()
-            shared.flags.writeable = False
-            object.__setattr__(record, name, shared)
+    held = vars(record)
+    for name, array in held.items():
+        if isinstance(array, np.ndarray) and array.flags.writeable:
+            held[name] = shared = array.view()
+            shared.setflags(write=False)
 
 
-class Length(property):
+class Once(Generic[T]):
+    """An attribute that is computed when it is first asked for, and then is one like any other.
+
+    That of functools does the same behind a lock, which in Python 3.11 takes longer than a sum of
+    a few numbers does; and a problem has some fifty.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, record: Any, _: type | None = None) -> T:
+        if record is None:
+            return self  # type: ignore[return-value]
+        found = record.__dict__[self.name] = self.function(record)
+        return found
+
+
+once = Once
+
+
+class Length(Once[int]):
     """The length of an axis of an array, as an attribute of the problem that has the array."""
 
     def __init__(self, array: str, axis: int) -> None:
         super().__init__(lambda problem: int(getattr(problem, array).shape[axis]))
-
-    if TYPE_CHECKING:
-
-        def __get__(self, problem: Any, kind: Any = None, /) -> int: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -108,7 +108,7 @@ class Subject:
         pairs = self.otherwise.items()
         return kinds - {usual if usual in self.answers else other for usual, other in pairs}
 
-    @property
+    @functools.cached_property
     def offers(self) -> frozenset[str]:
         """All that a clause may ask of it."""
         offered = self.offered

@@ -85,7 +85,8 @@ def entering(problem: Problem) -> Array:
 def scores(problem: Problem) -> Array:
     """s_ij = cap(t_ij) + b_ij, or -inf where j is forbidden to i.   (B, H, N, M)"""
     s = capped(entering(problem), problem)
-    return np.where(problem.allowed, s if problem.caps_bias else s + problem.bias, -np.inf)
+    s = s if problem.caps_bias or not problem.biased else s + problem.bias
+    return np.where(problem.allowed, s, -np.inf)
 
 
 def sinks(problem: Problem) -> Array | None:
@@ -100,9 +101,8 @@ def top(s: Array, t: Array | None = None) -> Array:
     return np.where(largest == -np.inf, 0, largest)
 
 
-def powers(s: Array, t: Array | None = None) -> tuple[Array, Array]:
-    """exp(s_j - top), and their sum with the sink's part.   (B, H, N, M) and (B, H, N, 1)"""
-    m = top(s, t)
+def powers(s: Array, m: Array, t: Array | None = None) -> tuple[Array, Array]:
+    """exp(s_j - m), and their sum with the sink's part.   (B, H, N, M) and (B, H, N, 1)"""
     e = np.exp(s - m)
     keys = e.sum(axis=-1, keepdims=True)
     return e, keys if t is None else keys + np.exp(t - m)
@@ -110,7 +110,11 @@ def powers(s: Array, t: Array | None = None) -> tuple[Array, Array]:
 
 def softmax(s: Array, t: Array | None = None) -> Array:
     """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis; zero where all of them are -inf."""
-    e, total = powers(s, t)
+    return normalised(*powers(s, top(s, t), t))
+
+
+def normalised(e: Array, total: Array) -> Array:
+    """e_j / total; zero where all of them are.   (B, H, N, M)"""
     return e / np.where(total == 0, 1, total)
 
 
@@ -122,8 +126,14 @@ def weights(problem: Problem) -> Array:
 def lse(problem: Problem) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query.   (B, H, N)"""
     s, t = scores(problem), sinks(problem)
+    m = top(s, t)
+    return log_sum(m, powers(s, m, t)[1])
+
+
+def log_sum(m: Array, total: Array) -> Array:
+    """m + log(total), and -inf where nothing adds up to it.   (B, H, N)"""
     with np.errstate(divide="ignore"):
-        return (top(s, t) + np.log(powers(s, t)[1]))[..., 0]
+        return (m + np.log(total))[..., 0]
 
 
 def attention(problem: Problem) -> Array:
@@ -161,7 +171,11 @@ def score_gradients(problem: Problem) -> Array:
 
 def gradients(problem: Problem) -> Gradients:
     """The derivatives of <dout, o> by q, k, v, the bias, the sinks and the slopes."""
-    a = weights(problem)
+    return differentiated(weights(problem), problem)
+
+
+def differentiated(a: Array, problem: Problem) -> Gradients:
+    """The same, from the weights."""
     ds = through_softmax(a, problem)
     dt = ds if problem.softcap is None else ds * slope(entering(problem), problem)
     db = dt if problem.caps_bias else ds

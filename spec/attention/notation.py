@@ -7,13 +7,12 @@ option (`spec.attention.options`).
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from spec.attention.refusals import refuse
-from spec.notation import Array, Length, Memory, Posed
+from spec.notation import Array, Length, Memory, Posed, once
 
 Corner = Literal["top-left", "bottom-right"]
 Window = tuple[int | None, int | None]
@@ -133,6 +132,11 @@ class Problem(Posed):
         return self.G != self.H
 
     @property
+    def biased(self) -> bool:
+        """Whether anything is added to the scores: an additive mask, or what slopes make of it."""
+        return self.slopes is not None or (self.mask is not None and self.mask.dtype != bool)
+
+    @property
     def sigma(self) -> float:
         """The scale that applies: the one asked for, else 1 / sqrt(D)."""
         return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
@@ -157,12 +161,12 @@ class Problem(Posed):
         whole = self.B, 1, self.N, self.M
         return np.broadcast_to(r[:, None, None, :] - p[:, None, :, None], whole)
 
-    @cached_property
+    @once
     def future(self) -> Array:
         """True where key j lies in the future of query i.   (N, M) or (B, 1, N, M)"""
         return self.ahead(self.corner) > 0
 
-    @cached_property
+    @once
     def outside(self) -> Array:
         """True where key j lies outside the window of query i.   (N, M) or (B, 1, N, M)"""
         left, right = self.window
@@ -171,7 +175,7 @@ class Problem(Posed):
         behind = False if right is None else ahead > right
         return np.broadcast_to(before | behind, ahead.shape)
 
-    @cached_property
+    @once
     def same_text(self) -> Array:
         """True where query i and key j are of one text, and no padding.   (B, 1, N, M)"""
         assert self.query_segments is not None
@@ -179,7 +183,7 @@ class Problem(Posed):
         mine, theirs = self.query_segments[:, None, :, None], self.key_segments[:, None, None, :]
         return (mine == theirs) & (theirs >= 0)
 
-    @cached_property
+    @once
     def allowed(self) -> Array:
         """True where query i may attend to key j.   (B, H, N, M)"""
         allowed = np.ones((self.B, self.H, self.N, self.M), dtype=bool)
@@ -193,20 +197,20 @@ class Problem(Posed):
             allowed &= self.same_text
         return allowed
 
-    @cached_property
+    @once
     def distance(self) -> Array:
         """|p_i - r_j|, or p_i - r_j where slopes are signed.   (N, M) or (B, 1, N, M)"""
         behind = -self.ahead(self.slopes_corner or self.corner)
         return behind if self.signed_slopes else np.abs(behind)
 
-    @cached_property
+    @once
     def slant(self) -> Array:
         """-m_h |p_i - r_j|, what slopes add to the scores.   (B or 1, H, N, M)"""
         assert self.slopes is not None
         number = self.q.dtype if self.q.dtype.kind == "f" else np.float64  # no formula, no fraction
         return self.slopes.astype(number).reshape(-1, self.H, 1, 1) * -self.distance
 
-    @cached_property
+    @once
     def bias(self) -> Array:
         """What is added to the scores, zero where a key is forbidden.   (B, H, N, M)"""
         bias = np.zeros((self.B, self.H, self.N, self.M))
@@ -214,7 +218,7 @@ class Problem(Posed):
             bias = np.where(self.allowed, self.mask, bias)
         return bias if self.slopes is None else np.where(self.allowed, bias + self.slant, 0)
 
-    @cached_property
+    @once
     def idle(self) -> Array:
         """True where a query may attend to no key, and to no sink.   (B, H, N)"""
         idle = np.logical_not(self.allowed.any(axis=-1))

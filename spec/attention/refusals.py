@@ -17,19 +17,25 @@ NEAR = range(-(2**30), 2**30 + 1)  # so that 32 bits hold what two of them diffe
 
 def refuse(problem: Problem) -> None:
     """Raise ValueError for an option that is none."""
-    if not is_window(problem.window):
+    if problem.window != (None, None) and not is_window(problem.window):
         told = "(left, right), each a number of keys or None for no bound"
         raise ValueError(f"a window is {told}, not {problem.window!r}")
     if problem.softcap is not None and not 0 < problem.softcap < np.inf:
         raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
     if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):
         raise ValueError(f"sinks are a number below inf for each of {problem.H} heads")
-    shapes = (problem.H,), (problem.B, problem.H)
-    if problem.slopes is not None and not are_slopes(problem.slopes, *shapes):
-        told = " or ".join(map(str, shapes))
-        raise ValueError(f"slopes are finite numbers of the shape {told}")
+    if problem.slopes is not None:
+        _refuse_slopes(problem.slopes, problem)
     _refuse_positions(problem)
     _refuse_segments(problem)
+
+
+def _refuse_slopes(slopes: Array, problem: Problem) -> None:
+    """Raise ValueError unless there is one for each head, or for each of each batch element."""
+    shapes = (problem.H,), (problem.B, problem.H)
+    if not are_slopes(slopes, *shapes):
+        told = " or ".join(map(str, shapes))
+        raise ValueError(f"slopes are finite numbers of the shape {told}")
 
 
 def _refuse_positions(problem: Problem) -> None:
@@ -47,6 +53,8 @@ def _refuse_positions(problem: Problem) -> None:
 
 def _refuse_segments(problem: Problem) -> None:
     """Raise ValueError unless there are none, or some of the queries and some of the keys."""
+    if problem.query_segments is None is problem.key_segments:
+        return
     given = {"queries": problem.query_segments, "keys": problem.key_segments}
     lengths = {"queries": problem.N, "keys": problem.M}
     without = [whose for whose, x in given.items() if x is None]

@@ -39,7 +39,7 @@ import numpy as np
 from spec.attention import definition as without
 from spec.attention import rounding
 from spec.attention.notation import Gradients
-from spec.attention.rounding import arithmetic, chained, maximum, sums
+from spec.attention.rounding import altogether, arithmetic, chained, maximum, sums
 from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_SCALE
 from spec.dropout import definition
 from spec.dropout.notation import Problem
@@ -148,7 +148,7 @@ class Bounds:
     def B_again(self) -> Array:
         """The error of a weight that is kept, or computed again.   (B, H, N, M)"""
         attention = self.problem.attention
-        again = rounding.bounds(attention).backward.of_scores.wrong
+        again = altogether.bounds(attention).backward.of_scores.wrong
         return np.maximum(self.B_a, arithmetic.slack(attention) * again)
 
     @cached_property
@@ -198,7 +198,7 @@ class Bounds:
     @property
     def top(self) -> Array:
         """1 where a key may attain the maximum of its row, else 0.   (B, H, N, M)"""
-        return rounding.bounds(self.problem.attention).backward.maximum.top
+        return altogether.bounds(self.problem.attention).backward.maximum.top
 
     def _residue(self, error: Array, ds: Array) -> Array:
         """What the maximum hands on, of terms that are off by `error`.   (B, H, N, 1)"""

@@ -23,7 +23,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from spec.attention.rounding import Bounds
+from spec.attention.rounding.altogether import Bounds
 from spec.attention.rounding.arithmetic import allowed
 from spec.attention.rounding.chained import added_up
 from spec.attention.rounding.inexact import Inexact

@@ -5,6 +5,7 @@ import pytest
 
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
+from spec.attention.rounding import sums
 from spec.formats import rounded
 from spec.notation import GRADES, Grade
 from tests.attention.budget_shares import budgets_of
@@ -129,3 +130,15 @@ def test_what_overflows_is_out_of_the_domain() -> None:
     assert not in_domain(far.but(dout=far.dout * 0, scale=1.0, rounding="eager"))
     hidden = problem.but(dtype="float32", k=np.full(problem.k.shape, 1e38), mask=np.zeros(1, bool))
     assert not in_domain(hidden)
+
+
+def test_a_weight_is_rescaled_by_each_key_that_may_come_out_above_it() -> None:
+    chance = np.random.default_rng(0)
+    for M in (1, 2, 3, 9, 40):
+        s = chance.choice([-np.inf, 0.0, 1.0, 1.25, 2.0, 5.0], (2, 3, 4, M))
+        for margin in (0.125, 0.5):
+            others = (s[..., None, :] > s[..., :, None] - margin).sum(axis=-1) - 1
+            seen, R = s > -np.inf, sums.rescalings(s, np.full((2, 3, 4, 1), margin))
+            assert (others <= R)[seen].all()
+            if margin < 0.25:  # where no two scores are so near, but those that are alike
+                np.testing.assert_array_equal(R[seen], others[seen])

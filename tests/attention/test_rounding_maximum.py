@@ -6,6 +6,7 @@ import pytest
 from spec import certify
 from spec.attention import rounding
 from spec.attention.notation import Problem
+from spec.attention.rounding.maximum import furthest
 
 pytestmark = pytest.mark.torch
 
@@ -53,3 +54,12 @@ def test_only_keys_that_may_attain_the_maximum_are_granted_the_residue() -> None
     for dtype, near in (("float16", 2.0**-11), ("float32", 2.0**-24)):
         top = rounding.bounds(posed([1.0, 1 - near, 0.5, -1.0], dtype)).backward.maximum.top
         np.testing.assert_array_equal(top[0, 0, 0], [1, 1, 0, 0])
+
+
+def test_the_furthest_of_the_keys_that_tie_is_found_in_every_row() -> None:
+    chance = np.random.default_rng(0)
+    for shape in ((2, 3, 4, 5), (1, 1, 1, 1), (1, 2, 3, 0), (2, 1, 0, 3)):
+        top = chance.choice([0.0, 0.0, 0.5, 1.0], shape)  # some rows have none
+        x = chance.random((*shape[:2], shape[3], 6))
+        want = (top[..., None] * x[:, :, None]).max(axis=-2, initial=0.0)
+        np.testing.assert_array_equal(furthest(top, x), want)

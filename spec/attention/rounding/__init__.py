@@ -12,6 +12,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer
+    altogether       all of them, of one problem
 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
 above 128 keys, tiles that are scanned from either end. Not granted are an output
@@ -57,58 +58,17 @@ that allows):
     ds in bfloat16              69        19         52         0
 """
 
-from functools import cached_property, lru_cache
-
 import numpy as np
 
-from spec.attention.moves import with_the_sink_as_a_key
-from spec.attention.notation import Gradients, Problem
+from spec.attention.notation import Problem
+from spec.attention.rounding.altogether import bounds, of_keys
 from spec.attention.rounding.arithmetic import allowed, single
 from spec.attention.rounding.backward import Backward
-from spec.attention.rounding.forward import Forward
-from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
-from spec.attention.rounding.score_gradients import ScoreGradients
-from spec.attention.rounding.scores import Scores, slanted
 from spec.attention.rounding.sums import added_up
-from spec.attention.rounding.weights import Coverage, Weights
+from spec.attention.rounding.weights import Coverage
 from spec.formats import rounded
-from spec.notation import Array
-
-
-class Bounds:
-    """The bounds of one problem; those of the gradients only when they are asked for.
-
-    inputs: how far the inputs may be from these numbers. exact: the same problem in more
-    digits, where its numbers are no numbers of the dtype, as inside a layer. A sink is bounded as
-    what it is, one more key of value zero (proved: `any_sink`).
-    """
-
-    def __init__(
-        self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
-    ) -> None:
-        whole = problem if problem.sinks is None else with_the_sink_as_a_key(problem)
-        slant = slanted(problem, whole.M)
-        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole, slant)
-        self.reference = self.scores.reference if whole is problem else Reference(problem)
-        self.weights = Weights(self.scores)
-        self.forward = Forward(self.weights)
-
-    @cached_property
-    def backward(self) -> Backward:
-        """Those of the gradients."""
-        return Backward(ScoreGradients(self.forward))
-
-
-@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
-def bounds(problem: Problem) -> Bounds:
-    """All that is known of the rounding errors of `problem`; kept for the last few problems."""
-    return Bounds(problem)
-
-
-def of_keys(x: Array, problem: Problem, axis: int = -1) -> Array:
-    """Of the bounds of all keys, those without that of the sink."""
-    return x if problem.sinks is None else x.take(range(problem.M), axis=axis)
+from spec.notation import Array, once
 
 
 def reference(problem: Problem) -> Reference:
@@ -187,17 +147,46 @@ def of_lse(problem: Problem, stored: str | None = None) -> Array:
     return bounds(problem).weights.log_sum(stored or problem.dtype)
 
 
-def of_gradients(problem: Problem) -> Gradients:
+class OfGradients:
+    """The budgets of the gradients, named like these (`Gradients`), each when it is asked for."""
+
+    def __init__(self, problem: Problem, backward: Backward) -> None:
+        self.problem, self.backward = problem, backward
+
+    @property
+    def q(self) -> Array:
+        """That of dq.   (B, H, N, D)"""
+        return self.backward.q
+
+    @property
+    def k(self) -> Array:
+        """That of dk.   (B, G, M, D)"""
+        return of_keys(self.backward.k, self.problem, axis=-2)
+
+    @property
+    def v(self) -> Array:
+        """That of dv.   (B, G, M, E)"""
+        return of_keys(self.backward.v, self.problem, axis=-2)
+
+    @property
+    def bias(self) -> Array:
+        """That of ds.   (B, H, N, M)"""
+        return of_keys(self.backward.bias, self.problem)
+
+    @once
+    def sinks(self) -> Array | None:
+        """That of the gradients of the sinks, if there are any.   (H,)"""
+        return None if self.problem.sinks is None else of_sinks(self.problem)
+
+    @once
+    def slopes(self) -> Array | None:
+        """That of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
+        return None if self.problem.slopes is None else of_slopes(self.problem)
+
+
+def of_gradients(problem: Problem) -> OfGradients:
     """The budgets of dq, dk, dv and, as the gradient of the scores, of db."""
-    backward = bounds(problem).backward
-    return Gradients(
-        q=backward.q,
-        k=of_keys(backward.k, problem, axis=-2),
-        v=of_keys(backward.v, problem, axis=-2),
-        bias=of_keys(backward.bias, problem),
-        sinks=None if problem.sinks is None else of_sinks(problem),
-        slopes=None if problem.slopes is None else of_slopes(problem),
-    )
+    return OfGradients(problem, bounds(problem).backward)
 
 
 def of_sinks(problem: Problem) -> Array:

@@ -18,8 +18,6 @@ itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key
 shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention import definition
@@ -28,7 +26,7 @@ from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
 from spec.attention.rounding.maximum import Maximum, furthest
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.score_gradients import ScoreGradients
-from spec.notation import Array
+from spec.notation import Array, once
 
 
 class Backward:
@@ -40,59 +38,62 @@ class Backward:
         self.weights, self.scores = of_scores.weights, of_scores.scores
         self.problem, self.rules = of_scores.problem, of_scores.rules
 
-    @cached_property
+    @once
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
         s, b, r, M = self.scores, self.of_scores, self.rules, self.problem.M
         m = self.maximum
         B_k = s.inputs.of_heads("k", self.problem)
-        k, dq = s.size_of_k + B_k, np.abs(in_float64(s.reference.gradients.q))
-        own = self._passed(b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds + m.cast)
-        mean = np.abs(self._flat(self.weights.a) @ s.k) + s.common
+        k, dq = sums.plus(s.size_of_k, B_k), np.abs(in_float64(s.reference.gradients.q))
+        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds
+        own = self._passed(sums.plus(own, m.cast))
+        mean = sums.plus(np.abs(self._flat(self.weights.a) @ s.k), s.common)
         mean += self._passed(b.wrong, self.weights.a) @ k
         size = s.sigma * (self.size @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
         error += s.sigma * m.residue * furthest(self._passed(m.top, m.top), k)
-        if B_k.any():
+        if isinstance(B_k, np.ndarray):
             error += s.sigma * (self.size @ B_k)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
         error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
         return self._stored(error, dq, s.live, b.silent)
 
-    @cached_property
+    @once
     def k(self) -> Array:
         """B_dk.   (B, G, M, D)"""
         s, m, r = self.scores, self.maximum, self.rules
-        B_q = s.inputs.q
-        q, dk = np.abs(self.problem.q) + B_q, np.abs(in_float64(s.reference.gradients.k))
-        moved = s.sigma * (self._passed(m.B_ds + m.cast).swapaxes(-1, -2) @ q)
-        if B_q.any():
-            moved += s.sigma * (self.size.swapaxes(-1, -2) @ B_q)
+        dk = np.abs(in_float64(s.reference.gradients.k))
+        q = s.size_of_q + s.inputs.q if s.inputs.any else s.size_of_q
+        moved = s.sigma * (self._passed(sums.plus(m.B_ds, m.cast)).swapaxes(-1, -2) @ q)
+        if s.inputs.any:
+            moved += s.sigma * (self.size.swapaxes(-1, -2) @ s.inputs.q)
         size = self._gathered(s.sigma * (self.size.swapaxes(-1, -2) @ q))
         error = self._gathered(moved + r.flush * s.sigma * self._ds_sums(-2))
         error += (C_SCALE * r.u) * dk + m.lost_scaled * self._over_queries(q)
         error += self._added(size, dk, C_INTO)
         return self._stored(error, dk, self.seen, self.silent_keys)
 
-    @cached_property
+    @once
     def v(self) -> Array:
         """B_dv; an eager dout / L may underflow, and meets an exponential.   (B, G, M, E)"""
         s, b, r = self.scores, self.of_scores, self.rules
         dv = np.abs(in_float64(s.reference.gradients.v))
-        wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a
+        wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a if r.u_cast else b.wrong
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
         if s.inputs.any:
             error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
-        error += 3 * r.w_cast * self._over_queries(b.g) + (r.flush + r.w_each) * self.seen_by
+        if r.w_cast:
+            error += 3 * r.w_cast * self._over_queries(b.g)
+        error += (r.flush + r.w_each) * self.seen_by
         error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
         return self._stored(error, dv, self.seen, self.silent_keys)
 
-    @cached_property
+    @once
     def bias(self) -> Array:
         """B_ds, as ds is stored.   (B, H, N, M)"""
         b, m = self.of_scores, self.maximum
-        error, ds = m.B_ds + m.cast, b.ds
+        error, ds = sums.plus(m.B_ds, m.cast), b.ds
         if self.problem.caps_bias:
             error, ds = self._passed(error), self._flat(ds)
         return self._stored(error + m.lost, ds, self.scores.visible, b.silent)
@@ -112,14 +113,14 @@ class Backward:
         b, m = self.of_scores, self.maximum
         if self.rules.u_each:
             return self.bias
-        error = m.B_ds + m.cast
+        error = sums.plus(m.B_ds, m.cast)
         error = self._passed(error) if self.problem.caps_bias else error
         error = self.scores.where_visible(self.scores.slack * (error + m.lost))
         return np.where(b.silent & self.problem.allowed, np.inf, error) if b.silent.any() else error
 
     # Through the cap
 
-    @cached_property
+    @once
     def slopes(self) -> tuple[Array, Array]:
         """The slope of the cap, and how far a computed one is from it.   (B, H, N, M) each"""
         c = self.problem.softcap
@@ -140,7 +141,7 @@ class Backward:
         lost = self.rules.w + self.rules.w_each
         return error * (slope + off) + size * (off + rounded * (slope + off)) + lost
 
-    @cached_property
+    @once
     def size(self) -> Array:
         """|dt| and its error: of ds, as it is multiplied by keys and queries.   (B, H, N, M)"""
         return (
@@ -177,17 +178,17 @@ class Backward:
             size, total, terms, u=r.u, w=r.w, count=self.seen_by, products=products
         )
 
-    @cached_property
+    @once
     def seen_by(self) -> Array:
         """How many queries see a key.   (B, G, M, 1)"""
         return self._gathered(self.scores.visible.sum(axis=-2)[..., None])
 
-    @cached_property
+    @once
     def seen(self) -> Array:
         """1 where some query sees the key, else 0.   (B, G, M, 1)"""
         return np.minimum(self.seen_by, 1.0)
 
-    @cached_property
+    @once
     def silent_keys(self) -> Array:
         """Keys that some silent row sees.   (B, G, M, 1)"""
         if not self.of_scores.silent.any():

@@ -28,8 +28,6 @@ above `CAPPED_ABOVE` are judged by that where it says more: their weights are ha
 determined by the problem.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention import definition
@@ -37,7 +35,7 @@ from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DIV, C_WEIGHT
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.weights import SILENT_ABOVE, Weights
-from spec.notation import Array
+from spec.notation import Array, once
 
 DIRECT_UP_TO = 400_000  # elements of |v_jc - o_ic|; above, Cauchy-Schwarz and products
 TILE = 4_000_000  # elements of a temporary array over (rows, M, E)
@@ -53,32 +51,37 @@ class Forward:
         self.weights, self.scores = weights, weights.scores
         self.problem, self.rules = weights.problem, weights.rules
 
-    @cached_property
+    @once
     def v(self) -> Array:
         """v, once for every query head.   (B, H, M, E)"""
         return definition.shared(self.problem.v, self.problem.H)
 
-    @cached_property
+    @once
     def v_size(self) -> Array:
         """|v|, and the budget of an inexact v.   (B, H, M, E)"""
-        return np.abs(self.v) + self.inexact
+        return sums.plus(np.abs(self.v), self.inexact)
 
-    @cached_property
-    def inexact(self) -> Array:
-        """B_v, once for every query head.   (B, H, M, E), or (1) if v is exact"""
+    @once
+    def inexact(self) -> Array | float:
+        """B_v, once for every query head.   (B, H, M, E), or 0 if v is exact"""
         return self.scores.inputs.of_heads("v", self.problem)
 
-    @cached_property
+    @once
     def moved(self) -> Array | float:
         """sum_j a_ij B_v: what an inexact v does to the output.   (B, H, N, E)"""
-        return self.weights.a @ self.inexact if self.scores.inputs.any else 0.0
+        return self.weights.a @ np.asarray(self.inexact) if self.scores.inputs.any else 0.0
 
-    @cached_property
+    @once
     def o(self) -> Array:
         """The exact output, near enough.   (B, H, N, E)"""
         return in_float64(self.scores.reference.o)
 
-    @cached_property
+    @once
+    def size_of_o(self) -> Array:
+        """|o|.   (B, H, N, E)"""
+        return np.abs(self.o)
+
+    @once
     def theta(self) -> Array:
         """The error of sum_j a_ij v_jc, the weights being what they are.   (B, H, N, E)
 
@@ -89,17 +92,17 @@ class Forward:
         r, M = self.rules, self.problem.M
         unit = r.u * sums.growth(M, r.u)
         size = self.weights.heavy @ self.v_size
-        half = 0.5 * (size + np.abs(self.o))
+        half = 0.5 * (size + self.size_of_o)
         added = unit * max(M - 1, 0) * half
         light = self.weights.heavy < r.u
         if light.any():
             many = np.maximum(M - 1 - light.sum(axis=-1, keepdims=True), 0)
             tail = np.where(light, self.weights.heavy, 0.0) @ self.v_size
             added = np.minimum(added, unit * many * half + tail)
-        rescaled = (self.weights.heavy * (C_WEIGHT + self.scores.R)) @ self.v_size
-        return unit * rescaled + added + (r.u_cast + r.u_each) * size + self._underflow
+        rescaled = unit * (self.weights.rescaled @ self.v_size)
+        return rescaled + (unit * C_WEIGHT + r.u_cast + r.u_each) * size + added + self._underflow
 
-    @cached_property
+    @once
     def _underflow(self) -> Array:
         """What underflow does to sum_j a_ij v_jc.   (B, H, N, E)
 
@@ -111,28 +114,28 @@ class Forward:
         lost = r.unit.tiny + r.w_cast + 2 * r.w_each
         return (
             lost * self.scores.over_visible(self.v_size)
-            + self.problem.M * r.unit.tiny * np.abs(self.o)
-            + (2 * r.w) * self.scores.count
-            + (r.flush + r.w_each)
+            + (self.problem.M * r.unit.tiny) * self.size_of_o
+            + ((2 * r.w) * self.scores.count + (r.flush + r.w_each))
         )
 
-    @cached_property
+    @once
     def centred(self) -> Array:
         """sum_j drift_ij |v_jc - o_ic|.   (B, H, N, E)"""
         if self.o.size * self.problem.M > DIRECT_UP_TO:
-            return self._centred_by_products + self._centred_moved
-        away = self.v[..., None, :, :] - self.o[..., :, None, :]
+            return sums.plus(self._centred_by_products, self._centred_moved)
+        v = np.ascontiguousarray(self.v.swapaxes(-1, -2))  # the keys, of which there are many, last
+        away = v[..., None, :, :] - self.o[..., None]
         np.abs(away, out=away)
-        return np.einsum("bhij,bhijc->bhic", self.weights.drift, away) + self._centred_moved
+        return sums.plus((away @ self.weights.drift[..., None])[..., 0], self._centred_moved)
 
-    @cached_property
+    @once
     def _centred_moved(self) -> Array | float:
         """The same of what an inexact v adds to a value and to the output.   (B, H, N, E)"""
         if not self.scores.inputs.any:
             return 0.0
-        return self.weights.drift @ self.inexact + self.weights.drifts * self.moved
+        return self.weights.drift @ np.asarray(self.inexact) + self.weights.drifts * self.moved
 
-    @cached_property
+    @once
     def _centred_by_products(self) -> Array:
         """The same by Cauchy-Schwarz: sqrt(sum_j drift) sqrt(sum_j drift (v_jc - o_ic)^2).
 
@@ -146,20 +149,20 @@ class Forward:
         lost = 4 * (self.problem.M + 8) * 2.0**-53 * (squares + whole)
         return np.sqrt(self.weights.drifts * (np.maximum(away, 0.0) + lost))
 
-    @cached_property
+    @once
     def _seen_by_any(self) -> Array:
         """Keys that some query sees.   (B, H, M, 1)"""
         return np.expand_dims(self.problem.allowed.any(axis=-2), -1)
 
-    @cached_property
+    @once
     def core(self) -> Array:
         """[ centred + theta + phi |o| ] / (1 - kappa), or the hull.   (B, H, N, E)"""
-        size = np.abs(self.o) + self.moved
+        size = sums.plus(self.size_of_o, self.moved)
         whole = self.centred + self.theta + self.weights.phi * size
         if not self.weights.capped.any():
-            return whole / (1.0 - self.weights.kappa) + self.moved
+            return sums.plus(whole / (1.0 - self.weights.kappa), self.moved)
         trusted: Array = np.less(self.weights.kappa, SILENT_ABOVE)
-        core = whole / (1.0 - np.where(trusted, self.weights.kappa, 0.0)) + self.moved
+        core = sums.plus(whole / (1.0 - np.where(trusted, self.weights.kappa, 0.0)), self.moved)
         rows = np.nonzero(self.weights.capped[..., 0])
         hull = self._hull(*rows)
         core[rows] = np.where(trusted[rows], np.minimum(core[rows], hull), hull)
@@ -172,32 +175,42 @@ class Forward:
         normaliser; a stored weight, or an exponential and its normaliser, likewise.
         """
         r, M = self.rules, self.problem.M
-        low, high = np.empty((len(b), self.problem.E)), np.empty((len(b), self.problem.E))
-        step = max(1, TILE // max(1, M * self.problem.E))
-        for rows in (slice(x, x + step) for x in range(0, len(b), step)):
-            v = self.v[b[rows], h[rows]]
-            off = self.inexact[b[rows], h[rows]] if self.scores.inputs.any else 0.0
-            seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
-            high[rows] = np.where(seen, v + off, -np.inf).max(axis=-2)
-            low[rows] = np.where(seen, v - off, np.inf).min(axis=-2)
+        low, high = self._visible(b, h, i)
         o = self.o[b, h, i]
         relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
         relative += 2 * M * (r.unit.tiny + r.w_cast)
         sizes = relative * np.maximum(np.abs(low), np.abs(high))
         return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
 
-    @cached_property
+    def _visible(self, b: Array, h: Array, i: Array) -> tuple[Array, Array]:
+        """The smallest and the largest visible value, for some rows.   (rows, E) each"""
+        if self.scores.full:
+            low, high = (sums.plus(self.v, x) for x in (-self.inexact, self.inexact))
+            return low.min(axis=-2)[b, h], high.max(axis=-2)[b, h]
+        M = self.problem.M
+        low, high = np.empty((len(b), self.problem.E)), np.empty((len(b), self.problem.E))
+        step = max(1, TILE // max(1, M * self.problem.E))
+        for rows in (slice(x, x + step) for x in range(0, len(b), step)):
+            v = self.v[b[rows], h[rows]]
+            off = self.inexact[b[rows], h[rows]] if isinstance(self.inexact, np.ndarray) else 0.0
+            seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
+            high[rows] = np.where(seen, sums.plus(v, off), -np.inf).max(axis=-2)
+            low[rows] = np.where(seen, sums.plus(v, -off), np.inf).min(axis=-2)
+        return low, high
+
+    @once
     def accumulated(self) -> Array:
         """The error of o in the accumulator, before it is stored.   (B, H, N, E)"""
-        r = self.rules
-        error = (1 + C_DIV * r.u) * self.core + (C_DIV * r.u) * np.abs(self.o) + r.w
-        return self.scores.slack * (error if self.scores.full else error * self.scores.live)
+        r, slack = self.rules, self.scores.slack
+        error = (slack * (1 + C_DIV * r.u)) * self.core
+        error += (slack * C_DIV * r.u) * self.size_of_o + slack * r.w
+        return error if self.scores.full else error * self.scores.live
 
-    @cached_property
+    @once
     def output(self) -> Array:
         """The error of o as it is stored.   (B, H, N, E)"""
         r = self.rules
         if not r.u_out:
             return self.accumulated
-        stored = (1 + r.u_out) * self.accumulated + r.u_out * np.abs(self.o) + r.w_out
+        stored = (1 + r.u_out) * self.accumulated + (r.u_out * self.size_of_o + r.w_out)
         return stored if self.scores.full else stored * self.scores.live

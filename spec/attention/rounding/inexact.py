@@ -20,13 +20,13 @@ then run over keys of at most |k| + |common|, and scores are of at most |s| + |s
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.notation import Array
+from spec.notation import Array, once
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ class Inexact:
         """Inputs that are what they are."""
         return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
 
-    def of_heads(self, name: str, problem: Problem) -> Array:
-        """The budget of k or v, or what is common, once for every query head."""
+    def of_heads(self, name: str, problem: Problem) -> Array | float:
+        """The budget of k or v, or what is common, once for every query head; 0 if none."""
         budget: Array = getattr(self, name)
-        return budget if budget.ndim < 4 else definition.shared(budget, problem.H)
+        return definition.shared(budget, problem.H) if budget.ndim == 4 else 0.0
 
-    @cached_property
+    @once
     def any(self) -> bool:
         """Whether some input is inexact at all."""
         return any(getattr(self, field.name).any() for field in fields(self))

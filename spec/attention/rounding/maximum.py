@@ -49,14 +49,12 @@ round the residue itself). What underflows in da / L is multiplied by e <= 1, an
 to L = 1 / max_j a_j times as much in units of da.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DIV, Arithmetic
 from spec.attention.rounding.score_gradients import ScoreGradients
-from spec.notation import Array
+from spec.notation import Array, once
 
 C_BACK = 3 * C_DIV + 1
 
@@ -76,8 +74,11 @@ def furthest(top: Array, x: Array) -> Array:
     top: (B, H, N, M). x: (B, H, M, columns), not negative.
     """
     most = np.zeros((*top.shape[:-1], x.shape[-1]))
-    for j in np.flatnonzero(top.any(axis=(0, 1, 2))):
-        np.maximum(most, top[..., j, None] * x[..., None, j, :], out=most)
+    many = np.count_nonzero(top, axis=-1)
+    first = (np.cumsum(many) - many.reshape(-1))[many.reshape(-1) > 0]
+    if first.size:
+        b, h, _, j = places = np.nonzero(top)  # those of a row side by side
+        most[many > 0] = np.maximum.reduceat(top[places][:, None] * x[b, h, j], first, axis=0)
     return most
 
 
@@ -100,12 +101,12 @@ class Maximum:
         self.of_scores, self.scores = of_scores, of_scores.scores
         self.problem, self.rules = of_scores.problem, of_scores.rules
 
-    @cached_property
+    @once
     def top(self) -> Array:
         """top_ij.   (B, H, N, M)"""
         return attained(self.scores.s, self.scores.eta, self.problem.allowed)
 
-    @cached_property
+    @once
     def residue(self) -> Array:
         """How far the gradients of a row may be from adding up to zero.   (B, H, N, 1)"""
         b = self.of_scores
@@ -126,30 +127,32 @@ class Maximum:
     def _late(self) -> Array:
         """The same if the output is divided; what inexact inputs do drops out.   (B, H, N, 1)"""
         b, r, E = self.of_scores, self.rules, self.problem.E
-        apart = (b.heavy * (b.H - b.moved)).sum(axis=-1, keepdims=True)
+        apart = (b.heavy * sums.plus(b.H, -b.moved)).sum(axis=-1, keepdims=True)
         theta = (b.g * b.forward.theta).sum(axis=-1, keepdims=True) * (b.speaks / b.room)
         added = sums.of_any_order(b.heavy_o, b.delta, E, u=r.u, w=r.w, count=E, products=0)
         back = (C_BACK * r.u + 2 * r.u_each) * b.heavy_o
         return apart + theta + back + added + b.lost_output
 
-    @cached_property
+    @once
     def B_ds(self) -> Array:
         """The error of ds in the accumulator.   (B, H, N, M)"""
         return self.of_scores.B_dx + self.top * self.residue
 
-    @cached_property
+    @once
     def size(self) -> Array:
         """|ds| and its error.   (B, H, N, M)"""
         return self.of_scores.ds + self.B_ds
 
-    @cached_property
-    def cast(self) -> Array:
-        """What ds loses on its way into a product.   (B, H, N, M)
+    @once
+    def cast(self) -> Array | float:
+        """What ds loses on its way into a product.   (B, H, N, M), or 0 if it is not stored
 
         One cast in flash. Eager stores two factors of the weight, the product, the
         product times the scale, and the other operand times its scale.
         """
         each = 5 if self.rules.u_each else 1
+        if not self.rules.u_cast:
+            return 0.0
         return (each * self.rules.u_cast) * self.size
 
     @property

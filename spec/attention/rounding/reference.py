@@ -1,13 +1,11 @@
 """What a result is compared with: the definition, evaluated on the very same numbers."""
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
 from spec.attention.rounding import arithmetic
-from spec.notation import Array
+from spec.notation import Array, once
 
 
 class Reference:
@@ -19,30 +17,40 @@ class Reference:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem.wide() if arithmetic.widens(problem) else problem
 
-    @cached_property
+    @once
     def scores(self) -> Array:
         """s, and -inf at forbidden keys.   (B, H, N, M)"""
         return definition.scores(self.problem)
 
-    @cached_property
+    @once
+    def top(self) -> Array:
+        """m, the largest score of each query.   (B, H, N, 1)"""
+        return definition.top(self.scores, definition.sinks(self.problem))
+
+    @once
+    def powers(self) -> tuple[Array, Array]:
+        """exp(s - m), and their sum.   (B, H, N, M) and (B, H, N, 1)"""
+        return definition.powers(self.scores, self.top, definition.sinks(self.problem))
+
+    @once
     def weights(self) -> Array:
         """a.   (B, H, N, M)"""
-        return definition.softmax(self.scores, definition.sinks(self.problem))
+        return definition.normalised(*self.powers)
 
-    @cached_property
+    @once
     def o(self) -> Array:
         """The output, as `definition.attention` has it, from the weights at hand.   (B, H, N, E)"""
         return self.weights @ definition.shared(self.problem.v, self.problem.H)
 
-    @cached_property
+    @once
     def lse(self) -> Array:
         """The log-sum-exp, -inf for idle queries.   (B, H, N)"""
-        return definition.lse(self.problem)
+        return definition.log_sum(self.top, self.powers[1])
 
-    @cached_property
+    @once
     def gradients(self) -> Gradients:
         """The derivatives of <dout, o> by q, k, v, the scores and the sinks."""
-        return definition.gradients(self.problem)
+        return definition.differentiated(self.weights, self.problem)
 
 
 def in_float64(x: Array) -> Array:

@@ -28,15 +28,13 @@ sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s 
 do not add up to one, and with them delta is granted from the output only.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DA, C_DS
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.weights import SILENT_ABOVE
-from spec.notation import Array
+from spec.notation import Array, once
 
 
 class ScoreGradients:
@@ -51,38 +49,38 @@ class ScoreGradients:
 
     # The weights, once more
 
-    @cached_property
+    @once
     def shared(self) -> Array:
         """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
         return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
 
-    @cached_property
+    @once
     def silent(self) -> Array:
         """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
         return np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
 
-    @cached_property
+    @once
     def room(self) -> Array:
         """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
         trust = 1.0 - self.weights.kappa - self.weights.normaliser
         return np.where(self.silent, 1.0, trust)
 
-    @cached_property
+    @once
     def speaks(self) -> Array | float:
         """0 in silent rows, else 1.   (B, H, N, 1)"""
         return 1.0 - self.silent if self.silent.any() else 1.0
 
-    @cached_property
+    @once
     def drift(self) -> Array:
         """drift_ij / room_i.   (B, H, N, M)"""
         return self.weights.drift * (self.speaks / self.room)
 
-    @cached_property
+    @once
     def heavy(self) -> Array:
         """heavy_ij / room_i.   (B, H, N, M)"""
         return self.weights.heavy * (self.speaks / self.room)
 
-    @cached_property
+    @once
     def own(self) -> Array:
         """The error of a weight, but for what its row shares.   (B, H, N, M)
 
@@ -92,99 +90,100 @@ class ScoreGradients:
         lost = self.rules.unit.tiny + 3 * self.rules.w_each
         return self.drift + self.scores.where_visible(lost)
 
-    @cached_property
+    @once
     def wrong(self) -> Array:
         """The error of a weight.   (B, H, N, M)"""
         return self.own + self.weights.a * (self.shared / self.room)
 
-    @cached_property
+    @once
     def most(self) -> Array:
         """The largest that a weight may be.   (B, H, N, M)"""
         return self.weights.a + self.wrong
 
     # The gradients of the weights and of the scores
 
-    @cached_property
+    @once
     def g(self) -> Array:
         """|dout|, and the budget of an inexact dout.   (B, H, N, E)"""
-        return np.abs(self.problem.dout) + self.scores.inputs.dout
+        size, inputs = np.abs(self.problem.dout), self.scores.inputs
+        return size + inputs.dout if inputs.any else size
 
-    @cached_property
+    @once
     def da(self) -> Array:
         """da_ij = <dout_i, v_j>.   (B, H, N, M)"""
         return self.scores.where_visible(self.problem.dout @ self.forward.v.swapaxes(-1, -2))
 
-    @cached_property
+    @once
     def L(self) -> Array:
         """L_i = sum_j exp(s_ij - m_i) = 1 / max_j a_ij, and 1 for an idle query.   (B, H, N, 1)"""
         top = self.weights.a.max(axis=-1, keepdims=True, initial=0.0)
         return 1.0 / np.where(top > 0, top, 1.0)
 
-    @cached_property
+    @once
     def da_size(self) -> Array:
         """|da|, and what inexact inputs add to it.   (B, H, N, M)"""
-        return np.abs(self.da) + self.moved
+        return sums.plus(np.abs(self.da), self.moved)
 
-    @cached_property
+    @once
     def H(self) -> Array:
         """The error of da; an eager one is stored, and so is dout / L.   (B, H, N, M)"""
         s, r, E = self.scores, self.rules, self.problem.E
         size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
         H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E, products=C_DA)
-        H += r.u_each * (size + self.da_size) + r.w_each + self.moved
+        H = sums.plus(H, self.moved)
         if r.w_each:
+            H += r.u_each * (size + self.da_size) + r.w_each
             of_v = s.where_visible(self.forward.v_size.sum(axis=-1)[..., None, :])
             H += self.L * r.w_each * (1 + of_v)
         if r.flush:
-            sizes = (
-                self.g.sum(axis=-1)[..., :, None] + self.forward.v_size.sum(axis=-1)[..., None, :]
-            )
-            H += r.flush * s.where_visible(sizes)
+            of_g = r.flush * self.g.sum(axis=-1)[..., :, None]
+            of_v = r.flush * self.forward.v_size.sum(axis=-1)[..., None, :]
+            H += s.where_visible(of_g + of_v)
         return H
 
-    @cached_property
+    @once
     def moved(self) -> Array | float:
         """What inexact dout and v do to da (`inexact`).   (B, H, N, M)"""
-        B_dout, B_v = self.scores.inputs.dout, self.forward.inexact
-        if not B_dout.any() and not B_v.any():
+        if not self.scores.inputs.any:
             return 0.0
+        B_dout, B_v = self.scores.inputs.dout, np.asarray(self.forward.inexact)
         moved = B_dout @ self.forward.v_size.swapaxes(-1, -2)
         moved += np.abs(self.problem.dout) @ B_v.swapaxes(-1, -2)
         return np.asarray(self.scores.where_visible(moved))
 
-    @cached_property
+    @once
     def delta(self) -> Array:
         """delta_i = sum_j a_ij da_ij.   (B, H, N, 1)"""
         return (self.weights.a * self.da).sum(axis=-1, keepdims=True)
 
-    @cached_property
+    @once
     def Z(self) -> Array:
         """|da - delta|.   (B, H, N, M)"""
         return self.scores.where_visible(np.abs(self.da - self.delta))
 
-    @cached_property
+    @once
     def ds(self) -> Array:
         """|ds_ij| = a_ij |Z_ij|.   (B, H, N, M)"""
         return self.weights.a * self.Z
 
-    @cached_property
+    @once
     def of_delta(self) -> Array:
         """The error of delta, from the weights or from the output.   (B, H, N, 1)"""
         from_weights = self._delta_from_weights
         stored = self.rules.u_each * np.abs(self.delta) + self.rules.w_each
         return np.maximum(from_weights, self._delta_from_output) + stored
 
-    @cached_property
+    @once
     def heavy_da(self) -> Array:
         """sum_j heavy_ij |da_ij|, the size of delta.   (B, H, N, 1)"""
         return (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
 
-    @cached_property
+    @once
     def heavy_o(self) -> Array:
         """sum_c |dout_ic| (|o_ic| + B_o), its size too.   (B, H, N, 1)"""
-        return (self.g * (np.abs(self.forward.o) + self.forward.output)).sum(-1, keepdims=True)
+        return (self.g * (self.forward.size_of_o + self.forward.output)).sum(-1, keepdims=True)
 
-    @cached_property
+    @once
     def _delta_from_weights(self) -> Array:
         """Eager weights are stored twice, divided again, and so are the products.   (B, H, N, 1)"""
         s, r, M = self.scores, self.rules, self.problem.M
@@ -194,29 +193,35 @@ class ScoreGradients:
         added = sums.of_any_order(self.heavy_da, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
         return moved + shared + lost + added + 4 * r.u_each * self.heavy_da + self.lost_weights
 
-    @cached_property
-    def lost_weights(self) -> Array:
+    @once
+    def lost_weights(self) -> Array | float:
         """What eager weights lose of delta as they are stored, and the products.   (B, H, N, 1)"""
         r = self.rules
+        if not r.w_each:
+            return 0.0
         da = self.da_size.sum(axis=-1, keepdims=True)
         return r.w_each * ((2 + self.L) * da + self.L * (self.scores.count + 1))
 
-    @cached_property
+    @once
     def _delta_from_output(self) -> Array:
         """<dout, o>, with o as it was stored; eager divides it again.   (B, H, N, 1)"""
         r, E, B_o = self.rules, self.problem.E, self.forward.output
         moved = (self.g * B_o).sum(axis=-1, keepdims=True)
-        moved += (self.scores.inputs.dout * np.abs(self.forward.o)).sum(axis=-1, keepdims=True)
+        if self.scores.inputs.any:
+            of_dout = self.scores.inputs.dout * self.forward.size_of_o
+            moved += of_dout.sum(axis=-1, keepdims=True)
         added = sums.of_any_order(self.heavy_o, self.delta, E, u=r.u, w=r.w, count=E)
         return moved + added + 2 * r.u_each * self.heavy_o + self.lost_output
 
-    @cached_property
-    def lost_output(self) -> Array:
+    @once
+    def lost_output(self) -> Array | float:
         """What an eager output loses as it is divided again, and its products.   (B, H, N, 1)"""
+        if not self.rules.w_each:
+            return 0.0
         each = self.L * self.rules.w_each
         return each * (self.g.sum(axis=-1, keepdims=True) + self.problem.E * self.scores.live)
 
-    @cached_property
+    @once
     def zeta(self) -> Array:
         """The error of Z, but for that of delta; an eager Z is stored, and da / L.   (B, H, N, M)
 
@@ -231,7 +236,7 @@ class ScoreGradients:
             return zeta
         return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each
 
-    @cached_property
+    @once
     def B_dx(self) -> Array:
         """The error of ds in the accumulator, but for what the maximum gets.   (B, H, N, M)"""
         moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)

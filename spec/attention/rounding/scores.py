@@ -30,7 +30,6 @@ The exponents of successive rescalings add up to at most m - s, so their roundin
 to C_GAP u (m - s).
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,18 +40,7 @@ from spec.attention.rounding import arithmetic, capped, sums
 from spec.attention.rounding.arithmetic import C_BIAS, C_EXP, C_GAP, C_PRE, C_SCALE, C_TOP
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
-from spec.notation import Array
-
-
-def slanted(problem: Problem, keys: int) -> Array | None:
-    """What slopes add to the scores, if there are any, and nothing to what is no key of the text.
-
-    keys: with a sink as one more.   (B, H, N, keys)
-    """
-    if problem.slopes is None:
-        return None
-    slant = np.where(problem.allowed, in_float64(problem.slant), 0.0)
-    return np.pad(slant, ((0, 0), (0, 0), (0, 0), (0, keys - problem.M)))
+from spec.notation import Array, once
 
 
 class Scores:
@@ -70,44 +58,49 @@ class Scores:
         self.reference = Reference(exact)
         self.full = bool(problem.allowed.all())  # no key is forbidden
         self.sigma = abs(problem.sigma)
-        added = problem.mask is not None and problem.mask.dtype != bool
-        self.biased = added or slant is not None
 
     # What the problem is
 
-    @cached_property
+    @once
     def k(self) -> Array:
         """k, once for every query head.   (B, H, M, D)"""
         return definition.shared(self.problem.k, self.problem.H)
 
-    @cached_property
+    @once
     def size_of_k(self) -> Array:
         """|k|, and what keys may be larger by without what they have in common.   (B, H, M, D)"""
-        return np.abs(self.k) + self.common
+        return sums.plus(np.abs(self.k), self.common)
 
-    @cached_property
-    def common(self) -> Array:
-        """|common|, once for every query head.   (1, H, 1, D)"""
+    @once
+    def size_of_q(self) -> Array:
+        """|q|.   (B, H, N, D)"""
+        return np.abs(self.problem.q)
+
+    @once
+    def common(self) -> Array | float:
+        """|common|, once for every query head.   (1, H, 1, D), or 0"""
         return np.abs(self.inputs.of_heads("common", self.problem))
 
-    @cached_property
+    @once
     def shift(self) -> Array | float:
         """|scale| <|q_i|, |common|>, by which all scores of a query may be off.   (B, H, N, 1)"""
-        if not (self.inputs.any and self.common.any()):
+        if not isinstance(self.common, np.ndarray) or not self.common.any():
             return 0.0
-        return np.asarray(self.sigma * (np.abs(self.problem.q) @ self.common.swapaxes(-1, -2)))
+        return np.asarray(self.sigma * (self.size_of_q @ self.common.swapaxes(-1, -2)))
 
-    @cached_property
+    @once
     def visible(self) -> Array:
         """1 where query i sees key j, else 0.   (B, H, N, M)"""
         return self.problem.allowed.astype(np.float64)
 
-    @cached_property
+    @once
     def count(self) -> Array:
         """How many keys query i sees.   (B, H, N, 1)"""
+        if self.full:
+            return np.full((*self.problem.q.shape[:3], 1), float(self.problem.M))
         return self.visible.sum(axis=-1, keepdims=True)
 
-    @cached_property
+    @once
     def live(self) -> Array:
         """1 where query i sees a key, 0 where it is idle.   (B, H, N, 1)"""
         return np.minimum(self.count, 1.0)
@@ -122,49 +115,53 @@ class Scores:
 
     # The scores
 
-    @cached_property
+    @once
     def m(self) -> Array:
         """m_i = max_j s_ij, and 0 for an idle query.   (B, H, N, 1)"""
-        return in_float64(definition.top(self.reference.scores))
+        return in_float64(self.reference.top)
 
-    @cached_property
+    @once
+    def _s(self) -> Array:
+        """s_ij, and -inf at forbidden keys.   (B, H, N, M)"""
+        return in_float64(self.reference.scores)
+
+    @once
     def s(self) -> Array:
         """s_ij, and m_i at forbidden keys.   (B, H, N, M)"""
-        s = in_float64(self.reference.scores)
-        return s if self.full else np.where(self.problem.allowed, s, self.m)
+        return self._s if self.full else np.where(self.problem.allowed, self._s, self.m)
 
-    @cached_property
+    @once
     def t(self) -> Array:
         """t_ij = |scale <q_i, k_j>|, and what keys have in common.   (B, H, N, M)"""
-        alone = self.biased or self.problem.softcap is not None
+        alone = self.problem.biased or self.problem.softcap is not None
         t = self.sigma * (self.problem.q @ self.k.swapaxes(-1, -2)) if alone else self.s
-        return self.where_visible(np.abs(t) + self.shift)
+        return self.where_visible(sums.plus(np.abs(t), self.shift))
 
-    @cached_property
+    @once
     def entering(self) -> Array:
         """|t + b| where a bias is capped as well, else |t|.   (B, H, N, M)"""
-        if not (self.biased and self.problem.caps_bias):
+        if not (self.problem.biased and self.problem.caps_bias):
             return self.t
         t = self.problem.sigma * (self.problem.q @ self.k.swapaxes(-1, -2))
-        return self.where_visible(np.abs(t + self.problem.bias) + self.shift)
+        return self.where_visible(sums.plus(np.abs(t + self.problem.bias), self.shift))
 
-    @cached_property
+    @once
     def mass(self) -> Array:
         """mass_ij = |scale| sum_c |q_ic| |k_jc|, of keys at their largest.   (B, H, N, M)"""
-        exact = (self.sigma * np.abs(self.problem.q)) @ self.size_of_k.swapaxes(-1, -2)
-        return self.where_visible(exact) + self.moved
+        exact = (self.sigma * self.size_of_q) @ self.size_of_k.swapaxes(-1, -2)
+        return sums.plus(self.where_visible(exact), self.moved)
 
-    @cached_property
+    @once
     def moved(self) -> Array | float:
         """What inexact q and k do to a score (`inexact`).   (B, H, N, M)"""
         if not self.inputs.any:
             return 0.0
-        B_q, B_k = self.inputs.q, self.inputs.of_heads("k", self.problem)
-        q, k = np.abs(self.problem.q), self.size_of_k
-        moved = B_q @ (k + B_k).swapaxes(-1, -2) + q @ B_k.swapaxes(-1, -2)
+        B_q, B_k = self.inputs.q, np.asarray(self.inputs.of_heads("k", self.problem))
+        moved = B_q @ (self.size_of_k + B_k).swapaxes(-1, -2)
+        moved += self.size_of_q @ B_k.swapaxes(-1, -2)
         return np.asarray(self.where_visible(self.sigma * moved))
 
-    @cached_property
+    @once
     def eta(self) -> Array:
         """The error of a score.   (B, H, N, M)
 
@@ -175,23 +172,30 @@ class Scores:
         half = 0.5 * max(D - 1, 0)
         unit, each = r.u * sums.growth(D, r.u), r.u_each * (1 + 4 * r.u_each)
         eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
-        eta += (unit * (half + C_SCALE) + 2 * each) * (self.t + self.moved) + self.moved
+        of_t = (unit * (half + C_SCALE) + 2 * each) * sums.plus(self.t, self.moved)
+        eta += sums.plus(of_t, self.moved)
         eta = eta if self.problem.caps_bias else self._capped(eta)
-        if self.biased:
-            total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
+        if self.problem.biased:
             added = self.problem.bias != 0  # to add nothing rounds nothing
             added = added if self.slant is None else added | (self.slant != 0)
-            eta += self.where_visible((unit + each) * (total + self.moved) * added)
+            eta += self.where_visible((unit + each) * self._total * added)
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         if self.slant is not None:
             eta += self._slanted(self.slant, unit, each)
         eta = self._capped(eta) if self.problem.caps_bias else eta
-        eta += max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
-        if r.flush:
-            of_q = np.abs(self.problem.q).sum(axis=-1)[..., :, None]
-            of_k = self.size_of_k.sum(axis=-1)[..., None, :]  # operands that are read as zero
-            eta += (self.sigma * r.flush) * self.where_visible(of_q + of_k)
+        lost = max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
+        if not r.flush:
+            return eta + lost
+        of_q = (self.sigma * r.flush) * self.size_of_q.sum(axis=-1)[..., :, None]
+        of_k = (self.sigma * r.flush) * self.size_of_k.sum(axis=-1)[..., None, :]
+        eta += self.where_visible((lost + of_q) + of_k)  # operands that are read as zero
         return eta
+
+    @property
+    def _total(self) -> Array:
+        """The largest that a score, or what enters the cap, may be."""
+        total = self.entering if self.problem.caps_bias else sums.plus(np.abs(self.s), self.shift)
+        return sums.plus(total, self.moved)
 
     def _slanted(self, slant: Array, unit: float, each: float) -> Array:
         """What slopes add to the error of a score, beyond that of the whole bias.   (B, H, N, M)"""
@@ -211,25 +215,25 @@ class Scores:
 
     # The exponents
 
-    @cached_property
+    @once
     def gap(self) -> Array:
         """m_i - s_ij, 0 at forbidden keys.   (B, H, N, M)"""
         return self.m - self.s
 
-    @cached_property
+    @once
     def R(self) -> Array:
         """How often a weight may be rescaled (Lemma 4).   (B, H, N, M)"""
-        below = self.s if self.full else np.where(self.problem.allowed, self.s, -np.inf)
         margin = 2.0 * self.eta.max(axis=-1, keepdims=True, initial=0.0)
-        return self.where_visible(sums.rescalings(below, margin))
+        return self.where_visible(sums.rescalings(self._s, margin))
 
-    @cached_property
+    @once
     def y(self) -> Array:
         """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
         r = self.rules
-        y = (r.u * C_GAP + r.u_each) * (self.gap + 2 * self.most_moved)
-        y += (r.u * C_EXP) * (1 + self.R) + r.u_exp
-        y += (r.u * C_TOP) * (np.abs(self.m) + self.most_moved)
+        of_gap, of_top = r.u * C_GAP + r.u_each, r.u * C_TOP
+        of_row = of_top * np.abs(self.m) + (r.u * C_EXP + r.u_exp)
+        y = of_gap * self.gap + (r.u * C_EXP) * self.R
+        y += sums.plus(of_row, (2 * of_gap + of_top) * self.most_moved)
         return y
 
     @property
@@ -240,7 +244,7 @@ class Scores:
             return moved
         return np.asarray(moved.max(axis=-1, keepdims=True, initial=0.0))
 
-    @cached_property
+    @once
     def x(self) -> Array:
         """The error of the exponent.   (B, H, N, M)"""
         return self.where_visible(self.eta + self.y)

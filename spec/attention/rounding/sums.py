@@ -48,6 +48,11 @@ def growth(n: int, u: float) -> float:
     return 1.0 + 4.0 * (n + 8) * u
 
 
+def plus(x: Array, more: Array | float) -> Array:
+    """x + more; x itself where there is nothing more, which is no array of zeros but a number."""
+    return x if isinstance(more, float) else x + more
+
+
 def of_any_order(
     A: Array, S: Array, n: int, *, u: float, w: float, count: Array | int, products: float = 1.0
 ) -> Array:
@@ -99,15 +104,19 @@ def _rank(s: Array, margin: Array) -> Array:
     order = np.argsort(s, axis=-1)
     order += np.arange(0, s.size, M).reshape(*s.shape[:-1], 1)
     places = order.reshape(-1)
-    climbing = s.reshape(-1)[places].reshape(s.shape)
-    apart = climbing[..., 1:] >= climbing[..., :-1] + margin
-    began = np.broadcast_to(np.arange(M), s.shape)  # where the chain of each place did
-    if not apart.all():
-        began = began.copy()
-        began[..., 1:] *= apart
-        np.maximum.accumulate(began, axis=-1, out=began)
+    climbing = s.reshape(-1).take(places).reshape(s.shape)
+    apart = np.ones(s.shape, dtype=bool)  # the first of each chain
+    np.greater_equal(climbing[..., 1:], climbing[..., :-1] + margin, out=apart[..., 1:])
+    above = np.empty(s.shape)
+    above[...] = np.arange(M - 1.0, -1.0, -1.0)
+    chained = np.flatnonzero(~apart)
+    if chained.size:
+        first = chained - 1
+        first[1:][chained[:-1] == first[1:]] = 0  # where the one before is chained as well
+        np.maximum.accumulate(first, out=first)
+        above.reshape(-1)[chained] = above.reshape(-1)[first]
     rank = np.empty(s.size)
-    rank[places] = ((M - 1) - began).reshape(-1)
+    rank[places] = above.reshape(-1)
     return rank.reshape(s.shape)
 
 

@@ -19,7 +19,6 @@ Higham, Accurately computing the log-sum-exp and softmax functions, 2021, sectio
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from spec.attention.rounding.arithmetic import C_DIV, C_LOG
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.scores import Scores
 from spec.formats import FORMATS
-from spec.notation import Array
+from spec.notation import Array, once
 
 CAPPED_ABOVE = 0.05  # up to here what is left out, kappa^2, is a twentieth of what is not
 SILENT_ABOVE = 0.95  # 1 / (1 - kappa) is then 20, and a bound of 20 errors says nothing
@@ -59,47 +58,58 @@ class Weights:
         self.scores = scores
         self.problem, self.rules = scores.problem, scores.rules
 
-    @cached_property
+    @once
     def epsilon(self) -> Array:
         """The relative error of a weight, but for what its row shares.   (B, H, N, M)"""
-        return np.expm1(np.minimum(self.scores.x, TRUSTED_UP_TO))
+        x = self.scores.x
+        return np.expm1(np.minimum(x, TRUSTED_UP_TO) if self._overflows else x)
 
-    @cached_property
+    @once
+    def _overflows(self) -> bool:
+        """Whether some epsilon is too large to say anything."""
+        return bool(self.scores.x.max(initial=0.0) > TRUSTED_UP_TO)
+
+    @once
     def a(self) -> Array:
         """The weights.   (B, H, N, M)"""
         return in_float64(self.scores.reference.weights)
 
-    @cached_property
+    @once
     def drift(self) -> Array:
         """a_ij epsilon_ij; where epsilon overflows, exp(x - gap).   (B, H, N, M)"""
         drift = self.a * self.epsilon
-        if self.scores.x.max(initial=0.0) > TRUSTED_UP_TO:
+        if self._overflows:
             unsure = self.scores.x > TRUSTED_UP_TO
             drift = np.where(
                 unsure, np.exp(np.minimum(self.scores.x - self.scores.gap, TRUSTED_UP_TO)), drift
             )
         return drift
 
-    @cached_property
+    @once
     def drifts(self) -> Array:
         """sum_j a_ij epsilon_ij.   (B, H, N, 1)"""
         return self.drift.sum(axis=-1, keepdims=True)
 
-    @cached_property
+    @once
     def heavy(self) -> Array:
         """a (1 + 2 epsilon), which bounds what is computed in sums over keys.   (B, H, N, M)"""
         return self.a + 2.0 * self.drift
 
-    @cached_property
+    @once
+    def rescaled(self) -> Array:
+        """heavy_ij R_ij, what a sum over keys meets in rescalings.   (B, H, N, M)"""
+        return self.heavy * self.scores.R
+
+    @once
     def phi(self) -> Array:
         """The error of the normaliser; eager stores it and what it adds up.   (B, H, N, 1)"""
         u = self.rules.u
         few = np.minimum(self.heavy, u).sum(axis=-1, keepdims=True) - u * self.scores.live
-        rescaled = u * (self.heavy * self.scores.R).sum(axis=-1, keepdims=True)
+        rescaled = u * self.rescaled.sum(axis=-1, keepdims=True)
         unit = sums.growth(self.problem.M, u) * (1 + self.drifts)
         return unit * (few + rescaled) + 2 * self.rules.u_each
 
-    @cached_property
+    @once
     def kappa(self) -> Array:
         """How far the row can be trusted.   (B, H, N, 1)
 
@@ -108,12 +118,12 @@ class Weights:
         """
         return self.drifts + self.phi + self.problem.M * self.rules.unit.tiny
 
-    @cached_property
+    @once
     def capped(self) -> Array:
         """Rows whose weights are hardly determined.   (B, H, N, 1)"""
         return np.greater(self.kappa, CAPPED_ABOVE)
 
-    @cached_property
+    @once
     def normaliser(self) -> Array:
         """rho_i: what the keys of a row share, when its log-sum-exp was stored.   (B, H, N, 1)
 
@@ -123,7 +133,7 @@ class Weights:
         lse = np.abs(self.scores.m) + log_L + self.scores.most_moved
         return self.phi + self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse)
 
-    @cached_property
+    @once
     def stored(self) -> Array:
         """The error of a weight as it is stored.   (B, H, N, M)
 
@@ -146,7 +156,7 @@ class Weights:
         error = (1 + cast) * error + cast * self.a + (r.unit.tiny + r.w_out + 2 * r.w_each)
         return self.scores.where_visible(self.scores.slack * error)
 
-    @cached_property
+    @once
     def row_sum(self) -> Array:
         """The error of the sum of the stored weights of a row.   (B, H, N)
 

@@ -1,0 +1,62 @@
+"""All that is known of the rounding errors of one problem, kept for the last few."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from spec.attention.moves import with_the_sink_as_a_key
+from spec.attention.notation import Problem
+from spec.attention.rounding.backward import Backward
+from spec.attention.rounding.forward import Forward
+from spec.attention.rounding.inexact import Inexact
+from spec.attention.rounding.reference import Reference, in_float64
+from spec.attention.rounding.score_gradients import ScoreGradients
+from spec.attention.rounding.scores import Scores
+from spec.attention.rounding.weights import Weights
+from spec.notation import Array, once
+
+
+class Bounds:
+    """The bounds of one problem; those of the gradients only when they are asked for.
+
+    inputs: how far the inputs may be from these numbers. exact: the same problem in more
+    digits, where its numbers are no numbers of the dtype, as inside a layer. A sink is bounded as
+    what it is, one more key of value zero (proved: `any_sink`).
+    """
+
+    def __init__(
+        self, problem: Problem, inputs: Inexact | None = None, exact: Problem | None = None
+    ) -> None:
+        whole = problem if problem.sinks is None else with_the_sink_as_a_key(problem)
+        slant = slanted(problem, whole.M)
+        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole, slant)
+        self.reference = self.scores.reference if whole is problem else Reference(problem)
+        self.weights = Weights(self.scores)
+        self.forward = Forward(self.weights)
+
+    @once
+    def backward(self) -> Backward:
+        """Those of the gradients."""
+        return Backward(ScoreGradients(self.forward))
+
+
+@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
+def bounds(problem: Problem) -> Bounds:
+    """All that is known of the rounding errors of `problem`; kept for the last few problems."""
+    return Bounds(problem)
+
+
+def of_keys(x: Array, problem: Problem, axis: int = -1) -> Array:
+    """Of the bounds of all keys, those without that of the sink."""
+    return x if problem.sinks is None else x.take(range(problem.M), axis=axis)
+
+
+def slanted(problem: Problem, keys: int) -> Array | None:
+    """What slopes add to the scores, if there are any, and nothing to what is no key of the text.
+
+    keys: with a sink as one more.   (B, H, N, keys)
+    """
+    if problem.slopes is None:
+        return None
+    slant = np.where(problem.allowed, in_float64(problem.slant), 0.0)
+    return np.pad(slant, ((0, 0), (0, 0), (0, 0), (0, keys - problem.M)))
