@@ -20,8 +20,8 @@ and of what stands around it:
     systems                             the five published systems, written anew
     classifier                          texts of five topics, end to end
 
-`arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, sinks and
-slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles` and
+`arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, positions,
+sinks and slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles` and
 `tiles_torch` what is in them.
 """
 

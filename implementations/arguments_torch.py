@@ -8,6 +8,7 @@ from torch import Tensor
 
 from implementations.arguments import Window
 
+Pair = tuple[Tensor, Tensor]  # of what queries and keys have
 INTEGERS = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
 
 
@@ -19,6 +20,24 @@ def accumulator(dtype: torch.dtype) -> torch.dtype:
 def laid_out(x: Tensor, dtype: torch.dtype) -> Tensor:
     """x in `dtype` and contiguous, as the strides decide in which order a product is summed."""
     return x.to(dtype).contiguous()
+
+
+def places(query: Tensor, key: Tensor, p: Tensor | None, r: Tensor | None) -> Pair | None:
+    """The positions of queries (B, N) and keys (B, M), one alone beside numbers from 0 on.
+
+    result: (B or 1, 1, N, 1) and (B or 1, 1, 1, M), None where none are given
+    Raises ValueError: positions are no integers, or not one for each token.
+    """
+    if p is None and r is None:
+        return None
+    found = []
+    for x, tokens in ((p, query), (r, key)):
+        B, _, length, _ = tokens.shape
+        if x is not None and (x.shape != (B, length) or x.dtype not in INTEGERS):
+            raise ValueError(f"positions are integers, (B, length), not {x.dtype} {tuple(x.shape)}")
+        rows = torch.arange(length, device=tokens.device)[None] if x is None else x.long()
+        found.append(rows[:, None])
+    return found[0][..., None], found[1][:, None]
 
 
 def labelled(
@@ -56,23 +75,38 @@ def visible(
     cols: slice,
     device: torch.device,
     texts: Tensor | None = None,
+    at: Pair | None = None,
 ) -> Tensor:
-    """True where a query may attend to a key: a band between two diagonals, less mask and texts.
+    """True where a query may attend to a key: what is near it, less mask and texts.
 
     rows, cols: which queries and which keys, those that the mask is of    result: (..., n, keys)
+    at: their positions, (..., n, 1) and (..., keys), None for what rows and cols say
     """
-    (left, right), first = window, cols.start - rows.start
-    shape = rows.stop - rows.start, cols.stop - cols.start
-    seen = torch.ones(shape, dtype=torch.bool, device=device)
-    if right is not None:
-        seen.tril_(right - first)
-    if left is not None:
-        seen.triu_(-left - first)
+    seen = band(window, rows, cols, device) if at is None else near(window, *at)
     if texts is not None:
         seen = seen & texts
     if attn_mask is None:
         return seen
     return seen & (attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf())
+
+
+def band(window: Window, rows: slice, cols: slice, device: torch.device) -> Tensor:
+    """True between two diagonals, as rows have numbers.   (n, keys)"""
+    (left, right), first = window, cols.start - rows.start
+    shape = rows.stop - rows.start, cols.stop - cols.start
+    seen = torch.ones(shape, dtype=torch.bool, device=device)
+    if right is not None:
+        seen.tril_(right - first)
+    return seen if left is None else seen.triu_(-left - first)
+
+
+def near(window: Window, p: Tensor, r: Tensor) -> Tensor:
+    """True where a key's position r is in the window of a query's p, as they broadcast."""
+    (left, right), ahead = window, r - p
+    seen = torch.ones_like(ahead, dtype=torch.bool)
+    if right is not None:
+        seen = seen & (ahead <= right)
+    return seen if left is None else seen & (ahead >= -left)
 
 
 def capped(t: Tensor, softcap: float | None) -> Tensor:
@@ -113,8 +147,13 @@ def steep(slopes: Tensor | None, shape: Sequence[int], like: Tensor) -> Tensor |
     return slopes.to(like.dtype).expand(B, H)
 
 
-def apart(rows: slice, cols: slice, like: Tensor) -> Tensor:
-    """|i - j| for some queries and some keys, in the dtype of `like`.   (n, keys)"""
+def apart(rows: slice, cols: slice, like: Tensor, at: Pair | None = None) -> Tensor:
+    """|i - j| for some queries and some keys, in the dtype of `like`.   (..., n, keys)
+
+    at: their positions, (..., n, 1) and (..., keys), None for what rows and cols say
+    """
+    if at is not None:  # whole numbers, which a float may have too few digits for
+        return (at[1] - at[0]).abs_().to(like.dtype)
     i, j = (
         torch.arange(x.start, x.stop, dtype=like.dtype, device=like.device) for x in (rows, cols)
     )

@@ -22,6 +22,7 @@ from implementations.arguments import (
     group,
     laid_out,
     masked,
+    places,
     reference,
     rounded,
     sight,
@@ -49,6 +50,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -59,14 +62,16 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen, _ = scores(query, key, *asked, query_segments, key_segments)
+    of_tokens = query_segments, key_segments, query_positions, key_positions
+    s, seen, _ = scores(query, key, *asked, *of_tokens)
     a, _ = softmax(s, beside(sinks, query, key))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     return rounded(o.reshape(*query.shape[:3], value.shape[3]), query.dtype)
@@ -117,14 +122,17 @@ def slope_gradient(
     value: Array,
     alibi_slopes: Array,
     sinks: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    options |= {"query_positions": query_positions, "key_positions": key_positions}
     s, seen, _ = scores(query, key, alibi_slopes=alibi_slopes, **options)
     a, _ = softmax(s, beside(sinks, query, key))
     ds = score_gradients(a, grouped(dout, key.shape[1]), read(value, seen, a.dtype), seen)
-    d = apart(np.arange(query.shape[2])[:, None], np.arange(key.shape[2]), a.dtype)
-    moment = np.einsum("bgrij,ij->bgr", ds, d)
+    d = apart(*standing(query, key, query_positions, key_positions), a.dtype)
+    moment = np.einsum("bgrij,bgrij->bgr", ds, np.broadcast_to(d, ds.shape))
     return by_slopes(moment.reshape(query.shape[:2]), alibi_slopes)
 
 
@@ -172,6 +180,12 @@ def beside(sinks: Array | None, query: Array, key: Array) -> Array:
     return sunk(sinks, H, accumulator(query.dtype)).reshape(G, H // max(G, 1), 1, 1)
 
 
+def standing(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
+    """`places` of scores in groups.   (N, 1) and (M,), or (B, 1, 1, N, 1) and (B, 1, 1, 1, M)"""
+    i, j = places(query, key, p, r)
+    return (i, j) if i.ndim == 2 else (i[:, None], j[:, None])
+
+
 def read(x: Array, seen: Array, dtype: np.dtype) -> Array:
     """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
 
@@ -193,6 +207,8 @@ def scores(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
     """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, where seen, and cap'."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -202,9 +218,10 @@ def scores(
         mask = mask.reshape(B, G, R, N, M)
     texts = together(query_segments, key_segments, (B, N, M))
     texts = None if texts is None else texts[:, None]
-    q, i, j = grouped(query, G), np.arange(N)[:, None], np.arange(M)
+    q, (i, j) = grouped(query, G), standing(query, key, query_positions, key_positions)
     seen = visible(mask, sight(is_causal, window_size), i, j, texts)
     m = steep(alibi_slopes, query.shape, q.dtype)
+    m = None if m is None else m.reshape(B, G, R)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))

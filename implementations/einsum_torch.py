@@ -20,6 +20,7 @@ from implementations.arguments_torch import (
     capped,
     laid_out,
     nonzero,
+    places,
     reference,
     steep,
     sunk,
@@ -42,6 +43,8 @@ def attend(
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> Tensor:
     """o_bgric = a_bgrij v_bgjc.
 
@@ -52,14 +55,16 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen = scores(query, key, *asked, query_segments, key_segments)
+    of_tokens = query_segments, key_segments, query_positions, key_positions
+    s, seen = scores(query, key, *asked, *of_tokens)
     # A weight that is zero by decree passes no gradient on, however large the value is.
     a = softmax(s, sinks).masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -102,6 +107,8 @@ def scores(
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, -inf where not seen; seen."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
@@ -110,12 +117,14 @@ def scores(
     window = sight(is_causal, window_size)
     texts = together(query_segments, key_segments, (B, N, M))
     own = None if texts is None else texts[:, None]
-    seen = visible(mask, window, slice(0, N), slice(0, M), query.device, own).expand(shape)
+    rows, cols, at = slice(0, N), slice(0, M), places(query, key, query_positions, key_positions)
+    at = None if at is None else (at[0][:, None], at[1][:, None])
+    seen = visible(mask, window, rows, cols, query.device, own, at).expand(shape)
     q = laid_out(query, accumulator(query.dtype)).reshape(*shape[:3], N, D)
     s = factor(scale, D) * torch.einsum("bgric,bgjc->bgrij", q, read(key, seen, q.dtype))
     s, m = capped(s, softcap), steep(alibi_slopes, query.shape, s)
     if m is not None:
-        s = s - m.reshape(*shape[:3], 1, 1) * apart(slice(0, N), slice(0, M), s)
+        s = s - m.reshape(*shape[:3], 1, 1) * apart(rows, cols, s, at)
     if mask is not None and mask.dtype != torch.bool:
         s = s + mask.to(s.dtype)
     return s.masked_fill(~seen, -inf), seen

@@ -31,6 +31,7 @@ from implementations.arguments import (
     laid_out,
     mixed,
     nonzero,
+    places,
     reference,
     rounded,
     sight,
@@ -54,6 +55,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -64,15 +67,17 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
     options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}
     options |= {"query_segments": query_segments, "key_segments": key_segments}
+    options |= {"query_positions": query_positions, "key_positions": key_positions}
     o, _, _ = passed(query, key, value, sight(is_causal, window_size), **options)
     return rounded(o, query.dtype)
 
@@ -143,19 +148,29 @@ def slope_gradient(
     alibi_slopes: Array,
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
     work, window = accumulator(query.dtype), sight(is_causal, window_size)
     moment = np.zeros(query.shape[:2], work)
+    options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
-    i, j = np.arange(query.shape[2]), np.arange(key.shape[2])[:, None]
+    i, j = placed(query, key, query_positions, key_positions)
     for block, _, share, again in weighed(dout, query, key, value, window, **options):
         b, h, rows = block.at
         for cols, _, z, _, _ in again:
-            z *= apart(i[rows], j[cols], work)
+            z *= apart(i[b, rows], j[b, cols, None], work)
             moment[b, h] += z.sum(axis=0) @ share
     return by_slopes(moment, alibi_slopes)
+
+
+def placed(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
+    """The places of the tokens of every sequence.   (B, N) and (B, M)"""
+    i, j = places(query, key, p, r)
+    B, N, M = len(query), query.shape[2], key.shape[2]
+    return np.broadcast_to(i, (B, 1, N, 1))[:, 0, :, 0], np.broadcast_to(j, (B, 1, 1, M))[:, 0, 0]
 
 
 def passed(

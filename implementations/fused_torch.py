@@ -16,6 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from implementations.arguments import UNBOUNDED, Window, factor, group, sight
 from implementations.arguments_torch import (
+    Pair,
     accumulator,
     add_to_mask,
     apart,
@@ -24,10 +25,12 @@ from implementations.arguments_torch import (
     laid_out,
     mixed,
     nonzero,
+    places,
     reference,
 )
-from implementations.tiles_torch import How, blocks_of_queries, in_bits
-from implementations.tiling import texts_of
+from implementations.tiles_torch import How, blocks_of_queries, in_bits, positions
+from implementations.tiling import places_of, texts_of
+from spec.notation import Array
 
 
 def attend(
@@ -44,6 +47,8 @@ def attend(
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
@@ -55,14 +60,16 @@ def attend(
     that take their part of the weights and have no value, and get a gradient. alibi_slopes m,
     (H,) or (B, H), add -m |i - j|, and get a gradient.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     options = is_causal, scale, enable_gqa, window_size, softcap
-    asked = how(query, key, *options, query_segments, key_segments)
+    of_tokens = query_segments, key_segments, query_positions, key_positions
+    asked = how(query, key, *options, *of_tokens)
     arrays = query, key, value, attn_mask, sinks, alibi_slopes
     return Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
 
@@ -96,13 +103,20 @@ def how(
     softcap: float | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> How:
     """What is asked, in a row."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R, window = group(H, G, enable_gqa), sight(is_causal, window_size)
-    pair = labelled(query_segments, key_segments, (B, N, M))
-    read = None if pair is None else (pair[0].numpy(force=True), pair[1].numpy(force=True))
-    return How(window, factor(scale, D), R, softcap, texts_of(read, B))
+    texts = texts_of(read(labelled(query_segments, key_segments, (B, N, M))), B)
+    stand = places_of(read(places(query, key, query_positions, key_positions)), B)
+    return How(window, factor(scale, D), R, softcap, texts, stand)
+
+
+def read(pair: Pair | None) -> tuple[Array, Array] | None:
+    """The same for NumPy, by which tiles are laid out."""
+    return None if pair is None else (pair[0].numpy(force=True), pair[1].numpy(force=True))
 
 
 class Fused(torch.autograd.Function):
@@ -187,7 +201,8 @@ def gradients(
             if dmask is not None:
                 add_to_mask(dmask, z * share, at, cols)
             if of_slopes:
-                moment[at[:2]] += (z * share).mul_(apart(at[2], cols, z)).sum()
+                pair = positions(how.places[at[0]], at[2], cols, z.device)
+                moment[at[:2]] += (z * share).mul_(apart(at[2], cols, z, pair)).sum()
             if slope is not None:
                 z *= slope
             dq[at] += mixed(z, k[cols], seen)

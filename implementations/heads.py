@@ -23,6 +23,7 @@ from implementations.arguments import (
     laid_out,
     masked,
     mixed,
+    places,
     reference,
     rounded,
     sight,
@@ -35,7 +36,9 @@ from implementations.arguments import (
 from implementations.dense import score_gradients, softmax
 from spec.notation import Array
 
-Asked = dict[str, Any]  # of `head_weights`: the sink, slope, mask and texts of a head, and the rest
+Asked = dict[
+    str, Any
+]  # of `head_weights`: places, sink, slope, mask and texts of a head, and the rest
 
 
 def attend(
@@ -52,6 +55,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, head by head.
 
@@ -62,13 +67,15 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     asked = enable_gqa, attn_mask, sinks, alibi_slopes, query_segments, key_segments
+    at = query_positions, key_positions
     alike: Asked = {
         "is_causal": is_causal,
         "scale": scale,
@@ -76,7 +83,7 @@ def attend(
         "softcap": softcap,
     }
     outputs = []
-    for q, k, v, own in heads(query, key, value, *asked, **alike):
+    for q, k, v, own in heads(query, key, value, *asked, *at, **alike):
         a, seen, _, _ = head_weights(q, k, **own)
         outputs.append(mixed(a, v, seen))
     return stacked(outputs, query, value.shape[-1])
@@ -121,16 +128,25 @@ def sink_gradient(
 
 
 def slope_gradient(
-    dout: Array, query: Array, key: Array, value: Array, alibi_slopes: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
+    **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
     work = accumulator(query.dtype)
     moment = np.zeros(query.shape[:2], work)
-    d = apart(np.arange(query.shape[2])[:, None], np.arange(key.shape[2]), work)
+    at = query_positions, key_positions
+    d = np.broadcast_to(apart(*places(query, key, *at), work), (*query.shape[:3], key.shape[2]))
+    options |= {"query_positions": at[0], "key_positions": at[1]}
     lists = heads(query, key, value, alibi_slopes=alibi_slopes, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, _, _ = head_weights(q, k, **own)
-        moment[b, h] = (d * score_gradients(a, laid_out(dout[b, h], work), v, seen)).sum()
+        moment[b, h] = (d[b, h] * score_gradients(a, laid_out(dout[b, h], work), v, seen)).sum()
     return by_slopes(moment, alibi_slopes)
 
 
@@ -151,6 +167,8 @@ def heads(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
     **alike: Any,
 ) -> Iterator[tuple[Array, Array, Array, Asked]]:
     """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), and what is asked of it.
@@ -162,17 +180,21 @@ def heads(
     mask = everywhere(attn_mask, shape)
     texts = everywhere(together(query_segments, key_segments, (B, N, M)), shape)
     t, m = sunk(sinks, H, work), steep(alibi_slopes, query.shape, work)
+    i, j = places(query, key, query_positions, key_positions)
+    i, j = np.broadcast_to(i, (B, 1, N, 1))[:, 0], np.broadcast_to(j, (B, 1, 1, M))[:, 0]
     for b, h in np.ndindex(B, H):
         matrices = (query[b, h], key[b, h // R], value[b, h // R])
         q, k, v = (laid_out(x, work) for x in matrices)
         own = {"m": m, "mask": mask, "texts": texts}
         own = {name: None if x is None else x[b, h] for name, x in own.items()}
-        yield q, k, v, {"t": t[h], **own, **alike}
+        yield q, k, v, {"i": i[b], "j": j[b], "t": t[h], **own, **alike}
 
 
 def head_weights(
     q: Array,
     k: Array,
+    i: Array,
+    j: Array,
     t: Array,
     m: Array | None,
     mask: Array | None,
@@ -184,9 +206,8 @@ def head_weights(
 ) -> tuple[Array, Array, Array | float, Array]:
     """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,).
 
-    t, m: its sink and its slope    mask, texts: (N, M), None for none
+    i, j: (N, 1) and (1, M)    t, m: its sink and its slope    mask, texts: (N, M), None for none
     """
-    i, j = np.arange(len(q))[:, None], np.arange(len(k))
     seen = visible(mask, sight(is_causal, window_size), i, j, texts)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)

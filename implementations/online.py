@@ -34,6 +34,7 @@ from implementations.arguments import (
     laid_out,
     masked,
     nonzero,
+    places,
     reference,
     rounded,
     shared,
@@ -61,6 +62,8 @@ def attend(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Array:
     """o_i = sum_j a_ij v_j, one key at a time.
 
@@ -71,11 +74,12 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
     a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments of queries or keys alone, of another shape, or
-    that are no integers.
+    are not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     o, _ = passed(
         query,
@@ -91,6 +95,8 @@ def attend(
         alibi_slopes=alibi_slopes,
         query_segments=query_segments,
         key_segments=key_segments,
+        query_positions=query_positions,
+        key_positions=key_positions,
     )
     return rounded(o, query.dtype)
 
@@ -147,17 +153,21 @@ def slope_gradient(
     alibi_slopes: Array,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
     o, logs = passed(query, key, value, enable_gqa, sinks, **options)
-    do, finite, i = laid_out(dout, o.dtype), reference(logs), np.arange(query.shape[2])
+    do, finite = laid_out(dout, o.dtype), reference(logs)
+    p, r = places(query, key, query_positions, key_positions)
     R, moment = group(query.shape[1], key.shape[1], enable_gqa), np.zeros(query.shape[:2], o.dtype)
     mean = (do * o).sum(axis=-1)
     for j, s, _, _, v in one_by_one(query, key, value, R, **options):
         ds = np.exp(s - finite) * ((do * v).sum(axis=-1) - mean)
-        moment += (ds * apart(i, np.asarray(j), o.dtype)).sum(axis=-1)
+        moment += (ds * apart(p[..., 0], r[..., j], o.dtype)).sum(axis=-1)
     return by_slopes(moment, alibi_slopes)
 
 
@@ -199,6 +209,8 @@ def one_by_one(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Iterator[tuple[int, Array, Array | float, Array, Array]]:
     """For each key its index j, its scores, cap', and the key and value as each query reads them.
 
@@ -206,19 +218,20 @@ def one_by_one(
     """
     q = laid_out(query, accumulator(query.dtype))
     q = q.dtype.type(factor(scale, q.shape[-1])) * q
-    i, M = np.arange(query.shape[2]), key.shape[2]
+    p, r = places(query, key, query_positions, key_positions)
+    i, M = p[..., 0], key.shape[2]
     window, m = sight(is_causal, window_size), steep(alibi_slopes, query.shape, q.dtype)
     masks = everywhere(attn_mask, (*query.shape[:3], M))
-    texts = together(query_segments, key_segments, (len(q), len(i), M))
+    texts = together(query_segments, key_segments, (len(q), q.shape[2], M))
     for j in range(M):
         mask = None if masks is None else masks[..., j]
         own = None if texts is None else texts[..., j]
-        seen = visible(mask, window, i, np.asarray(j), own)
+        seen = visible(mask, window, i, r[..., j], own)
         read = np.broadcast_to(seen, query.shape[:3])[..., None]
         pair = (np.where(read, shared(x[:, :, [j]], R), 0) for x in (key, value))
         k, v = (laid_out(x, q.dtype) for x in pair)
         s, slope = capped((q * k).sum(axis=-1), softcap)
-        yield j, masked(slanted(s, m, i, np.asarray(j)), mask, seen), slope, k, v
+        yield j, masked(slanted(s, m, i, r[..., j]), mask, seen), slope, k, v
 
 
 vars(attend).update(

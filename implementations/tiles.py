@@ -19,11 +19,22 @@ from implementations.arguments import (
     labelled,
     laid_out,
     mixed,
+    places,
     reference,
     steep,
     visible,
 )
-from implementations.tiling import Texts, at_once, blocks_of_keys, blocks_of_rows, cut, texts_of
+from implementations.tiling import (
+    Places,
+    Texts,
+    at_once,
+    blocks_of_keys,
+    blocks_of_rows,
+    cut,
+    extents,
+    places_of,
+    texts_of,
+)
 from spec.notation import Array
 
 QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
@@ -64,12 +75,16 @@ def blocks_of_queries(
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
     key_segments: Array | None = None,
+    query_positions: Array | None = None,
+    key_positions: Array | None = None,
 ) -> Iterator[Block]:
     """The queries of every head in blocks, in the accumulator's format."""
     (B, H, N, D), M, work = query.shape, key.shape[2], accumulator(query.dtype)
     R, sigma = group(H, key.shape[1], enable_gqa), work.type(factor(scale, D))
     mask, slopes = everywhere(attn_mask, (B, H, N, M)), steep(alibi_slopes, query.shape, work)
     texts = texts_of(labelled(query_segments, key_segments, (B, N, M)), B)
+    pair = places(query, key, query_positions, key_positions)
+    stand = places_of(pair if pair[0].ndim == 4 else None, B)
     for b, h in np.ndindex(B, H):
         head = b, h // R
         k, v = (laid_out(x[head], work) for x in (key, value))
@@ -77,7 +92,7 @@ def blocks_of_queries(
         for rows in blocks_of_rows(N, texts[b], at_once(window, QUERIES)):
             at = b, h, rows
             q, part = sigma * laid_out(query[at], work), None if mask is None else mask[at]
-            own = tiles(q, k, part, window, texts[b], rows, softcap, m)
+            own = tiles(q, k, part, window, texts[b], stand[b], rows, softcap, m)
             yield Block(at, head, q, k, v, own)
 
 
@@ -87,6 +102,7 @@ def tiles(
     mask: Array | None,
     window: Window,
     texts: Texts | None,
+    stand: Places | None,
     rows: slice,
     softcap: float | None,
     m: Array | None,
@@ -95,14 +111,15 @@ def tiles(
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
     """
-    n, M, i = len(q), len(k), np.arange(rows.start, rows.stop)
+    n, M = len(q), len(k)
+    i = np.arange(rows.start, rows.stop) if stand is None else stand.mine[rows]
     memory = np.empty(KEYS * n, q.dtype)
     turned = np.ascontiguousarray(q.T)
-    for cols, own in blocks_of_keys(rows, M, window, texts, KEYS):
+    for cols, own in blocks_of_keys(rows, M, window, texts, KEYS, stand):
         part = None if mask is None else mask[:, cols]
         seen, hidden = None, part is not None or own is not None
-        j = np.arange(cols.start, cols.stop)
-        if hidden or cut(rows, cols, window):
+        j = np.arange(cols.start, cols.stop) if stand is None else stand.theirs[cols]
+        if hidden or cut(*extents(rows, cols, stand), window):
             seen = visible(part, window, i[:, None], j, own)
             if hidden and not seen.any():
                 continue

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from implementations.arguments import Window
 from implementations.arguments_torch import (
+    Pair,
     accumulator,
     apart,
     capped,
@@ -22,7 +23,15 @@ from implementations.arguments_torch import (
     sunk,
     visible,
 )
-from implementations.tiling import Texts, at_once, blocks_of_keys, blocks_of_rows, cut
+from implementations.tiling import (
+    Places,
+    Texts,
+    at_once,
+    blocks_of_keys,
+    blocks_of_rows,
+    cut,
+    extents,
+)
 
 QUERIES, KEYS = 384, 768
 BITS = 1 / log(2)  # log2 e
@@ -30,8 +39,9 @@ Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
 
 
 class How(NamedTuple):
-    """What is asked and is no number to differentiate by: texts for each sequence, None for none.
+    """What is asked and is no number to differentiate by.
 
+    texts, places: of each sequence, None for none
     sigma: the scale    R: H / G
     """
 
@@ -40,6 +50,7 @@ class How(NamedTuple):
     R: int
     softcap: float | None
     texts: list[Texts | None]
+    places: list[Places | None]
 
 
 class Block(NamedTuple):
@@ -75,7 +86,7 @@ def blocks_of_queries(
             at = b, h, rows
             q, part = laid_out(query[at], work), None if mask is None else mask[at]
             scaled = (how.sigma * BITS) * q
-            yield Block(at, head, q, k, v, tiles(scaled, k, part, how, how.texts[b], rows, m))
+            yield Block(at, head, q, k, v, tiles(scaled, k, part, how, at, m))
 
 
 def tiles(
@@ -83,8 +94,7 @@ def tiles(
     k: Tensor,
     mask: Tensor | None,
     how: How,
-    texts: Texts | None,
-    rows: slice,
+    at: tuple[int, int, slice],
     m: Tensor | None,
 ) -> Iterator[Tile]:
     """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
@@ -92,13 +102,15 @@ def tiles(
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
     scores: (n, keys), in memory used again by the next tile    seen: (n, keys), None for all
     """
-    memory = q.new_empty(len(q) * KEYS)
-    for cols, own in blocks_of_keys(rows, len(k), how.window, texts, KEYS):
+    memory, (b, _, rows) = q.new_empty(len(q) * KEYS), at
+    texts, places = how.texts[b], how.places[b]
+    for cols, own in blocks_of_keys(rows, len(k), how.window, texts, KEYS, places):
         part = None if mask is None else mask[:, cols]
         seen, hidden = None, part is not None or own is not None
-        if hidden or cut(rows, cols, how.window):
+        pair = positions(places, rows, cols, q.device)
+        if hidden or cut(*extents(rows, cols, places), how.window):
             together = None if own is None else torch.from_numpy(own).to(q.device)
-            seen = visible(part, how.window, rows, cols, q.device, together)
+            seen = visible(part, how.window, rows, cols, q.device, together, pair)
             if hidden and not seen.any():
                 continue
         s = memory[: len(q) * (cols.stop - cols.start)].view(len(q), -1)
@@ -109,12 +121,20 @@ def tiles(
             s = capped(s, c)
             slope = 1 - (s / c) ** 2
         if m is not None:
-            s -= apart(rows, cols, s).mul_(m)
+            s -= apart(rows, cols, s, pair).mul_(m)
         if part is not None and part.dtype != torch.bool:
             s += (BITS * part.to(s.dtype)).clamp_(min=torch.finfo(s.dtype).min)
         if seen is not None:
             s.masked_fill_(~seen, -inf)
         yield cols, s, seen, slope
+
+
+def positions(places: Places | None, rows: slice, cols: slice, device: torch.device) -> Pair | None:
+    """Where the queries and the keys of a tile stand, None for their rows.   (n, 1) and (keys,)"""
+    if places is None:
+        return None
+    p, r = places.mine[rows, None], places.theirs[cols]
+    return torch.from_numpy(p).to(device), torch.from_numpy(r).to(device)
 
 
 def in_bits(sinks: Tensor | None, o: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """Where the tiles of `fused` and `fused_torch` lie: which queries, and which keys they may see.
 
-A window leaves a band of keys, and segments those of the texts that the queries are of. So
+A window leaves a band of keys, and segments those of the texts that the queries are of; where
+tokens have positions, what is left is told by the lowest and the highest of a block. So
 that tiles of one text alone need no mask, queries are cut into blocks where a text ends,
 unless several are too short for blocks of their own.
 """
@@ -31,6 +32,21 @@ class Texts(NamedTuple):
     first: Array
     behind: Array
     solid: Array
+
+
+class Places(NamedTuple):
+    """The positions of the queries (N,) and of the keys (M,) of a sequence."""
+
+    mine: Array
+    theirs: Array
+
+
+def places_of(pair: tuple[Array, Array] | None, B: int) -> list[Places | None]:
+    """The places of B sequences, (B or 1, 1, N, 1) and (B or 1, 1, 1, M); None for rows."""
+    if pair is None:
+        return [None] * B
+    i, j = pair
+    return [Places(i[b % len(i)].ravel(), j[b % len(j)].ravel()) for b in range(B)]
 
 
 def texts_of(pair: tuple[Array, Array] | None, B: int) -> list[Texts | None]:
@@ -86,12 +102,32 @@ def blocks_of_rows(N: int, texts: Texts | None, most: int) -> Iterator[slice]:
 
 
 def blocks_of_keys(
-    rows: slice, M: int, window: Window, texts: Texts | None, size: int
+    rows: slice,
+    M: int,
+    window: Window,
+    texts: Texts | None,
+    size: int,
+    places: Places | None = None,
 ) -> Iterator[tuple[slice, Array | None]]:
     """The keys that some query of a block may see, and which of them are of its text: (n, keys),
-    None for all. What is in sight, but has no key of a text of the block, is left out.
+    None for all. What is in sight, but has no key of a text of the block, is left out; and of what
+    has positions, in any order, what a window hides from all places that the block extends over.
     """
-    within = within_sight(rows, M, window)
+    if places is None:
+        yield from blocks_of_texts(rows, within_sight(rows, M, window), texts, size)
+        return
+    near = within_reach(rows, window, places)
+    found = np.flatnonzero(near)
+    within = slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 0)
+    for cols, own in blocks_of_texts(rows, within, texts, size):
+        if near[cols].any():
+            yield cols, own
+
+
+def blocks_of_texts(
+    rows: slice, within: slice, texts: Texts | None, size: int
+) -> Iterator[tuple[slice, Array | None]]:
+    """Of some keys in a row those of the texts of a block, as `blocks_of_keys` has them."""
     if texts is None:
         yield from ((cols, None) for cols in blocks(within, size))
         return
@@ -133,8 +169,28 @@ def within_sight(rows: slice, M: int, window: Window) -> slice:
     return slice(start, max(start, stop))
 
 
+def within_reach(rows: slice, window: Window, places: Places) -> Array:
+    """True for each key but those that lie before or behind all that a block sees.   (M,)"""
+    (left, right), p, r = window, places.mine[rows], places.theirs
+    near = np.ones(len(r), bool)
+    if left is not None:
+        near &= r >= p.min() - left
+    if right is not None:
+        near &= r <= p.max() + right
+    return near
+
+
+def extents(rows: slice, cols: slice, places: Places | None) -> tuple[slice, slice]:
+    """How far the places of a tile's queries and keys extend: as far as rows, if these are they."""
+    if places is None:
+        return rows, cols
+    p, r = places.mine[rows], places.theirs[cols]
+    mine, theirs = (slice(int(x.min()), int(x.max()) + 1) for x in (p, r))
+    return mine, theirs
+
+
 def cut(rows: slice, cols: slice, window: Window) -> bool:
-    """Whether a window hides a key of a tile from one of its queries."""
+    """Whether a window hides a key of a tile, as far as its places extend, from a query of it."""
     left, right = window
     behind = left is not None and cols.start < rows.stop - 1 - left
     return behind or (right is not None and cols.stop - 1 > rows.start + right)

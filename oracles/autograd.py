@@ -28,6 +28,8 @@ def attend(
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> Tensor:
     """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
 
@@ -38,14 +40,16 @@ def attend(
     c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
     part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
     query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. An idle query gets zeros.
+    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
+    are integers that take the place of i and j. An idle query gets zeros.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0; a
     cap that is not positive; sinks that are no number below inf for each head; slopes that are
-    not finite or of another shape; segments of queries or keys alone, of another shape, or that
-    are no integers.
+    not finite or of another shape; segments or positions of another shape, or that are no
+    integers; segments of queries or keys alone.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    s, seen = scores(query, key, *asked, query_segments, key_segments)
+    of_tokens = query_segments, key_segments, query_positions, key_positions
+    s, seen = scores(query, key, *asked, *of_tokens)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
     a = softmax(beside(s, sinks))[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -88,6 +92,8 @@ def scores(
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, -inf where forbidden; where it is not."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
@@ -98,7 +104,8 @@ def scores(
         seen = seen & ~attn_mask.isneginf()
     if query_segments is not None or key_segments is not None:
         seen = seen & together(query_segments, key_segments, seen)
-    seen = near(seen.tril() if is_causal else seen, window_size)
+    away = ahead(query_positions, key_positions, seen)
+    seen = seen & near(away, is_causal, window_size)
     s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
     if softcap is not None:
         if not 0 < softcap < inf:
@@ -107,17 +114,32 @@ def scores(
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask.double()
     if alibi_slopes is not None:
-        s = s - lost(alibi_slopes, s)
+        s = s - lost(alibi_slopes, away, s)
     return s.masked_fill(~seen, -inf), seen
 
 
-def near(seen: Tensor, window_size: Window) -> Tensor:
-    """What is seen through a window."""
+def ahead(p: Tensor | None, r: Tensor | None, seen: Tensor) -> Tensor:
+    """How far a key lies ahead of a query, by positions, or by numbers from 0.   (B or 1, 1, N, M)
+
+    seen: (B, H, N, M)
+    """
+    B, _, N, M = seen.shape
+    for x, shape in ((p, (B, N)), (r, (B, M))):
+        if x is not None and (x.shape != shape or x.is_floating_point() or x.dtype == torch.bool):
+            raise ValueError(f"positions are integers {shape}, not {x.dtype} {tuple(x.shape)}")
+    i = torch.arange(N, device=seen.device)[None] if p is None else p.long()
+    j = torch.arange(M, device=seen.device)[None] if r is None else r.long()
+    return (j[:, None] - i[..., None])[:, None]
+
+
+def near(away: Tensor, is_causal: bool, window_size: Window) -> Tensor:
+    """What causality and a window leave, of how far each key lies ahead of each query."""
     left, right = window_size
     if (left or 0) < 0 or (right or 0) < 0:
         raise ValueError(f"a window has no negative bound, which {window_size} has")
-    seen = seen if left is None else seen.triu(-left)
-    return seen if right is None else seen.tril(right)
+    seen = away <= (0 if is_causal else inf)
+    seen = seen if left is None else seen & (away >= -left)
+    return seen if right is None else seen & (away <= right)
 
 
 def together(mine: Tensor | None, theirs: Tensor | None, seen: Tensor) -> Tensor:
@@ -132,13 +154,12 @@ def together(mine: Tensor | None, theirs: Tensor | None, seen: Tensor) -> Tensor
     return both & (theirs >= 0)[:, None, None, :]
 
 
-def lost(slopes: Tensor, s: Tensor) -> Tensor:
+def lost(slopes: Tensor, away: Tensor, s: Tensor) -> Tensor:
     """m_h |i - j|.   (B or 1, H, N, M)"""
-    B, H, N, M = s.shape
+    B, H = s.shape[:2]
     if slopes.shape not in ((H,), (B, H)) or not slopes.isfinite().all():
         raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
-    i, j = torch.arange(N, device=s.device)[:, None], torch.arange(M, device=s.device)
-    return slopes.double().reshape(-1, H, 1, 1) * (i - j).abs()
+    return slopes.double().reshape(-1, H, 1, 1) * away.abs()
 
 
 def read(x: Tensor, seen: Tensor) -> Tensor:

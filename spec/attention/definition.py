@@ -6,9 +6,9 @@
 
 (Vaswani et al. 2017, section 3.2.1), where cap(t) = c tanh(t / c) if a cap c is asked for
 (Gemma Team 2024, section 2), and t if not; or where it is declared so, the sum t + b is capped.
-What is added is what a mask adds, and if slopes m_h are asked for, -m_h |p_i - j|, where p_i is the
-place of query i in the text of the keys (Press, Smith and Lewis 2022, section 3); where it is
-declared so, -m_h (p_i - j).
+What is added is what a mask adds, and if slopes m_h are asked for, -m_h |p_i - r_j|, where p_i and
+r_j are the places of query i and key j (Press, Smith and Lewis 2022, section 3); where it is
+declared so, -m_h (p_i - r_j). Causality hides r_j > p_i, and places are the rows if none are given.
 A sink t_h is a score that has no value, one for each query head (OpenAI 2025, the model card of
 gpt-oss); where none is asked for, exp(t_h) is not there.
 An idle query, from which every key is hidden, attends to nothing: its weights and its output are
@@ -25,7 +25,7 @@ diag(a) - a a^T, so
     dk_j  = scale sum_i dt_ij q_i
     dv_j  = sum_i a_ij dout_i
     dt_h  = -sum_i exp(t_h - lse_i) sum_j a_ij da_ij
-    dm_h  = -sum_ij ds_ij |p_i - j|
+    dm_h  = -sum_ij ds_ij |p_i - r_j|
 
 where dk and dv also add over the query heads that share a key head.
 
@@ -157,7 +157,7 @@ def sink_gradients(a: Array, problem: Problem) -> Array | None:
 
 
 def slope_gradients(db: Array, problem: Problem) -> Array | None:
-    """dm_h = -sum_ij db_ij |p_i - j|, if there are slopes.   (H,) or (B, H)"""
+    """dm_h = -sum_ij db_ij |p_i - r_j|, if there are slopes.   (H,) or (B, H)"""
     if problem.slopes is None:
         return None
     dm = -(db * problem.distance).sum(axis=(-2, -1))

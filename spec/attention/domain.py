@@ -199,8 +199,13 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 
 
 def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str]) -> Problems:
-    """The domain, or that part of it in which one option is asked or two, of those answered."""
-    there = [option for option in OPTIONS if option in answers]
+    """The domain, or that part of it in which one option is asked or two, of those answered.
+
+    What the domain rules out is not one of them.
+    """
+    asks = {x: [*has.items()] for x, (_, has) in OPTIONS.items() if x in answers}
+    out = {(name, True) for name, has in vars(domain).items() if has is False}
+    there = [x for x, (has,) in asks.items() if has not in out]
     if not there or choices.pick((False, True)):
         return domain
     wanted = {choices.pick(there) for _ in range(choices.pick((1, 2)))}

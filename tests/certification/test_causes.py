@@ -99,7 +99,7 @@ def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
 @pytest.mark.parametrize(
     ("name", "features"),
     [
-        ("ignores_causality", {"causal", "M > 1"}),
+        ("ignores_causality", {"causal", "a hidden key"}),
         ("reads_only_128_keys", {"M > 128"}),
         ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero"}),

@@ -100,7 +100,9 @@ def positions_are_a_mask(attention: Implementation, problem: Problem) -> None:
 def rows_are_positions(attention: Implementation, problem: Problem) -> None:
     """Without positions, token t stands at place t.
 
-    o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where every corner is the same
+        o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where every corner is the same
+
+    Positions say where tokens stand, and these say what rows say anyway.
     """
     counted, plain = in_rows(problem), unplaced(problem)
 
@@ -208,7 +210,7 @@ def causality_knows_the_order_alone(attention: Implementation, problem: Problem)
     p, r = positions_of(problem)
     both = np.concatenate([p, r], axis=1)
     ranks = np.unique(both, return_inverse=True)[1].reshape(both.shape)
-    steps = problem.chance().integers(1, 100, both.size).cumsum() - 50 * both.size
+    steps = problem.chance().integers(1, 64, both.size).cumsum() - 32 * both.size
     moved = standing(problem, *np.split(steps[ranks], [problem.N], axis=1))
     problem = standing(problem, p, r)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from spec.attention import moves, rounding
 from spec.attention.clauses.places import PLACED, unplaced
-from spec.attention.clauses.segments import met, of_the_first
 from spec.attention.clauses.window_edges import narrowed
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
@@ -49,7 +48,9 @@ def tiles_of_keys_hold_any_places(attention: Implementation, problem: Problem) -
 def windows_begin_at_a_place(attention: Implementation, problem: Problem) -> None:
     """However many queries there are, each has its window around the place where it stands.
 
-    o_i = sum_j a_ij v_j    over the keys with -L <= r_j - p_i <= R, for any N
+        o_i = sum_j a_ij v_j    over the keys with -L <= r_j - p_i <= R, for any N
+
+    A block of queries is no stretch of text, and the keys of its window may lie in any rows.
     """
     near = narrowed(problem)
 
@@ -65,22 +66,23 @@ def windows_begin_at_a_place(attention: Implementation, problem: Problem) -> Non
     effort=2,
 )
 def texts_count_from_where_they_begin(attention: Implementation, problem: Problem) -> None:
-    """Of texts in one array, each counts its own places: what it returns, it returns alone.
+    """Of two texts in one array, the second counts its own places, and returns what it does alone.
 
-        o(x; segments, p, r)_t = o(x_t; p_t, r_t)    for the tokens t of one text
+        o(x; segments, p, r)_t = o(x_t; p_t, r_t)    for the tokens t of the second text
 
-    Positions start anew with each text, which causality in the rows of the array does not.
+    Positions start anew with each text, and causality by the rows of the array does not.
     """
-    problem = met(moves.placed(problem))
-    b = int(problem.chance().integers(problem.B))
-    queries, keys = (np.flatnonzero(x[b]) for x in of_the_first(problem))
-    alone = moves.of_keys(moves.of_queries(moves.of_batch(problem, [b]), queries), keys)
+    n, m = (int(problem.chance().integers(length)) for length in (problem.N, problem.M))
+    i, j = (np.tile(np.arange(x), (problem.B, 1)) for x in (problem.N, problem.M))
+    whole = problem.but(query_positions=np.where(i < n, i, i - n), query_segments=1 * (i >= n))
+    whole = whole.but(key_positions=np.where(j < m, j, j - m), key_segments=1 * (j >= m))
+    alone = moves.of_keys(moves.of_queries(whole, slice(n, None)), slice(m, None))
     alone = alone.but(query_segments=None, key_segments=None)
 
-    o, p = attention.forward(problem), attention.forward(alone)
+    o, p = attention.forward(whole), attention.forward(alone)
 
-    within = rounding.of_output(problem)[[b]][:, :, queries] + rounding.of_output(alone)
-    equal(o[[b]][:, :, queries], p, within=within)
+    within = rounding.of_output(whole)[:, :, n:] + rounding.of_output(alone)
+    equal(o[:, :, n:], p, within=within)
 
 
 @clause(
@@ -117,7 +119,9 @@ def gradients_are_those_of_the_mask(attention: Implementation, problem: Problem)
 def the_gradient_of_a_slope_goes_by_places(attention: Implementation, problem: Problem) -> None:
     """A slope hears of every score by how far its key stands from its query.
 
-    dm_h = -sum_ij ds_ij |p_i - r_j|
+        dm_h = -sum_ij ds_ij |p_i - r_j|
+
+    By rows it would hear of how far other tokens stand.
     """
     exact, budget = rounding.reference(problem).gradients.slopes, rounding.of_slopes(problem)
     assert exact is not None
@@ -131,7 +135,9 @@ def the_gradient_of_a_slope_goes_by_places(attention: Implementation, problem: P
 def the_weights_that_are_shown_go_by_places(attention: Implementation, problem: Problem) -> None:
     """The weights that are returned are those by which values are weighted.
 
-    a_ij = exp(s_ij) / sum_j exp(s_ij)    over the keys that places leave
+        a_ij = exp(s_ij) / sum_j exp(s_ij)    over the keys that places leave
+
+    Else what is shown explains another output than the one that is returned.
     """
     a = attention.weights(problem)
 

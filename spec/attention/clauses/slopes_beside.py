@@ -65,7 +65,7 @@ def the_query_in_the_corner_may_be_asked_alone(attention: Implementation, proble
     """
     corner = problem.slopes_corner or problem.corner
     c = problem.N - 1 if corner == "bottom-right" else 0
-    whole = sloping(problem)
+    whole = moves.placed(sloping(problem))
     alone = moves.of_queries(whole, [c])
 
     o, p = attention.forward(whole), attention.forward(alone)
