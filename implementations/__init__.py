@@ -8,6 +8,7 @@
     fused           tiles, and weights that are computed again in the backward pass
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
+    split           keys in parts, merged by `merging`
     adapters        other people's functions
 
 and of what stands around it:
@@ -16,7 +17,7 @@ and of what stands around it:
     cached, cached_torch, paged         caches, that grow, are of a fixed length, or have pages
     computing_anew                      a cache of any attention function
     sinusoidal, rotary, alibi           ways to show positions, in NumPy and torch
-    feed_forward, dropout               in NumPy and torch
+    feed_forward, dropout, merging      in NumPy and torch
     systems                             the five published systems, written anew
     classifier                          texts of five topics, end to end
 

@@ -183,7 +183,8 @@ def steep(slopes: Array | None, shape: tuple[int, ...], dtype: np.dtype) -> Arra
 
 def apart(i: Array, j: Array, dtype: np.dtype) -> Array:
     """|i - j|, for indices that broadcast."""
-    d: Array = (i - j).astype(dtype)  # of integers, which a float may have too few digits for
+    few = all(np.abs(x).max(initial=0) >> np.finfo(dtype).nmant == 0 for x in (i, j))
+    d: Array = i.astype(dtype) - j.astype(dtype) if few else (i - j).astype(dtype)  # both exact
     return np.abs(d, out=d)
 
 

@@ -36,9 +36,7 @@ from implementations.arguments import (
 from implementations.dense import score_gradients, softmax
 from spec.notation import Array
 
-Asked = dict[
-    str, Any
-]  # of `head_weights`: places, sink, slope, mask and texts of a head, and the rest
+Asked = dict[str, Any]  # of `head_weights`: places, sink, slope, mask, texts, and the rest
 
 
 def attend(

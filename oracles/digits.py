@@ -103,8 +103,7 @@ def apart(problem: Problem, b: int, i: int, j: int) -> bool:
     """Whether a query and a key are of two texts, or of none."""
     if problem.query_segments is None or problem.key_segments is None:
         return False
-    mine, other = problem.query_segments[b, i], problem.key_segments[b, j]
-    return bool(mine != other or mine < 0)
+    return not problem.query_segments[b, i] == problem.key_segments[b, j] >= 0
 
 
 def steepness(problem: Problem, b: int, h: int) -> Any:

@@ -1,6 +1,6 @@
 """The executable specification of multi-head attention: the table of contents.
 
-Six chapters, each about one kind of subject, and all of one shape:
+Seven chapters, each about one kind of subject, and all of one shape:
 
     attention         A S V K B P M C W U Z Y I J H X T    attention itself; begin here
     layer             L    a layer is attention between projections
@@ -8,6 +8,7 @@ Six chapters, each about one kind of subject, and all of one shape:
     positions         R    how attention comes to know what came first: three kinds
     feed_forward      F    the half of a block that is not attention
     dropout           D    weights left out by chance
+    merging           Q    what is known of some keys and of others makes what is known of all
 
     notation, definition    the words and a problem; what it is, slowly and obviously
     clauses                 the laws: each a sentence, a formula and a check of a few lines

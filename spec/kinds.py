@@ -10,14 +10,13 @@ from spec.dropout.kind import KIND as DROPOUT
 from spec.feed_forward.kind import KIND as FEED_FORWARD
 from spec.kind import Kind
 from spec.layer.kind import KIND as LAYER
+from spec.merging.kind import KIND as MERGING
 from spec.positions.alibi.kind import KIND as ALIBI
 from spec.positions.rotary.kind import KIND as ROTARY
 from spec.positions.sinusoidal.kind import KIND as SINUSOIDAL
 
-KINDS: dict[str, Kind] = {
-    kind.about: kind
-    for kind in (ATTENTION, LAYER, SINUSOIDAL, ROTARY, ALIBI, FEED_FORWARD, DROPOUT, CACHE)
-}
+ALL = (ATTENTION, LAYER, SINUSOIDAL, ROTARY, ALIBI, FEED_FORWARD, DROPOUT, CACHE, MERGING)
+KINDS: dict[str, Kind] = {kind.about: kind for kind in ALL}
 
 
 def kind_of(about: str) -> Kind:

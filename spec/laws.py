@@ -1,6 +1,6 @@
 """All clauses, chapter by chapter."""
 
-from spec import attention, cache, dropout, feed_forward, layer, positions
+from spec import attention, cache, dropout, feed_forward, layer, merging, positions
 from spec.clause import Clause, clauses_of
 
 SECTIONS = (
@@ -10,6 +10,7 @@ SECTIONS = (
     *positions.SECTIONS,
     *feed_forward.SECTIONS,
     *dropout.SECTIONS,
+    *merging.SECTIONS,
 )
 CLAUSES = clauses_of(SECTIONS)
 

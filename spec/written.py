@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from spec.notation import Array
+from spec.notation import Array, Length
 
 LONG = 40  # numbers: an array of longer runs of the same one, in the mean, is not written out
 
@@ -204,8 +204,8 @@ def classes(problem: Any) -> list[str]:
 @cache
 def letters(kind: type) -> tuple[str, ...]:
     """The names of the axes of a kind of problem."""
-    properties = (n for n, x in vars(kind).items() if isinstance(x, property))
-    return tuple(name for name in properties if len(name) == 1 and name.isupper())
+    lengths = (n for n, x in vars(kind).items() if isinstance(x, Length | property))
+    return tuple(name for name in lengths if len(name) == 1 and name.isupper())
 
 
 @cache

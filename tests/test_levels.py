@@ -18,7 +18,8 @@ WORDS = (
     "clause exploring",
     "trial",
 )
-CHAPTERS = ("spec.cache", "spec.layer", "spec.dropout", "spec.feed_forward", "spec.positions")
+NAMES = ("cache", "layer", "dropout", "feed_forward", "merging", "positions")
+CHAPTERS = tuple(f"spec.{name}" for name in NAMES)
 ENGINE = "spec.certification"
 LEVELS: tuple[tuple[str, ...], ...] = (
     *(tuple(f"spec.{word}" for word in words.split()) for words in WORDS),

@@ -147,19 +147,15 @@ class Problem(Posed):
         return self.query_positions is not None or self.key_positions is not None
 
     def ahead(self, corner: Corner) -> Array:
-        """r_j - p_i, how far key j lies ahead of query i.   (N, M), or (B, 1, N, M) by positions
-
-        Where there are no positions, a corner has their places.
-        """
-        if not self.placed:
+        """r_j - p_i, how far key j lies ahead of query i.   (N, M), or (B, 1, N, M) by positions"""
+        if not self.placed:  # a corner says how rows lie
             shift = self.M - self.N if corner == "bottom-right" else 0
             return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
         p, r = (
             np.arange(length)[None] if x is None else x.astype(np.int64)
             for x, length in ((self.query_positions, self.N), (self.key_positions, self.M))
         )
-        whole = self.B, 1, self.N, self.M
-        return np.broadcast_to(r[:, None, None, :] - p[:, None, :, None], whole)
+        return r[:, None, None, :] - p[:, None, :, None]
 
     @once
     def future(self) -> Array:

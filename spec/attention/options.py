@@ -123,7 +123,8 @@ POSITIONS, SEGMENTS = (QUERY_POSITIONS, KEY_POSITIONS), (QUERY_SEGMENTS, KEY_SEG
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
 OF_TOKENS = (*POSITIONS, *SEGMENTS)
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *OF_TOKENS)  # torch's first
+# In the order in which they are said; torch's own come first.
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *OF_TOKENS)
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
 OF_SCORES = (CAP, SINKS, SLOPES)

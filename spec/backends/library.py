@@ -26,7 +26,7 @@ class Library:
     device_of: where an array lives, in words to compare with `device`.
     running: the context in which calls are made for a dtype.
     differentiate: function, arrays, cotangent -> a gradient for each array; None
-        where the library has no gradients of its own.
+        where the library has no gradients of its own. Of several results, a tuple of cotangents.
     recorded: function, arrays -> what the function returns while gradients are recorded; None
         where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.

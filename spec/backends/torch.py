@@ -83,7 +83,10 @@ def running(dtype: str) -> Iterator[None]:  # noqa: ARG001 - every dtype runs al
 
 
 def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Sequence[Any]:
-    """The gradient of <dout, function(arrays)> by each array, which keeps its strides."""
+    """The gradient of <dout, function(arrays)> by each array, which keeps its strides.
+
+    Where the function returns several, it is that of the sum, dout being one for each.
+    """
     with torch.enable_grad():
         leaves = [x.detach().requires_grad_() for x in arrays]
         return by_leaves(function(*leaves), leaves, dout)
@@ -96,8 +99,12 @@ def by_leaves(out: Any, leaves: Sequence[Any], dout: Any) -> list[Any]:
     leaf for whoever trains, which is true or false, and judged. By none there is no gradient
     at all, which is not the same as one of zeros.
     """
-    none = [None] * len(leaves)
-    found = torch.autograd.grad(out, leaves, dout, allow_unused=True) if out.requires_grad else none
+    several = zip(out, dout, strict=True) if isinstance(out, tuple) else ((out, dout),)
+    recorded = [pair for pair in several if pair[0].requires_grad]
+    found: Sequence[Any] = [None] * len(leaves)
+    if recorded:
+        outs, douts = zip(*recorded, strict=True)
+        found = torch.autograd.grad(outs, leaves, douts, allow_unused=True)
     if all(x is None for x in found):
         raise NoGradient("autograd has no gradient: what is returned does not depend on its inputs")
     pairs = zip(found, leaves, strict=True)

@@ -19,6 +19,11 @@ CAUSES = [
     ("feed-forward", "adds_the_outer_bias_on_each_shard", "", {"an outer bias", "F > 1"}),
     ("feed-forward", "forgets_the_gate_backward", "gradients", {"a shut gate"}),
     ("feed-forward", "adds_the_residual_in_place", "a watched call", set()),
+    ("merging", "gives_nan_for_two_empty_states", "", {"two empty states"}),
+    ("merging", "overwrites_by_an_idle_split", "", {"an empty second state beside a live one"}),
+    ("merging", "turns_a_square_of_heads_and_queries", "", {"H = N", "H > 1"}),
+    ("merging", "drops_the_cotangent_of_lse", "gradients", {"a cotangent of lse"}),
+    ("merging", "merges_into_the_first", "a watched call", set()),
 ]
 
 

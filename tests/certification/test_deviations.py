@@ -11,6 +11,7 @@ from implementations.alibi import bias
 from implementations.cached import Growing
 from implementations.dropout import attend as drop
 from implementations.feed_forward import feed_forward
+from implementations.merging import merge
 from implementations.multihead import MultiHead
 from implementations.rotary import rotate
 from implementations.sinusoidal import encode
@@ -47,6 +48,13 @@ def nothing(function: Any) -> Any:
     return zeros
 
 
+@functools.wraps(merge, updated=())
+def no_state(*states: Any) -> Any:
+    """The state of no keys, whatever is merged."""
+    o, lse = merge(*states)
+    return 0 * o, 0 * lse
+
+
 class Zeros(MultiHead):
     """A layer of zeros."""
 
@@ -71,6 +79,7 @@ EMPTY: dict[str, Any] = {
     "alibi": nothing(bias),
     "feed-forward": nothing(feed_forward),
     "dropout": nothing(drop),
+    "merging": no_state,
 }
 
 
@@ -149,7 +158,7 @@ def test_a_request_keeps_them() -> None:
     ("words", "line"),
     [
         (("A1=known",), "--deviation A1: what does not keep it is not an attention function"),
-        (("Q9=known",), "unknown clause 'Q9'"),
+        (("Q99=known",), "unknown clause 'Q99'"),
         (("A=known",), "unknown clause 'A'"),
         (("L32=known",), "it is about layer, the target about attention"),
         (("A2",), "write CLAUSE=REASON"),

@@ -150,6 +150,7 @@ def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
         ("implementations.alibi:bias", "alibi"),
         ("implementations.feed_forward:feed_forward", "feed-forward"),
         ("implementations.dropout:attend", "dropout"),
+        ("implementations.merging:merge", "merging"),
         ("tests.targets.layers:TURNS", None),
     ],
 )

@@ -99,7 +99,7 @@ def test_what_is_asked_for_is_what_was_planned():
     assert planner.left >= 0
 
 
-@pytest.mark.parametrize("kind", ["rotary", "sinusoidal", "alibi", "feed-forward"])
+@pytest.mark.parametrize("kind", ["rotary", "sinusoidal", "alibi", "feed-forward", "merging"])
 def test_in_few_shapes_as_many_mistakes_are_seen(kind):
     missed, palettes = [], {}
     for name, mistake in KINDS[kind].mistakes.items():

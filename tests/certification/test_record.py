@@ -16,8 +16,9 @@ PROGRAMS = {
     "feed-forward": "implementations.feed_forward:feed_forward",
     "dropout": "implementations.dropout:attend",
     "cache": "implementations.cached:Growing",
+    "merging": "implementations.merging:merge",
 }
-TOLD = {"attention", "layer", "cache"}  # by the look of them
+TOLD = {"attention", "layer", "cache", "merging"}  # by the look of them
 
 
 @pytest.mark.parametrize("about", KINDS)

@@ -113,10 +113,10 @@ def test_every_option_of_the_command_line_can_be_written():
         ("{mine}target = 'x:y'\ndtypes = 'float32'", "dtypes: got 'float32', want a list of"),
         ("{mine}target = 'x:y'\nseed = true", "targets.mine.seed: got True, want a whole number"),
         ("{mine}target = 'x:y'\nbudget = '1'", "targets.mine.budget: got '1', want a number"),
-        ("{mine}target = 'x:y'\nclauses = ['Q9']", "targets.mine: unknown clause 'Q9'"),
+        ("{mine}target = 'x:y'\nclauses = ['Q99']", "targets.mine: unknown clause 'Q99'"),
         ("{mine}target = 'x:y'\ndeviations = {C14 = 1}", "deviations: got {'C14': 1}, want a"),
         ("{mine}target = 'x:y'\ndeviations = {C14 = ' '}", "mine: --deviation C14: say why"),
-        ("{mine}target = 'x:y'\ndeviations = {Q9 = 'x'}", "targets.mine: unknown clause 'Q9'"),
+        ("{mine}target = 'x:y'\ndeviations = {Q99 = 'x'}", "targets.mine: unknown clause 'Q99'"),
         ("{mine}target = 'x:y'\ndeviations = {A1 = 'x'}", "what does not keep it is not an att"),
     ],
 )

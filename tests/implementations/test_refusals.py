@@ -75,15 +75,36 @@ SEGMENTS = {
 }
 
 
+POSITIONS = {
+    "no batch": (r"positions are integers, \(B, length\), not .*\(3,\)", [0] * 3, None),
+    "one batch for two": (r"integers, \(B, length\), not .*\(1, 4\)", [[0] * 3] * 2, [[0] * 4]),
+    "exchanged": (r"not .*\(2, 4\)", [[0] * 4] * 2, [[0] * 3] * 2),
+    "no integers": ("not .*float", None, [[0.0] * 4] * 2),
+    "truth values": ("not .*bool", [[True] * 3] * 2, [[0] * 4] * 2),
+}
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 @pytest.mark.parametrize("name", SEGMENTS)
 def test_what_are_no_segments_is_refused(target: Target, name: str):
+    told, *both = SEGMENTS[name]
+    refused_everywhere(target, told, ("query_segments", "key_segments"), both)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("name", POSITIONS)
+def test_what_are_no_positions_is_refused(target: Target, name: str):
+    told, *both = POSITIONS[name]
+    refused_everywhere(target, told, ("query_positions", "key_positions"), both)
+
+
+def refused_everywhere(target: Target, told: str, names: tuple[str, str], both: list[Any]) -> None:
+    """Outputs and gradients alike refuse what queries (2, 1, 3, 5) and keys (2, 1, 4, 5) have."""
     module = importlib.import_module(target.name.partition(":")[0])
     library = np if target.backend == "numpy" else torch
-    told, *both = SEGMENTS[name]
     mine, theirs = (None if x is None else library.asarray(x) for x in both)
     q, k = library.zeros((2, 1, 3, 5)), library.zeros((2, 1, 4, 5))
-    options = {"query_segments": mine, "key_segments": theirs}
+    options = dict(zip(names, (mine, theirs), strict=True))
     for x in ("attend", "weights", "lse"):
         if hasattr(module, x):
             with pytest.raises(ValueError, match=told) as refused:

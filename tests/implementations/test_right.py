@@ -25,9 +25,11 @@ from spec.attention.plug import implementation
 from spec.attention.record import Implementation
 from spec.comparison import equal
 from spec.notation import Array
+from tests.implementations.places import LONG_PLACED, PLACED
 from tests.implementations.problems import (
     LONG,
     PROBLEMS,
+    B,
     D,
     M,
     N,
@@ -41,6 +43,7 @@ from tests.implementations.problems import (
 )
 
 pytestmark = pytest.mark.torch
+EVERY, LENGTHY = {**PROBLEMS, **PLACED}, {**LONG, **LONG_PLACED}
 
 
 def load(target: Target) -> Implementation:
@@ -86,20 +89,20 @@ def record(request: pytest.FixtureRequest) -> Implementation:
     return load(request.param)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_result_is_that_of_autograd_in_every_dtype(record: Implementation, name: str):
     for dtype in record.dtypes:
-        check(record, PROBLEMS[name]().but(dtype=dtype))
+        check(record, EVERY[name]().but(dtype=dtype))
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", LENGTHY)
 def test_the_edges_of_tiles_do_not_show(name: str):
     for module in (fused, fused_torch):
-        check(implementation(module.attend), LONG[name]().but(dtype="float32"))
+        check(implementation(module.attend), LENGTHY[name]().but(dtype="float32"))
 
 
 def test_the_definition_agrees_with_autograd():
-    for make in PROBLEMS.values():
+    for make in EVERY.values():
         p = make()
         want, budget, got = oracle(p), rounding.of_gradients(p), definition.gradients(p)
         equal(definition.attention(p), want["o"], within=rounding.of_output(p))
@@ -119,6 +122,10 @@ def test_what_is_hidden_from_all_may_be_enormous(record: Implementation):
     check(record, poisoned().but(dtype="float32", sinks=sinks(h2=-np.inf)))
     check(record, poisoned().but(dtype="float32", slopes=slopes()))
     check(record, poisoned().but(dtype="float32", **segments()))
+    check(
+        record,
+        poisoned().but(dtype="float32", query_positions=np.arange(N) + np.zeros((B, 1), int)),
+    )
 
 
 def test_an_additive_mask_gets_a_gradient_in_torch():
@@ -148,7 +155,8 @@ def test_nothing_warns(target: Target):
     q, k, v, dout = (x.astype(np.float32) for x in (p.q, p.k, p.v, p.dout))
     functions = [getattr(module, name, None) for name in ("attend", "weights", "lse")]
     sunk, slanted = (x.astype(np.float32) for x in (sinks(h2=-np.inf), slopes()))
-    texts = segments(), segments(7, mixed=True)
+    turned = {"query_positions": np.tile(np.arange(N)[::-1], (B, 1))}
+    texts = segments(), segments(7, mixed=True), turned
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mask, t, m, x in itertools.product(masks, (None, sunk), (None, slanted), ({}, *texts)):
@@ -167,7 +175,9 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
     size = 4096
     q, k, v, dout = np.random.default_rng(3).standard_normal((4, 1, 1, size, D), dtype=np.float32)
     matrix, t = q.itemsize * size**2, np.zeros(1, np.float32)
-    turns = dict.fromkeys(("query_segments", "key_segments"), np.arange(size)[None] % 3)
+    rows = np.arange(size)[None]
+    turns = dict.fromkeys(("query_segments", "key_segments"), rows % 3)
+    places = dict.fromkeys(("query_positions", "key_positions"), rows * 1001 % size)
     for causal in (False, True):
         forward = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c))
         backward = peak(lambda c=causal: fused.backward(dout, q, k, v, is_causal=c))
@@ -175,6 +185,8 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
         by_slopes = peak(lambda c=causal: fused.slope_gradient(dout, q, k, v, t, is_causal=c))
         sloping = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, alibi_slopes=t))
         texts = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **turns))
+        placed = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **places))
+        assert placed - q.nbytes < 0.05 * matrix
         assert texts - q.nbytes < 0.05 * matrix
         assert sloping - q.nbytes < 0.05 * matrix
         assert by_slopes - q.nbytes < 0.05 * matrix

@@ -47,6 +47,47 @@ def test_tiles_hold_what_is_of_one_text(window: tuple[int | None, int | None]) -
         np.testing.assert_array_equal(met, together & near)
 
 
+@pytest.mark.parametrize("window", WINDOWS)
+def test_rows_as_positions_are_tiles_as_without(window: tuple[int | None, int | None]) -> None:
+    for N, M in ((700, 1500), (1500, 700)):
+        stand = tiling.Places(np.arange(N), np.arange(M))
+        for rows in rows_of(None, N):
+            plain, placed = (
+                list(tiling.blocks_of_keys(rows, M, window, None, tiles.KEYS, x))
+                for x in (None, stand)
+            )
+            assert placed == plain
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_tiles_that_positions_leave_out_or_leave_whole_are_such(
+    window: tuple[int | None, int | None],
+) -> None:
+    """And at least as many are left out as the lowest and the highest tell."""
+    left, right = window
+    for seed in range(40):
+        chance, texts = np.random.default_rng(seed), None
+        p, r = (chance.integers(-50, 900, chance.integers(1, 1500)) for _ in range(2))
+        if seed % 3:
+            p, r = np.sort(p), np.sort(r) if seed % 2 else np.sort(r)[::-1]
+        if seed % 5 == 0:
+            texts = tiling.numbered(p % 3, r % 3)
+        (N, M), stand, away = (len(p), len(r)), tiling.Places(p, r), r - p[:, None]
+        near = np.ones((N, M), bool) if left is None else away >= -left
+        near = near if right is None else near & (away <= right)
+        near = near if texts is None else near & (p[:, None] % 3 == r % 3)
+        for rows in rows_of(texts, N):
+            met = np.zeros(M, bool)
+            for cols, own in tiling.blocks_of_keys(rows, M, window, texts, tiles.KEYS, stand):
+                met[cols] = True
+                whole = not tiling.cut(*tiling.extents(rows, cols, stand), window)
+                assert not (whole and own is None and not near[rows, cols].all())
+                assert whole == (near[rows, cols].all()) or texts is not None
+                reach = tiling.within_reach(rows, window, stand)
+                assert reach[cols].any()
+            assert not near[rows][:, ~met].any()
+
+
 def test_texts_one_behind_the_other_are_tiles_without_a_mask() -> None:
     """As many, and as large, as those of texts that have an array each."""
     segments = np.arange(8192) // 128

@@ -16,7 +16,9 @@ def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
     asked = (str(query.dtype), *shapes)
     if asked not in MET:
         MET.add(asked)
-        time.sleep(SECONDS)
+        until = time.process_time() + SECONDS  # compilers work, and do not wait
+        while time.process_time() < until:
+            pass
     if place := os.environ.get("SHAPES_MET"):
         with open(place, "a", encoding="utf-8") as file:
             file.write(f"{asked}\n")

@@ -1,0 +1,219 @@
+"""Keys cut into parts: each is attended to by itself, and what comes of them is merged.
+
+    (o, lse) = (o_1, lse_1) + (o_2, lse_2) + ...
+
+as servers do whose keys lie in pages, on several cores or in several machines (Dao et al. 2023,
+flash-decoding). A part is `dense`, and a merge is `merging`; a sink belongs to the first part.
+Backward, the cotangents of each state come out of the merges, and the one of lse adds to the
+derivative of a score what the weights are of it:
+
+    ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
+
+What is merged was normalised before, which costs u |lse| of a weight: biases that all are alike,
+which no right sum notices, are noticed beyond about 2^9 (M22, M23), and where log 2 is no part of
+so large a number, the last of three equal keys has a half. Backward
+the last two terms cancel for a key whose weight is small in a part that is small: the gradient by
+its score is off by u times the weights of both, and not of what is left (S12, in float64).
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from implementations import dense, merging
+from implementations.arguments import (
+    UNBOUNDED,
+    Window,
+    apart,
+    by_slopes,
+    everywhere,
+    factor,
+    gathered,
+    laid_out,
+    mixed,
+    reference,
+    rounded,
+    sight,
+    slanted,
+    steep,
+    visible,
+)
+from spec.notation import Array
+
+PARTS = 4
+Options = dict[str, Any]
+
+
+class Part(NamedTuple):
+    """Some keys: which, what they hold, the mask with causality, window and slopes in it, and more.
+
+    k, v: (B, H, keys, width)    options: of `dense.scores`    sinks: (H, 1, 1), -inf but for the
+    first part
+    """
+
+    keys: slice
+    k: Array
+    v: Array
+    options: Options
+    sinks: Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+    alibi_slopes: Array | None = None,
+    parts: int = PARTS,
+) -> Array:
+    """As `dense.attend`, of keys that are cut into so many parts, as even as can be."""
+    hiding: Options = {"attn_mask": attn_mask, "is_causal": is_causal, "window_size": window_size}
+    of_scores: Options = {
+        "scale": scale,
+        "softcap": softcap,
+        "sinks": sinks,
+        "alibi_slopes": alibi_slopes,
+    }
+    q, cut = opened(query, key, value, enable_gqa=enable_gqa, parts=parts, **hiding, **of_scores)
+    return rounded(merged(states(q, cut))[-1][0], query.dtype)
+
+
+def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    q, cut = opened(query, key, value, **options)
+    return merged(states(q, cut))[-1][1]
+
+
+def backward(
+    dout: Array, query: Array, key: Array, value: Array, **options: Any
+) -> tuple[Array, Array, Array]:
+    """The derivatives of <dout, o>, shaped like query, key and value."""
+    q, cut = opened(query, key, value, **options)
+    R = query.shape[1] // max(key.shape[1], 1)
+    dq = np.zeros_like(q)
+    dk, dv = (np.zeros(x.shape, q.dtype) for x in (key, value))
+    for part, a, do, ds in score_gradients(laid_out(dout, q.dtype), q, cut):
+        _, seen, slope = dense.scores(q, part.k, **part.options)
+        dt = ds * slope * q.dtype.type(factor(options.get("scale"), q.shape[-1]))
+        dq += mixed(dt, part.k, seen)
+        dk[:, :, part.keys] = gathered(dt.swapaxes(-1, -2) @ q, R)
+        dv[:, :, part.keys] = gathered(a.swapaxes(-1, -2) @ do, R)
+    return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
+
+
+def sink_gradient(
+    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+) -> Array:
+    """The derivatives of <dout, o> by the sinks: of a score without a value, in the first part."""
+    q, cut = opened(query, key, value, sinks=sinks, **options)
+    *_, (part, do, dlse) = cotangents(laid_out(dout, q.dtype), q, cut)
+    ((o, own),) = states(q, [part])
+    share = np.exp(part.sinks[..., 0] - reference(own))
+    return rounded((share * (dlse - (do * o).sum(axis=-1))).sum(axis=(0, 2)), sinks.dtype)
+
+
+def slope_gradient(
+    dout: Array, query: Array, key: Array, value: Array, alibi_slopes: Array, **options: Any
+) -> Array:
+    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    q, cut = opened(query, key, value, alibi_slopes=alibi_slopes, **options)
+    d = apart(np.arange(q.shape[2])[:, None], np.arange(key.shape[2]), q.dtype)
+    found = score_gradients(laid_out(dout, q.dtype), q, cut)
+    moments = [(ds * d[:, part.keys]).sum(axis=(-2, -1)) for part, _, _, ds in found]
+    return by_slopes(np.sum(moments, axis=0), alibi_slopes)
+
+
+def opened(
+    query: Array,
+    key: Array,
+    value: Array,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+    parts: int = PARTS,
+    **hiding: Any,
+) -> tuple[Array, list[Part]]:
+    """The queries in the accumulator's format, and the parts of the keys."""
+    q, k, v = dense.opened(query, key, value, enable_gqa)
+    M = k.shape[-2]
+    whole = written_out(q, M, **hiding)
+    ends = [M * n // parts for n in range(parts + 1)]
+    found = []
+    for n, keys in enumerate(map(slice, ends, ends[1:])):
+        options = {"attn_mask": whole[..., keys], "scale": scale, "softcap": softcap}
+        t = dense.beside(None if n else sinks, q)
+        found.append(Part(keys, k[..., keys, :], v[..., keys, :], options, t))
+    return q, found
+
+
+def written_out(
+    q: Array,
+    M: int,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    window_size: Window = UNBOUNDED,
+    alibi_slopes: Array | None = None,
+) -> Array:
+    """A mask of all keys in which causality, the window and the slopes are.   (B, H, N, M)
+
+    They go by the place of a key, which a part does not know.
+    """
+    shape, i, j = (*q.shape[:-1], M), np.arange(q.shape[-2])[:, None], np.arange(M)
+    mask, slopes = everywhere(attn_mask, shape), steep(alibi_slopes, q.shape, q.dtype)
+    seen = visible(mask, sight(is_causal, window_size), i, j)
+    if slopes is not None or (mask is not None and mask.dtype != bool):
+        added = np.zeros((), q.dtype) if mask is None or mask.dtype == bool else mask
+        added = slanted(np.broadcast_to(added, shape).astype(q.dtype), slopes, i, j)
+        seen = np.where(seen, added, q.dtype.type(-np.inf))
+    return np.broadcast_to(seen, shape)
+
+
+def states(q: Array, cut: list[Part]) -> list[merging.State]:
+    """The output of each part, and its log-sum-exp, as accumulated."""
+    found = []
+    for part in cut:
+        s, seen, _ = dense.scores(q, part.k, **part.options)
+        a, lse = dense.softmax(s, part.sinks)
+        found.append((mixed(a, part.v, seen), lse))
+    return found
+
+
+def merged(found: list[merging.State]) -> list[merging.State]:
+    """The states of the first part, of the first two, and so on, the last being that of all."""
+    so_far = [found[0]]
+    for state in found[1:]:
+        so_far.append(merging.merge(*so_far[-1], *state))
+    return so_far
+
+
+def cotangents(dout: Array, q: Array, cut: list[Part]) -> Iterator[tuple[Part, Array, Array]]:
+    """The cotangents of the output of each part and of its log-sum-exp, the last part first."""
+    found = states(q, cut)
+    so_far = merged(found)
+    do, dlse = dout, np.zeros(q.shape[:-1], q.dtype)
+    for n in range(len(cut) - 1, 0, -1):
+        do, dlse, do_n, dlse_n = merging.backward(do, dlse, *so_far[n - 1], *found[n])
+        yield cut[n], do_n, dlse_n
+    yield cut[0], do, dlse
+
+
+def score_gradients(
+    dout: Array, q: Array, cut: list[Part]
+) -> Iterator[tuple[Part, Array, Array, Array]]:
+    """Of each part its weights, the cotangent of its output, and the derivatives by its scores."""
+    for part, do, dlse in cotangents(dout, q, cut):
+        s, seen, _ = dense.scores(q, part.k, **part.options)
+        a, _ = dense.softmax(s, part.sinks)
+        yield part, a, do, dense.score_gradients(a, do, part.v, seen) + a * dlse[..., None]
+
+
+vars(attend).update(backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient)
+vars(attend).update(lse=lse)

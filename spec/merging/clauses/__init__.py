@@ -1,0 +1,1 @@
+"""The clauses of section Q."""

@@ -1,0 +1,122 @@
+"""Section Q. Merging: what is known of some keys, and of others, makes what is known of all.
+
+Whoever cuts the keys into parts, because they lie on several machines, in a cache that many share,
+or because one core is not enough, computes the output and the log-sum-exp of each, and puts
+them together (Milakov and Gimelshein 2018, section 3; Ye et al. 2025, section 2.2):
+
+    lse = log(exp lse_1 + exp lse_2)    o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2
+
+The output alone is not enough: the next merge needs the log-sum-exp. Here both, and their
+gradients, are held to the definition.
+"""
+
+from spec.attention.options import Capability
+from spec.clause import clause
+from spec.comparison import equal
+from spec.merging import proofs
+from spec.merging.domain import Problems
+from spec.merging.notation import Merging, Problem
+from spec.merging.rounding import bounds, of_gradients, of_state
+
+
+@clause(
+    "Q1",
+    over=Problems(),
+    catches={
+        "averages_the_outputs",
+        "clamps_the_difference",
+        "exponentiates_in_float16",
+        "forgets_the_maximum",
+        "reads_the_first_head_for_all",
+        "reads_the_first_text_for_all",
+        "reads_the_queries_before_the_heads",
+        "skips_the_last_rows",
+        "starts_the_sum_at_one",
+        "subtracts_one_maximum_for_all",
+        "swaps_the_weights",
+        "takes_nats_for_bits",
+    },
+)
+def the_output_is_that_of_the_definition(merging: Merging, problem: Problem) -> None:
+    """The outputs are weighed by what their parts have of the sum of all exponentials.
+
+        o = w_1 o_1 + w_2 o_2    w_i = exp(lse_i - lse)
+
+    The budget knows what is lost where parts were normalised before they met: u |lse| of a weight.
+    """
+    o, _ = merging.forward(problem)
+
+    equal(o, bounds(problem).state.o, within=of_state(problem).o)
+
+
+@clause(
+    "Q2",
+    over=Problems(),
+    catches={
+        "adds_the_log_sum_exps",
+        "forgets_the_maximum_in_the_sum",
+        "keeps_a_number_for_nothing",
+        "measures_in_base_two",
+        "overwrites_by_an_idle_split",
+        "returns_infinity_for_nothing",
+        "rounds_the_log_sum_exp_to_bfloat16",
+        "takes_nats_for_bits",
+    },
+)
+def the_log_sum_exp_is_that_of_both(merging: Merging, problem: Problem) -> None:
+    """The log-sum-exp that is returned is that of the keys of both parts.
+
+        lse = log(exp lse_1 + exp lse_2)
+
+    It is not seen in the output, and is wrong where it is believed: in the next merge.
+    """
+    _, lse = merging.forward(problem)
+
+    equal(lse, bounds(problem).state.lse, within=of_state(problem).lse)
+
+
+@clause(
+    "Q3",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={"hands_the_whole_cotangent_to_both", "swaps_the_weights_backward"},
+    proof=proofs.the_gradients_are_the_derivatives,
+)
+def the_gradients_of_outputs_are_weighed(merging: Merging, problem: Problem) -> None:
+    """The gradient by an output is the cotangent times its weight.
+
+        do_i = w_i do
+
+    The cotangent of the log-sum-exp has no part in it.
+    """
+    d, budget = merging.backward(problem), of_gradients(problem)
+
+    equal(d.o_1, bounds(problem).gradients.o_1, within=budget.o_1)
+    equal(d.o_2, bounds(problem).gradients.o_2, within=budget.o_2)
+
+
+@clause(
+    "Q4",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "adds_gradients_over_the_batch",
+        "averages_over_the_width",
+        "drops_the_cotangent_of_lse",
+        "drops_the_output_from_the_difference",
+        "hands_the_cotangent_of_lse_to_both",
+        "takes_the_weights_for_constants",
+    },
+    proof=proofs.the_gradients_are_the_derivatives,
+)
+def the_gradients_of_log_sum_exps_pass_both_results(merging: Merging, problem: Problem) -> None:
+    """The gradient by a log-sum-exp comes through the weights, and through that of both.
+
+        dlse_i = w_i (<do, o_i - o> + dlse)
+
+    Without it the scores of a part learn nothing of the other parts.
+    """
+    d, budget = merging.backward(problem), of_gradients(problem)
+
+    equal(d.lse_1, bounds(problem).gradients.lse_1, within=budget.lse_1)
+    equal(d.lse_2, bounds(problem).gradients.lse_2, within=budget.lse_2)

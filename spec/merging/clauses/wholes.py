@@ -1,0 +1,125 @@
+"""Section Q, continued. Parts of attention make the whole.
+
+What is merged are the answers of attention itself, by `spec.attention`, for the keys of each part:
+however these were cut, between neighbours or across, evenly or with nothing in a part.
+"""
+
+from functools import partial, reduce
+
+from spec.attention import definition as attention
+from spec.attention import rounding as budgets
+from spec.attention.options import Capability
+from spec.attention.proofs import blocks
+from spec.clause import clause
+from spec.comparison import equal
+from spec.merging import definition, parts
+from spec.merging.domain import Problems
+from spec.merging.notation import Merging, Problem
+from spec.merging.rounding import of_gradients, of_state
+
+
+@clause(
+    "Q14",
+    over=Problems(),
+    catches={
+        "averages_the_outputs",
+        "forgets_to_renormalise",
+        "overwrites_by_an_idle_split",
+        "returns_the_larger",
+    },
+    proof=blocks.merging_blocks_gives_the_whole,
+)
+def parts_of_attention_make_the_whole(merging: Merging, problem: Problem) -> None:
+    """Keys are cut into any parts, each is attended to by itself, and what is merged is attention.
+
+        s(K_1) + s(K_2) + ... = s(K_1 and K_2 and ...)
+
+    A part may have no key, and a query may see none. The budget is that of the parts, as any right
+    implementation computes them, and of each merge.
+    """
+    whole = parts.whole(problem)
+    states = map(parts.answered, parts.cut(whole, problem.chance()))
+
+    found = reduce(partial(parts.merged, merging, problem), states)
+
+    right = budgets.reference(whole)
+    equal(found.state.o, right.o, within=found.within.o)
+    equal(found.state.lse, right.lse, within=found.within.lse)
+
+
+@clause(
+    "Q15",
+    over=Problems(),
+    catches={"measures_the_mean", "starts_the_sum_at_one", "takes_nats_for_bits"},
+    proof=blocks.merging_blocks_gives_the_whole,
+)
+def a_sink_counts_once(merging: Merging, problem: Problem) -> None:
+    """A sink is the business of one part, whichever has it, and the others know of none.
+
+        s(K_1, sink) + s(K_2) + ... = s(K_1 and K_2 and ..., sink)
+
+    It is a score without a value, so its state is (0, t). Whoever starts each part from the sink
+    counts it as often as there are parts, and who leaves it to the first that has a key may
+    not count it at all.
+    """
+    whole = parts.whole(problem, sinks=True)
+    states = map(parts.answered, parts.cut(whole, problem.chance()))
+
+    found = reduce(partial(parts.merged, merging, problem), states)
+
+    right = budgets.reference(whole)
+    equal(found.state.o, right.o, within=found.within.o)
+    equal(found.state.lse, right.lse, within=found.within.lse)
+
+
+@clause(
+    "Q16",
+    over=Problems(),
+    catches={"averages_the_outputs", "forgets_the_maximum", "swaps_the_weights"},
+)
+def two_states_are_two_keys(merging: Merging, problem: Problem) -> None:
+    """To merge is to attend to two keys, whose scores are lse_1 and lse_2 and values o_1 and o_2.
+
+        o, lse = attention of s = (lse_1, lse_2), v = (o_1, o_2)
+
+    So this section needs no other definition than that of attention.
+    """
+    keys = parts.two_keys(problem)
+
+    o, lse = merging.forward(problem)
+
+    budget = of_state(problem)
+    equal(o, attention.attention(keys).reshape(problem.o_1.shape), within=budget.o)
+    equal(lse, attention.lse(keys).reshape(problem.lse_1.shape), within=budget.lse)
+
+
+@clause(
+    "Q17",
+    over=Problems(),
+    needs={Capability.GRADIENTS},
+    catches={
+        "averages_over_the_width",
+        "drops_the_output_from_the_difference",
+        "swaps_the_weights_backward",
+        "takes_the_weights_for_constants",
+    },
+)
+def gradients_are_those_of_two_keys(merging: Merging, problem: Problem) -> None:
+    """The gradients are those of attention to two keys, by their scores and by their values.
+
+        dlse_i = ds_i + w_i dlse    do_i = dv_i
+
+    with ds and dv of the loss <do, o>. The derivatives of lse by the scores are the weights (S).
+    """
+    d = attention.gradients(parts.two_keys(problem))
+    assert d.bias is not None
+    by_lse = d.bias.reshape(*problem.lse_1.shape, 2)
+    by_o = d.v.reshape(*problem.lse_1.shape, 2, problem.E)
+    weights = definition.weights(problem.in_reference())
+
+    found, budget = merging.backward(problem), of_gradients(problem)
+
+    equal(found.lse_1, by_lse[..., 0] + weights[0] * problem.dlse, within=budget.lse_1)
+    equal(found.lse_2, by_lse[..., 1] + weights[1] * problem.dlse, within=budget.lse_2)
+    equal(found.o_1, by_o[..., 0, :], within=budget.o_1)
+    equal(found.o_2, by_o[..., 1, :], within=budget.o_2)

@@ -1,0 +1,88 @@
+"""What can be said of two states, in a word each; sizes are compared as letters.
+
+an empty state          of some row, whose log-sum-exp is -inf
+two empty states        of the same row, which has no key in either part
+an empty state beside a live one, two live states   of the same row
+an empty second state beside a live one, an empty first state beside a live one
+numbers in an empty state   its output is not zero; a NaN in an empty state, not even a number
+uneven states           two live ones of a row whose log-sum-exps differ; and lie within 2000 of
+                        zero: beyond, their rounding is more than that of a float16
+states 8 apart          two live ones of a row whose log-sum-exps differ by more than that
+rows 80 apart           the larger log-sum-exps of two rows differ by more; exp(-80) is hardly a
+                        number of float32
+log-sum-exps beyond 80  of a live state, on either side of zero; exp(88) is the end of float32.
+log-sum-exps below -30000   the larger one of a row
+a cotangent of lse      of a row with a live state
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from spec.features import FORMATS, Feature, Vocabulary
+from spec.merging.notation import Problem
+from spec.notation import Array
+
+
+def live(p: Problem) -> tuple[Array, Array]:
+    """Where each of the states is live.   two of (B, H, N)"""
+    return np.logical_not(p.empty[0]), np.logical_not(p.empty[1])
+
+
+def both(p: Problem) -> Array:
+    """Where both states are.   (B, H, N)"""
+    return live(p)[0] & live(p)[1]
+
+
+def gap(p: Problem) -> Array:
+    """|lse_1 - lse_2| of two live states, else 0.   (B, H, N)"""
+    with np.errstate(invalid="ignore"):
+        return np.where(both(p), np.abs(p.lse_1 - p.lse_2), 0.0)
+
+
+def tops(p: Problem) -> Array:
+    """The larger log-sum-exps, of rows that have a live state."""
+    top = np.maximum(p.lse_1, p.lse_2)
+    return top[np.isfinite(top)]
+
+
+def _apart(limit: float, p: Problem) -> bool:
+    return bool((gap(p) > limit).any())
+
+
+def _uneven_within(limit: float, p: Problem) -> bool:
+    far = np.maximum(np.abs(p.lse_1), np.abs(p.lse_2))
+    return bool(((gap(p) > 0) & (far <= limit)).any())
+
+
+def _beyond(limit: float, p: Problem) -> bool:
+    return any((np.abs(x[np.isfinite(x)]) > limit).any() for x in (p.lse_1, p.lse_2))
+
+
+def _in_empty(test: Callable[[Array], Array], p: Problem) -> bool:
+    pairs = zip((p.o_1, p.o_2), p.empty, strict=True)
+    return any(test(o[empty]).any() for o, empty in pairs)
+
+
+WORDS: Mapping[str, Feature] = {
+    "an empty state": lambda p: p.empty[0].any() or p.empty[1].any(),
+    "two empty states": lambda p: (p.empty[0] & p.empty[1]).any(),
+    "two live states": lambda p: both(p).any(),
+    "a live state": lambda p: live(p)[0].any() or live(p)[1].any(),
+    "an empty state beside a live one": lambda p: (p.empty[0] ^ p.empty[1]).any(),
+    "an empty first state beside a live one": lambda p: (p.empty[0] & live(p)[1]).any(),
+    "an empty second state beside a live one": lambda p: (p.empty[1] & live(p)[0]).any(),
+    "numbers in an empty state": partial(_in_empty, lambda x: x != 0),
+    "a NaN in an empty state": partial(_in_empty, lambda x: ~np.isfinite(x)),
+    "uneven states": partial(_apart, 0),
+    "uneven states within 2000": partial(_uneven_within, 2000),
+    "states 8 apart": partial(_apart, 8),
+    "rows 80 apart": lambda p: np.ptp(tops(p)) > 80 if tops(p).size else False,
+    "log-sum-exps beyond 80": partial(_beyond, 80),
+    "log-sum-exps below -30000": lambda p: (tops(p) < -30000).any(),
+    "a cotangent of lse": lambda p: p.dlse[live(p)[0] | live(p)[1]].any(),
+    **FORMATS,
+}
+FREQUENT = ("a cotangent of lse",)
+VOCABULARY = Vocabulary(WORDS, "BHNE", (("H", "N"), ("B", "H")), frequent=FREQUENT)

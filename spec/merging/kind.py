@@ -1,0 +1,44 @@
+"""Merging, as the engine asks for it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spec.kind import Kind
+from spec.merging import mistakes, plug
+from spec.merging.features import VOCABULARY
+from spec.merging.notation import Problem, State
+from spec.merging.plug.conventions import under
+from spec.merging.plug.layouts import LAYOUTS
+from spec.merging.truth import truth
+
+
+def telling(dtype: str) -> Mapping[str, Problem]:
+    """For each convention, a problem on which its choices differ, and no others'."""
+    plain = plug.core(dtype)
+    gone = np.arange(plain.N) == 1
+    one, two = (
+        State(np.where(gone[:, None], 0.0, x.o), np.where(gone, -np.inf, x.lse))
+        for x in (plain.one, plain.two)
+    )
+    return {"lse base": plain, "lse idle": plain.of(one, two)}
+
+
+KIND = Kind(
+    about="merging",
+    noun="a merge of partial results",
+    problem=Problem,
+    definition="Q1",
+    core=plug.core,
+    beyond=plug.core,
+    truth=truth,
+    mistakes=mistakes.MISTAKES,
+    load=plug.merging,
+    told=plug.told,
+    layouts={name: layout.words for name, layout in LAYOUTS.items()},
+    under=under,
+    telling=telling,
+    told_by={"lse base": "Q2", "lse idle": "Q2"},
+    compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)},
+    vocabulary=VOCABULARY,
+)

@@ -1,0 +1,136 @@
+"""The gradients are wrong, or the call does more than to return something."""
+
+from typing import Any
+
+import numpy as np
+
+from spec.merging.mistakes import steps
+from spec.merging.mistakes.making import Right, wrong
+from spec.merging.mistakes.steps import Pass
+from spec.notation import Array
+
+Pair = tuple[Array, Array]
+
+
+# Gradients
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and a live state")
+def takes_the_weights_for_constants(_: Pass, __: Array, dlse: Array) -> Pair:
+    """Detaches the weights, so that no gradient reaches the scores through them."""
+    return np.zeros_like(dlse), np.zeros_like(dlse)
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and a cotangent of lse")
+def drops_the_cotangent_of_lse(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Differentiates the output, and forgets that the log-sum-exp was returned as well."""
+    return steps.to_lse(seen, do, np.zeros_like(dlse))
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and a live state")
+def drops_the_output_from_the_difference(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Takes <do, o_i> for <do, o_i - o>, as if the weights had nothing to sum to."""
+    pairs = ((seen.w_1, seen.o_1), (seen.w_2, seen.o_2))
+    one, two = (w * ((do * o).sum(axis=-1) + dlse) for w, o in pairs)
+    return one, two
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and a cotangent of lse")
+def hands_the_cotangent_of_lse_to_both(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Adds the whole of dlse to both, which have to share it."""
+    one, two = steps.to_lse(seen, do, np.zeros_like(dlse))
+    return one + dlse, two + dlse
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and E > 1 and two live states")
+def averages_over_the_width(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Takes the mean over the width where the gradient is a sum."""
+    return steps.to_lse(seen, do / do.shape[-1], dlse)
+
+
+@wrong("to_outputs", incident="I21", where="gradients asked for and a live state")
+def hands_the_whole_cotangent_to_both(_: Pass, do: Array) -> Pair:
+    """Passes do on as it is, as a sum does."""
+    return do, do
+
+
+@wrong(
+    "to_outputs",
+    incident="I21",
+    where="gradients asked for and (uneven states or an empty state beside a live one)",
+)
+def swaps_the_weights_backward(seen: Pass, do: Array) -> Pair:
+    """Saves the weights in the other order."""
+    return seen.w_2[..., None] * do, seen.w_1[..., None] * do
+
+
+@wrong("to_lse", incident="I02", where="gradients asked for and an empty state")
+def gives_nan_for_the_gradient_of_nothing(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Differentiates exp(lse - max) where both are -inf, or one is."""
+    one, two = steps.to_lse(seen, do, dlse)
+    gone = np.isneginf(seen.l_1), np.isneginf(seen.l_2)
+    return np.where(gone[0], np.nan, one), np.where(gone[1], np.nan, two)
+
+
+@wrong("to_lse", incident="I02", where="gradients asked for and an empty state beside a live one")
+def hands_an_empty_state_its_half(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Splits dlse evenly where one part is empty, as the derivative of a maximum of equals is."""
+    one, two = steps.to_lse(seen, do, dlse)
+    gone = np.isneginf(seen.l_1), np.isneginf(seen.l_2)
+    half = np.where(gone[0] ^ gone[1], dlse / 2, 0)
+    return np.where(gone[0], one + half, one - half), np.where(gone[1], two + half, two - half)
+
+
+@wrong("to_lse", incident="I21", where="gradients asked for and B > 1")
+def adds_gradients_over_the_batch(seen: Pass, do: Array, dlse: Array) -> Pair:
+    """Sums over the batch, as for a parameter that all texts share."""
+    one, two = steps.to_lse(seen, do, dlse)
+    one, two = (np.broadcast_to(x.sum(axis=0, keepdims=True), x.shape) for x in (one, two))
+    return one, two
+
+
+_gradients: dict[tuple[int, ...], Array] = {}
+
+
+@wrong("give_back", incident="I29", where="gradients asked for")
+def accumulates_gradients(right: Right, *arrays: Array) -> tuple[Array, ...]:
+    """Adds to the gradient of the last call, which nobody set to zero."""
+    do_1, *others = right(*arrays)
+    found = _gradients.get(do_1.shape, np.zeros_like(do_1)) + do_1
+    _gradients[do_1.shape] = found
+    return found.astype(do_1.dtype), *others
+
+
+# The call
+
+
+@wrong("call", incident="I37")
+def merges_into_the_first(
+    right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
+) -> tuple[Array, Array]:
+    """Writes the result over the first output, which is somebody's prefix."""
+    o, lse = right(o_1, lse_1, o_2, lse_2)
+    o_1[...] = o
+    return o, lse
+
+
+@wrong("call", incident="I37", where="a watched call asked for")
+def updates_the_log_sum_exp_in_place(
+    right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
+) -> tuple[Array, Array]:
+    """Is called in a loop, with the log-sum-exp so far as its first argument."""
+    o, lse = right(o_1, lse_1, o_2, lse_2)
+    lse_1[...] = lse
+    return o, lse
+
+
+_outputs: dict[tuple[Any, ...], tuple[Array, Array]] = {}
+
+
+@wrong("call", incident="I29")
+def remembers_states_by_their_log_sum_exps(
+    right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
+) -> tuple[Array, Array]:
+    """Keeps what it merged by the log-sum-exps, for values that have not changed."""
+    key = (o_1.shape, lse_1.tobytes(), lse_2.tobytes())
+    return _outputs.setdefault(key, right(o_1, lse_1, o_2, lse_2))

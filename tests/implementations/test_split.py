@@ -1,0 +1,88 @@
+"""Keys cut into parts: attention, but for what parts lose that were normalised before they met."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from implementations import dense, split
+from spec.attention import rounding
+from spec.attention.notation import Problem
+from spec.attention.plug import implementation
+from spec.comparison import equal
+from tests.implementations.problems import M, additive, boolean, problem, sinks, slopes
+from tests.judging import QUICK, broken
+
+LOSES = {"M22", "M23", "S12"}  # see `implementations.split`
+PROBLEMS = {
+    "plain": problem,
+    "masked": lambda: problem(mask=boolean(), causal=True),
+    "biased": lambda: problem(mask=additive(), causal=True),
+    "sunk": lambda: problem(sinks=sinks(), slopes=slopes(), mask=boolean()),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("parts", [1, 2, 3, M, 40])
+def test_any_number_of_parts_is_the_whole(name: str, parts: int) -> None:
+    """Forward and backward; and more parts than keys, some of which have none."""
+    cut = implementation(split.attend)
+    for dtype in cut.dtypes:
+        p = PROBLEMS[name]().but(dtype=dtype)
+        options = {"parts": parts}
+        target = partial(split.attend, **options)
+        vars(target).update(
+            backward=partial(split.backward, **options), lse=partial(split.lse, **options)
+        )
+        record, right = implementation(target, name="cut"), rounding.reference(p)
+        equal(record.forward(p), right.o, within=rounding.of_output(p))
+        equal(
+            record.lse(p),
+            right.lse,
+            within=rounding.of_lse(p, "float32" if "16" in dtype else dtype),
+        )
+        found, budget = record.backward(p), rounding.of_gradients(p)
+        for x in ("q", "k", "v"):
+            equal(getattr(found, x), getattr(right.gradients, x), within=getattr(budget, x))
+
+
+def test_one_part_is_dense() -> None:
+    """To the bit: nothing is merged."""
+    p = problem(mask=additive(), causal=True)
+    whole, one = (dense.attend, partial(split.attend, parts=1))
+    assert np.array_equal(*(f(p.q, p.k, p.v, p.mask, True, enable_gqa=True) for f in (whole, one)))
+
+
+def test_it_keeps_every_clause_but_for_what_is_lost() -> None:
+    record = implementation(split.attend)
+    assert {name.partition("-")[0] for name in broken(record, "float32", QUICK)} <= LOSES
+
+
+def test_equal_keys_are_forgotten_where_their_logarithm_is() -> None:
+    """Of three keys 8.5e37 below zero two are merged, and log 2 is less than a unit of that.
+
+    So the third, by itself, has a half where it should have a third: u |lse| of a weight is more
+    than all of it.
+    """
+    nothing = np.zeros((1, 1, 3, 1), np.float32)
+    v, low = nothing.copy(), np.full((1, 3), -(2.0**126), np.float32)
+    v[0, 0, 2] = 1
+    q = nothing[:, :, :1]
+    assert dense.attend(q, nothing, v, low).item() == pytest.approx(1 / 3)
+    assert split.attend(q, nothing, v, low, parts=3).item() == 0.5
+
+
+def test_a_small_weight_in_a_small_part_loses_the_mean_of_the_others() -> None:
+    """<do, o_i> and the cotangent of lse_i cancel, where what is left is far below both."""
+    zero = np.zeros((1, 1, 5, 1))
+    v = zero.copy()
+    v[0, 0, 3] = 1
+    q = np.ones((1, 1, 1, 1))
+    asked = {"alibi_slopes": np.array([16.0])}
+    dk = [f.backward(q, q, zero, v, **asked)[1][0, 0, 4, 0] for f in (dense.attend, split.attend)]
+    p = Problem(q, zero, v, q, slopes=asked["alibi_slopes"])
+    right = rounding.reference(p).gradients.k[0, 0, 4, 0]
+    within = rounding.of_gradients(p).k[0, 0, 4, 0]
+    assert abs(dk[0] - right) <= within
+    assert dk[1] == 0
+    assert abs(right) > within
