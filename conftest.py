@@ -14,6 +14,7 @@ NEEDED = {  # from their first line on
     "certification/test_paths.py": ("torch",),
     "implementations/test_refusals.py": ("torch",),
     "implementations/test_right.py": ("torch",),
+    "implementations/test_split.py": ("torch",),
     "implementations/test_classifier.py": CLASSIFIER,
     "implementations/test_classifier_command.py": CLASSIFIER,
     "implementations/test_classifier_datasets.py": CLASSIFIER,
