@@ -86,7 +86,8 @@ def is_that(kind: Kind, mistake: Mistake, cause: Cause) -> bool:
     inside, told = holds(declared), holds(every)
     if cause.drawn or not inside.any() or told[inside].mean() < MOSTLY:
         return cause.drawn and not declared
-    features = [declared] if " or " in declared else declared.split(" and ")
+    whole = " or " in declared or "(" in declared
+    features = [declared] if whole else declared.split(" and ")
     missing = [x for x in features if declared and holds(x)[told].mean() < MOSTLY]
     return len(missing) <= 1
 
