@@ -1,11 +1,11 @@
 """What the arguments of attention mean, settled once for every NumPy implementation here.
 
-`sight` takes causality for a window that ends at the query, and `together` segments for a
-mask; `visible` reduces mask, window and segments to one question, whether query i may attend
-to key j; `masked` answers it in the scores; `mixed` multiplies by weights so that a forbidden
-key stays out even if it holds inf or NaN, since 0 * NaN would not be 0. `sunk` takes a head
-without a sink for one whose sink is -inf, of which exp makes nothing; `slanted` leaves scores
-alone where no slopes are asked for.
+`sight` takes causality for a window that ends at the query, `together` segments for a mask,
+and `places` positions for the numbers of rows; `visible` reduces mask, window and segments to
+one question, whether query i may attend to key j; `masked` answers it in the scores; `mixed`
+multiplies by weights so that a forbidden key stays out even if it holds inf or NaN, since
+0 * NaN would not be 0. `sunk` takes a head without a sink for one whose sink is -inf, of which
+exp makes nothing; `slanted` leaves scores alone where no slopes are asked for.
 """
 
 from math import inf, sqrt
@@ -87,7 +87,7 @@ def places(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[
     if p is None and r is None:
         return i[:, None], j
     for x, tokens in ((p, query), (r, key)):
-        if x is not None and (x.shape != tokens.shape[::2][:2] or x.dtype.kind not in "iu"):
+        if x is not None and (x.shape != tokens.shape[::2] or x.dtype.kind not in "iu"):
             raise ValueError(f"positions are integers, (B, length), not {x.dtype} {x.shape}")
     p, r = (
         i[None] if p is None else p.astype(np.int64),
@@ -195,9 +195,7 @@ def slanted(s: Array, m: Array | None, i: Array, j: Array) -> Array:
     """
     if m is None:
         return s
-    d = apart(i, j, s.dtype)
-    axes = s.ndim - m.ndim if d.ndim == s.ndim else d.ndim
-    return s - m.reshape(*s.shape[:-axes], *(1,) * axes) * d
+    return s - m.reshape(*m.shape, *(1,) * (s.ndim - m.ndim)) * apart(i, j, s.dtype)
 
 
 def reference(top: Array) -> Array:

@@ -8,7 +8,7 @@ and its output is never read, so that whatever a buffer held stays there.
 
 import numpy as np
 
-from implementations.arguments import accumulator, rounded
+from implementations.arguments import accumulator, nonzero, reference, rounded
 from spec.notation import Array
 
 State = tuple[Array, Array]
@@ -42,14 +42,12 @@ def backward(
 def shares(lse_1: Array, lse_2: Array, work: np.dtype) -> tuple[Array, Array, Array]:
     """w_1, w_2, zero where there is no key, and lse, as accumulated.   three of (B, H, N)"""
     l_1, l_2 = lse_1.astype(work), lse_2.astype(work)
-    larger = np.maximum(l_1, l_2)
-    top = np.where(np.isneginf(larger), work.type(0), larger)
+    top = reference(np.maximum(l_1, l_2))
     e_1, e_2 = np.exp(l_1 - top), np.exp(l_2 - top)
     total = e_1 + e_2
     with np.errstate(divide="ignore"):
         lse = top + np.log(total)
-    some = np.where(total == 0, work.type(1), total)
-    return e_1 / some, e_2 / some, lse
+    return e_1 / nonzero(total), e_2 / nonzero(total), lse
 
 
 def weighed(w: Array, o: Array, lse: Array) -> Array:

@@ -59,6 +59,18 @@ class Part(NamedTuple):
     sinks: Array
 
 
+class Attended(NamedTuple):
+    """What comes of a part: its weights, where they may be other than zero, cap', and its state,
+    the output and its log-sum-exp, as accumulated.
+    """
+
+    part: Part
+    a: Array
+    seen: Array
+    slope: Array | float
+    state: merging.State
+
+
 def attend(
     query: Array,
     key: Array,
@@ -82,13 +94,13 @@ def attend(
         "alibi_slopes": alibi_slopes,
     }
     q, cut = opened(query, key, value, enable_gqa=enable_gqa, parts=parts, **hiding, **of_scores)
-    return rounded(merged(states(q, cut))[-1][0], query.dtype)
+    return rounded(merged(attended(q, cut))[-1][0], query.dtype)
 
 
 def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
     q, cut = opened(query, key, value, **options)
-    return merged(states(q, cut))[-1][1]
+    return merged(attended(q, cut))[-1][1]
 
 
 def backward(
@@ -99,12 +111,11 @@ def backward(
     R = query.shape[1] // max(key.shape[1], 1)
     dq = np.zeros_like(q)
     dk, dv = (np.zeros(x.shape, q.dtype) for x in (key, value))
-    for part, a, do, ds in score_gradients(laid_out(dout, q.dtype), q, cut):
-        _, seen, slope = dense.scores(q, part.k, **part.options)
-        dt = ds * slope * q.dtype.type(factor(options.get("scale"), q.shape[-1]))
-        dq += mixed(dt, part.k, seen)
-        dk[:, :, part.keys] = gathered(dt.swapaxes(-1, -2) @ q, R)
-        dv[:, :, part.keys] = gathered(a.swapaxes(-1, -2) @ do, R)
+    for x, do, ds in score_gradients(laid_out(dout, q.dtype), attended(q, cut)):
+        dt = ds * x.slope * q.dtype.type(factor(options.get("scale"), q.shape[-1]))
+        dq += mixed(dt, x.part.k, x.seen)
+        dk[:, :, x.part.keys] = gathered(dt.swapaxes(-1, -2) @ q, R)
+        dv[:, :, x.part.keys] = gathered(x.a.swapaxes(-1, -2) @ do, R)
     return rounded(dq, query.dtype), rounded(dk, key.dtype), rounded(dv, value.dtype)
 
 
@@ -113,9 +124,9 @@ def sink_gradient(
 ) -> Array:
     """The derivatives of <dout, o> by the sinks: of a score without a value, in the first part."""
     q, cut = opened(query, key, value, sinks=sinks, **options)
-    *_, (part, do, dlse) = cotangents(laid_out(dout, q.dtype), q, cut)
-    ((o, own),) = states(q, [part])
-    share = np.exp(part.sinks[..., 0] - reference(own))
+    *_, (first, do, dlse) = cotangents(laid_out(dout, q.dtype), attended(q, cut))
+    o, own = first.state
+    share = np.exp(first.part.sinks[..., 0] - reference(own))
     return rounded((share * (dlse - (do * o).sum(axis=-1))).sum(axis=(0, 2)), sinks.dtype)
 
 
@@ -125,8 +136,8 @@ def slope_gradient(
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
     q, cut = opened(query, key, value, alibi_slopes=alibi_slopes, **options)
     d = apart(np.arange(q.shape[2])[:, None], np.arange(key.shape[2]), q.dtype)
-    found = score_gradients(laid_out(dout, q.dtype), q, cut)
-    moments = [(ds * d[:, part.keys]).sum(axis=(-2, -1)) for part, _, _, ds in found]
+    found = score_gradients(laid_out(dout, q.dtype), attended(q, cut))
+    moments = [(ds * d[:, x.part.keys]).sum(axis=(-2, -1)) for x, _, ds in found]
     return by_slopes(np.sum(moments, axis=0), alibi_slopes)
 
 
@@ -176,43 +187,38 @@ def written_out(
     return np.broadcast_to(seen, shape)
 
 
-def states(q: Array, cut: list[Part]) -> list[merging.State]:
-    """The output of each part, and its log-sum-exp, as accumulated."""
+def attended(q: Array, cut: list[Part]) -> list[Attended]:
+    """Each part by itself."""
     found = []
     for part in cut:
-        s, seen, _ = dense.scores(q, part.k, **part.options)
+        s, seen, slope = dense.scores(q, part.k, **part.options)
         a, lse = dense.softmax(s, part.sinks)
-        found.append((mixed(a, part.v, seen), lse))
+        found.append(Attended(part, a, seen, slope, (mixed(a, part.v, seen), lse)))
     return found
 
 
-def merged(found: list[merging.State]) -> list[merging.State]:
+def merged(found: list[Attended]) -> list[merging.State]:
     """The states of the first part, of the first two, and so on, the last being that of all."""
-    so_far = [found[0]]
-    for state in found[1:]:
-        so_far.append(merging.merge(*so_far[-1], *state))
+    so_far = [found[0].state]
+    for x in found[1:]:
+        so_far.append(merging.merge(*so_far[-1], *x.state))
     return so_far
 
 
-def cotangents(dout: Array, q: Array, cut: list[Part]) -> Iterator[tuple[Part, Array, Array]]:
+def cotangents(dout: Array, found: list[Attended]) -> Iterator[tuple[Attended, Array, Array]]:
     """The cotangents of the output of each part and of its log-sum-exp, the last part first."""
-    found = states(q, cut)
     so_far = merged(found)
-    do, dlse = dout, np.zeros(q.shape[:-1], q.dtype)
-    for n in range(len(cut) - 1, 0, -1):
-        do, dlse, do_n, dlse_n = merging.backward(do, dlse, *so_far[n - 1], *found[n])
-        yield cut[n], do_n, dlse_n
-    yield cut[0], do, dlse
+    do, dlse = dout, np.zeros(dout.shape[:-1], dout.dtype)
+    for n in range(len(found) - 1, 0, -1):
+        do, dlse, do_n, dlse_n = merging.backward(do, dlse, *so_far[n - 1], *found[n].state)
+        yield found[n], do_n, dlse_n
+    yield found[0], do, dlse
 
 
-def score_gradients(
-    dout: Array, q: Array, cut: list[Part]
-) -> Iterator[tuple[Part, Array, Array, Array]]:
-    """Of each part its weights, the cotangent of its output, and the derivatives by its scores."""
-    for part, do, dlse in cotangents(dout, q, cut):
-        s, seen, _ = dense.scores(q, part.k, **part.options)
-        a, _ = dense.softmax(s, part.sinks)
-        yield part, a, do, dense.score_gradients(a, do, part.v, seen) + a * dlse[..., None]
+def score_gradients(dout: Array, found: list[Attended]) -> Iterator[tuple[Attended, Array, Array]]:
+    """Of each part the cotangent of its output, and the derivatives by its scores."""
+    for x, do, dlse in cotangents(dout, found):
+        yield x, do, dense.score_gradients(x.a, do, x.part.v, x.seen) + x.a * dlse[..., None]
 
 
 vars(attend).update(backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient)

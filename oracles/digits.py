@@ -11,18 +11,17 @@ through float64 on the way.
 """
 
 from collections.abc import Callable, Mapping
-from math import copysign, inf, ldexp
+from math import inf
 from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 
+from oracles.nearest import exact, nearest, settled, zeros
 from spec.attention.notation import Corner, Gradients, Problem
 from spec.attention.record import Implementation
 from spec.formats import FORMATS, Format
 from spec.notation import DTYPES, Array
-
-FIRST, LAST = 60, 960  # decimal digits
 
 Answer = Mapping[str, Array]  # arrays of objects, each an mpmath.mpf
 
@@ -198,26 +197,6 @@ def mask_gradient(problem: Problem) -> Answer:
     return {"mask": db}
 
 
-def exact(x: Array) -> Array:
-    """The same numbers, to as many digits as they have."""
-    return np.asarray(np.frompyfunc(lambda y: mpmath.mpf(float(y)), 1, 1)(x), dtype=object)
-
-
-def zeros(shape: tuple[int, ...]) -> Array:
-    """An array of zeros."""
-    return exact(np.zeros(shape))
-
-
-def nearest(x: Any, to: Format) -> float:
-    """The number of the format that is nearest to x, ties to even: one rounding."""
-    if not mpmath.isfinite(x):
-        return float(x)
-    spacing = max(mpmath.frexp(x)[1], to.lowest + 1) - to.p
-    steps = int(mpmath.nint(mpmath.ldexp(x, -spacing)))
-    beyond = steps.bit_length() + spacing > to.highest + 1
-    return copysign(inf, steps) if beyond else ldexp(steps, spacing)
-
-
 def rounded(answer: Answer, to: Format) -> dict[str, Array]:
     """Every number of an answer, rounded once."""
     nearest_in = np.frompyfunc(lambda x: nearest(x, to), 1, 1)
@@ -226,14 +205,7 @@ def rounded(answer: Answer, to: Format) -> dict[str, Array]:
 
 def correctly(evaluate: Callable[[Problem], Answer], problem: Problem) -> dict[str, Array]:
     """The answer in the format of the problem, from as many digits as its rounding needs."""
-    digits, before = FIRST, None
-    while True:
-        with mpmath.workdps(digits):
-            now = rounded(evaluate(problem), FORMATS[problem.dtype])
-        same = before and all(np.array_equal(now[n], before[n], equal_nan=True) for n in now)
-        if same or digits >= LAST:
-            return now
-        digits, before = 2 * digits, now
+    return settled(lambda: rounded(evaluate(problem), FORMATS[problem.dtype]))
 
 
 MANY_DIGITS = Implementation(

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from oracles.digits import FIRST, LAST, exact, nearest, zeros
+from oracles.nearest import exact, nearest, settled, zeros
 from spec.formats import FORMATS
 from spec.merging.notation import Gradients, Merging, Problem, State
 from spec.notation import DTYPES, Array
@@ -70,14 +70,7 @@ def rounded(answer: Answer, problem: Problem) -> dict[str, Array]:
 
 def correctly(evaluate: Callable[[Problem], Answer], problem: Problem) -> dict[str, Array]:
     """The answer in the formats of the problem, from as many digits as its rounding needs."""
-    digits, before = FIRST, None
-    while True:
-        with mpmath.workdps(digits):
-            now = rounded(evaluate(problem), problem)
-        same = before and all(np.array_equal(now[n], before[n]) for n in now)
-        if same or digits >= LAST:
-            return now
-        digits, before = 2 * digits, now
+    return settled(lambda: rounded(evaluate(problem), problem))
 
 
 MANY_DIGITS = Merging(

@@ -168,10 +168,10 @@ def _inside(found: Entries, scale: float, most: float, most_qk: float, score: fl
     that; most_qk: of q and k. score: the largest |<q, k>|.
     """
     q, k, v, dout = found
-    q, k = _at_most(q, most_qk), _at_most(k, most_qk)
+    q, k = no_larger(q, most_qk), no_larger(k, most_qk)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     q = q * _power_of_two(score / reach) if reach > score else q
-    return q, k, _at_most(v, most), _at_most(dout, most / 8)
+    return q, k, no_larger(v, most), no_larger(dout, most / 8)
 
 
 def drawn(
@@ -214,7 +214,8 @@ def _power_of_two(x: float) -> float:
     return 2.0 ** float(np.floor(np.log2(x)))
 
 
-def _at_most(x: Array, most: float) -> Array:
+def no_larger(x: Array, most: float) -> Array:
+    """x, times a power of two if some entry is larger than that."""
     size = _size(x)
     return x * _power_of_two(most / size) if size > most else x
 

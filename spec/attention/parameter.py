@@ -56,7 +56,7 @@ class Parameter:
 
     def given(self, problem: Problem) -> bool:
         """Whether there is a value to hand over, which of two mates one may lack."""
-        return self.asked(problem) and not (self.mate and self.value(problem) is None)
+        return self.value(problem) is not None if self.mate else self.asked(problem)
 
     def less(self, problem: Problem) -> Iterator[Problem]:
         """The same problem with nothing said, and with plainer values than its own."""

@@ -18,12 +18,11 @@ with, or what was read before.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spec.notation import Array, Length, Posed
+from spec.notation import Array, Length, Posed, once
 
 
 class Text(NamedTuple):
@@ -110,12 +109,12 @@ class Problem(Posed):
         """The other text, all of it in every sequence."""
         return Text(self.q_other, self.k_other, self.v_other)
 
-    @cached_property
+    @once
     def ends(self) -> Array:
         """The length of each sequence, once no token is left over for it.   (B,)"""
         return np.clip(self.lengths, 0, self.N).astype(int)
 
-    @cached_property
+    @once
     def real(self) -> Array:
         """True where a place of the text holds a token, in the shape of the output.
 

@@ -12,7 +12,6 @@ clause chooses by itself (`chance`) is drawn from another stream of the same num
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,7 @@ from spec.attention.notation import Gradients
 from spec.attention.notation import Problem as Attention
 from spec.attention.options import KINDS, Capability, kinds_of
 from spec.attention.record import Implementation
-from spec.notation import Array, Call, Length, Posed
+from spec.notation import Array, Call, Length, Posed, once
 from spec.subject import Subject, not_offered
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
@@ -55,7 +54,7 @@ class Problem(Posed):
         "mask": "N M",
     }
 
-    @cached_property
+    @once
     def attention(self) -> Attention:
         """The same problem without dropout."""
         shared = {field.name for field in fields(self)} - {"p", "training"}

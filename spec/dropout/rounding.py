@@ -32,8 +32,6 @@ rounding more than `strict` needs. The reference rounds as well; as in
 `spec.feed_forward.rounding`, u is the sum of both unit roundoffs.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from spec.attention import definition as without
@@ -43,7 +41,7 @@ from spec.attention.rounding import altogether, arithmetic, chained, maximum, su
 from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_SCALE
 from spec.dropout import definition
 from spec.dropout.notation import Problem
-from spec.notation import Array
+from spec.notation import Array, once
 
 C_KEEP = 4.0
 
@@ -62,56 +60,56 @@ class Bounds:
 
     # The exact values
 
-    @cached_property
+    @once
     def a(self) -> Array:
         """The weights without dropout.   (B, H, N, M)"""
         return without.weights(self.problem.attention)
 
-    @cached_property
+    @once
     def f(self) -> Array:
         """m_ij / (1 - p).   (B, H, N, M)"""
         return definition.factors(self.problem, self.kept)
 
-    @cached_property
+    @once
     def w(self) -> Array:
         """The weights that are used.   (B, H, N, M)"""
         return definition.weights(self.exact_problem, self.kept)
 
-    @cached_property
+    @once
     def o(self) -> Array:
         """The output.   (B, H, N, E)"""
         return definition.attention(self.exact_problem, self.kept)
 
-    @cached_property
+    @once
     def gradients(self) -> Gradients:
         """The gradients themselves."""
         return definition.gradients(self.exact_problem, self.kept)
 
-    @cached_property
+    @once
     def G(self) -> Array:
         """dout v^T.   (B, H, N, M)"""
         return self.problem.dout @ self.problem.v.swapaxes(-1, -2)
 
-    @cached_property
+    @once
     def delta(self) -> Array:
         """sum_j a_ij da_ij.   (B, H, N, 1)"""
         return (self.a * self.f * self.G).sum(axis=-1, keepdims=True)
 
     # Weights and output
 
-    @cached_property
+    @once
     def e(self) -> float:
         """The relative error of a factor, and of its product with a weight."""
         p = self.problem.rate
         magnified = p / (1 - p) if p < 1 else 0.0
         return self.u * (C_KEEP + magnified) * (1 + 8 * self.u) + 2 * self.rules.u_each
 
-    @cached_property
+    @once
     def B_a(self) -> Array:
         """The budget of a weight without dropout.   (B, H, N, M)"""
         return rounding.of_weights(self.problem.attention)
 
-    @cached_property
+    @once
     def B_w(self) -> Array:
         """The error of a weight that is used.   (B, H, N, M)"""
         return self._used(self.B_a)
@@ -127,14 +125,14 @@ class Bounds:
         w = self.w.astype(np.float64)
         return np.where(B_w > 0, chained.entering(B_w, w, self.rules), 0.0)
 
-    @cached_property
+    @once
     def weights(self) -> Array:
         """The error of such a weight as it is stored.   (B, H, N, M)"""
         r = self.rules
         error = chained.stored(self.B_w, self.w, r) + r.u_cast * self.w.astype(float) + r.w_cast
         return np.where(self.B_w > 0, error, 0.0)
 
-    @cached_property
+    @once
     def output(self) -> Array:
         """B_o, as o is stored.   (B, H, N, E)"""
         w = self.w.astype(np.float64)
@@ -144,14 +142,14 @@ class Bounds:
 
     # Gradients
 
-    @cached_property
+    @once
     def B_again(self) -> Array:
         """The error of a weight that is kept, or computed again.   (B, H, N, M)"""
         attention = self.problem.attention
         again = altogether.bounds(attention).backward.of_scores.wrong
         return np.maximum(self.B_a, arithmetic.slack(attention) * again)
 
-    @cached_property
+    @once
     def B_da(self) -> Array:
         """The error of da.   (B, H, N, M)"""
         p = self.problem
@@ -159,7 +157,7 @@ class Bounds:
         error = self.f * ((1 + self.e) * B_G + self.e * np.abs(self.G)) + 2 * self.rules.w
         return np.where(self.f > 0, error, 0.0)
 
-    @cached_property
+    @once
     def B_delta(self) -> Array:
         """The error of delta.   (B, H, N, 1)"""
         r, M, E = self.rules, self.problem.M, self.problem.E
@@ -177,12 +175,12 @@ class Bounds:
         added = sums.of_any_order(size, np.abs(self.delta) + moved, n + 1, u=self.u, w=r.w, count=n)
         return moved + added + 2 * r.u_each * size
 
-    @cached_property
+    @once
     def Z(self) -> Array:
         """|da - delta|.   (B, H, N, M)"""
         return np.abs(self.f * self.G - self.delta)
 
-    @cached_property
+    @once
     def B_ds(self) -> Array:
         """The error of ds as it enters a product.   (B, H, N, M)"""
         r, ds, da = self.rules, self.a * self.Z, np.abs(self.f * self.G)
@@ -206,7 +204,7 @@ class Bounds:
         moved, size = (x.sum(axis=-1, keepdims=True) for x in (error, size))
         return maximum.residue(moved, size, self.rules, count, self.problem.M)
 
-    @cached_property
+    @once
     def of_gradients(self) -> Gradients:
         """The budgets of dq, dk and dv."""
         p, exact = self.problem, self.gradients

@@ -23,7 +23,7 @@ convex in u; a gate is settled for both where |z| > B_z(u + u_ref). So u stands 
 sum of the two below.
 """
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from spec.attention.rounding import arithmetic, chained
 from spec.feed_forward import definition
 from spec.feed_forward.definition import rows
 from spec.feed_forward.notation import Gradients, Problem
-from spec.notation import Array
+from spec.notation import Array, once
 
 
 class Bounds:
@@ -49,27 +49,27 @@ class Bounds:
 
     # The values
 
-    @cached_property
+    @once
     def z(self) -> Array:
         """What the units receive.   (B, N, F)"""
         return definition.received(self.exact_problem).astype(np.float64)
 
-    @cached_property
+    @once
     def h(self) -> Array:
         """What they hold.   (B, N, F)"""
         return np.maximum(self.z, 0)
 
-    @cached_property
+    @once
     def y(self) -> Array:
         """The output.   (B, N, E)"""
         return definition.feed_forward(self.exact_problem)
 
-    @cached_property
+    @once
     def gradients(self) -> Gradients:
         """The gradients themselves."""
         return definition.gradients(self.exact_problem)
 
-    @cached_property
+    @once
     def dh(self) -> Array:
         """dy W2^T.   (B, N, F)"""
         return self.problem.dy @ self.problem.W2.T
@@ -80,13 +80,13 @@ class Bounds:
 
     # What the units receive and hold
 
-    @cached_property
+    @once
     def of_z(self) -> Array:
         """B_z.   (B, N, F)"""
         p = self.problem
         return np.where(self.exact, 0.0, self.product(p.x, p.W1, self.z, added=p.b1))
 
-    @cached_property
+    @once
     def exact(self) -> Array:
         """Where z is exact by the lemma on exact sums.   (B, N, F)"""
         p, r = self.problem, self.rules
@@ -97,19 +97,19 @@ class Bounds:
         bits = held.p - 1  # one for the rounding of `size`
         return (size == 0) | ((size <= np.exp2(np.minimum(g + bits, 1000))) & (g >= held.lowest))
 
-    @cached_property
+    @once
     def of_h(self) -> Array:
         """B_h.   (B, N, F)"""
         return np.clip(self.z + self.of_z, 0.0, self.of_z)
 
-    @cached_property
+    @once
     def settled(self) -> Array:
         """Where the gate is the same for every right implementation.   (B, N, F)"""
         return np.abs(self.z) > self.of_z
 
     # The results
 
-    @cached_property
+    @once
     def output(self) -> Array:
         """B_y.   (B, N, E)"""
         p = self.problem
@@ -117,12 +117,12 @@ class Bounds:
         error = self.product(self.h, p.W2, self.y, B_left=B_h, added=p.b2)
         return chained.stored(error, self.y, self.rules)
 
-    @cached_property
+    @once
     def dz(self) -> Array:
         """The derivative by z.   (B, N, F)"""
         return np.where(self.z > 0, self.dh, 0.0)
 
-    @cached_property
+    @once
     def of_dz(self) -> Array:
         """B_dz, as dz enters a product.   (B, N, F)"""
         B_dh = self.product(self.problem.dy, self.problem.W2.T, self.dh)
@@ -131,7 +131,7 @@ class Bounds:
         error = np.where(self.settled, open_or_shut, np.abs(self.dh) + B_dh)
         return np.where(error > 0, chained.entering(error, self.dz, self.rules), 0.0)
 
-    @cached_property
+    @once
     def of_gradients(self) -> Gradients:
         """The budgets of all five."""
         p, exact = self.problem, self.gradients

@@ -19,7 +19,7 @@ one array that is query, key and value may be one sum over all three, in any ord
 """
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.sums import of_any_order
 from spec.layer import definition, turning
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
-from spec.notation import Array
+from spec.notation import Array, once
 
 EXACT = np.zeros(1)  # the budget of a number that is what it is
 
@@ -48,7 +48,7 @@ class Budgets:
         narrow = {x: in_float64(getattr(self.inside, x)) for x in ("q", "k", "v", "dout")}
         self.bounds = Bounds(self.inside.but(**narrow), self._inputs, self.inside)
 
-    @cached_property
+    @once
     def _inputs(self) -> Inexact:
         """The budgets of q, k and v, and of the cotangent of attention."""
         x, p, H, G = self.problem, self.p, self.problem.H, self.problem.key_heads
@@ -69,18 +69,18 @@ class Budgets:
 
     # What is returned
 
-    @cached_property
+    @once
     def y(self) -> Array:
         """The definition's output.   (B, N, A)"""
         o = definition.merge(self.bounds.scores.reference.o)
         return definition.linear(o, self.exact.parameters.W_o, self.exact.parameters.b_o)
 
-    @cached_property
+    @once
     def of_output(self) -> Array:
         """The budget of y.   (B, N, A)"""
         return self.linear(*self.context, self.p.W_o, self.p.b_o)
 
-    @cached_property
+    @once
     def context(self) -> tuple[Array, Array]:
         """[o_1 ... o_H] and its budget.   two of (B, N, A)"""
         o = in_float64(self.bounds.scores.reference.o)
@@ -96,7 +96,7 @@ class Budgets:
         """The budget of the weights of every head.   (B, H, N, M)"""
         return self.bounds.weights.stored
 
-    @cached_property
+    @once
     def of_mean_weights(self) -> Array:
         """The budget of their mean: H - 1 additions and a division.   (B, N, M)"""
         r, H = self.rules, self.problem.H
@@ -106,12 +106,12 @@ class Budgets:
 
     # Gradients
 
-    @cached_property
+    @once
     def gradients(self) -> LayerGradients:
         """The definition's gradients."""
         return definition.gradients(self.exact)
 
-    @cached_property
+    @once
     def of_gradients(self) -> LayerGradients:
         """The budgets of all gradients, shaped like them."""
         x, p = self.problem, self.p
@@ -149,7 +149,7 @@ class Budgets:
             found[name] = (1 + u) * rate * within[name] + u * size + 2 * w
         return Parameters(**found)
 
-    @cached_property
+    @once
     def _inner(self) -> list[tuple[Array, Array]]:
         """dQ, dK and dV, each with its budget, the heads side by side.   (B, L, A)"""
         back, reference = self.bounds.backward, self.bounds.scores.reference.gradients

@@ -16,7 +16,7 @@ import numpy as np
 
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.entries import ALIKE, LARGEST_ENTRY, Chance, Numbers, Shape, drawn, normal
+from spec.entries import ALIKE, LARGEST_ENTRY, Chance, Numbers, Shape, drawn, no_larger, normal
 from spec.formats import rounded
 from spec.merging.notation import Problem, single
 from spec.notation import Array
@@ -95,8 +95,8 @@ def in_format(
 ) -> Problem:
     """The arrays in their formats, and no larger than they may be."""
     most = LARGEST_ENTRY[dtype]
-    found = {name: _at_most(arrays[name], most) for name in ("o_1", "o_2")}
-    found |= {name: _at_most(arrays[name], most / 8) for name in ("do", "dlse")}
+    found = {name: no_larger(arrays[name], most) for name in ("o_1", "o_2")}
+    found |= {name: no_larger(arrays[name], most / 8) for name in ("do", "dlse")}
     found |= dict(zip(("lse_1", "lse_2"), place(arrays["lse_1"], arrays["lse_2"]), strict=True))
     formats = {name: single(dtype) if "lse" in name else dtype for name in found}
     arrays = {name: rounded(x, formats[name]) for name, x in found.items()}
@@ -132,9 +132,3 @@ def _shapes(choices: Choices, domain: Problems, reach: Reach) -> dict[str, Shape
 def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
     chance = np.random.default_rng(seed)
     return [FAMILIES[family](chance, shape) for shape in shapes]
-
-
-def _at_most(x: Array, most: float) -> Array:
-    """x, with a power of two taken out of it if any entry is larger."""
-    size = float(np.abs(x).max(initial=0.0))
-    return x * 2.0 ** -float(np.ceil(np.log2(size / most))) if size > most else x

@@ -50,7 +50,7 @@ float64 and float32; one that takes its weights from a log-sum-exp that was roun
 that is ten thousand and more; and in 16 bits the last rounding of a result is nearly all of it.
 """
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,7 +58,7 @@ from spec.attention.rounding import arithmetic, chained
 from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG
 from spec.merging import definition
 from spec.merging.notation import Gradients, Problem, State
-from spec.notation import Array
+from spec.notation import Array, once
 
 C_BITS = 2.0  # a number times log2 e: the product, and log2 e; as much on the way back
 C_FAR = 2.0  # a difference of two lse, and a logarithm that is as large
@@ -79,28 +79,28 @@ class Bounds:
         self.live = tuple(~empty for empty in problem.empty)
         self.both = self.live[0] & self.live[1]
 
-    @cached_property
+    @once
     def state(self) -> State:
         """The merged state itself."""
         return definition.merged(self.exact_problem)
 
-    @cached_property
+    @once
     def gradients(self) -> Gradients:
         """The gradients themselves."""
         return definition.gradients(self.exact_problem)
 
-    @cached_property
+    @once
     def w(self) -> tuple[Array, Array]:
         """The weights.   two of (B, H, N)"""
         w_1, w_2, _ = definition.weights(self.exact_problem)
         return w_1.astype(np.float64), w_2.astype(np.float64)
 
-    @cached_property
+    @once
     def o(self) -> tuple[Array, Array]:
         """The outputs as they count.   two of (B, H, N, E)"""
         return definition.outputs(self.problem)
 
-    @cached_property
+    @once
     def l_each(self) -> tuple[Array, Array]:
         """l_1 and l_2; of an empty state that of the other one, of two of them 0."""
         l_1, l_2 = self.problem.lse_1, self.problem.lse_2
@@ -108,7 +108,7 @@ class Bounds:
         some = self.live[0] | self.live[1]
         return np.where(some, one, 0.0), np.where(some, two, 0.0)
 
-    @cached_property
+    @once
     def lse(self) -> tuple[Array, Array, Array]:
         """m, l and log s, 0 for two empty states.   three of (B, H, N)"""
         m = np.maximum(*self.l_each)
@@ -122,14 +122,14 @@ class Bounds:
         m, own = self.lse[0], self.l_each[i]
         return np.where(own == m, 0.0, C_BITS * (np.abs(own) + np.abs(m)))
 
-    @cached_property
+    @once
     def sigma(self) -> Array:
         """How far the logarithm of the sum is off, before it is taken.   (B, H, N)"""
         m = self.lse[0]
         a = [self.u * (C_EXP + self.g(i) + m - self.l_each[i]) for i in (0, 1)]
         return self.w[0] * a[0] + self.w[1] * a[1] + self.u
 
-    @cached_property
+    @once
     def of_lse(self) -> Array:
         """The budget of l as it is returned; 0 for two empty states.   (B, H, N)"""
         m, lse, log_s = self.lse
@@ -138,7 +138,7 @@ class Bounds:
         found = self.sigma + self.u * (C_LOG * log_s + size + far) + 2 * self.rules.w
         return np.where(self.live[0] | self.live[1], found, 0.0)
 
-    @cached_property
+    @once
     def of_w(self) -> tuple[Array, Array]:
         """The budgets of the weights as they enter a product; 0 for an empty state."""
         return self._of_w(0), self._of_w(1)
@@ -153,13 +153,13 @@ class Bounds:
 
     # What follows of them
 
-    @cached_property
+    @once
     def lerp(self) -> Array:
         """What Lemma 4 grants, of a size.   (B, H, N, 1)"""
         share = C_LERP * self.u + 2 * self.rules.u_each
         return np.where(self.both, share, 0.0)[..., None]
 
-    @cached_property
+    @once
     def of_o(self) -> Array:
         """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
         w, of_w = (np.stack(x, axis=-1)[..., None, :] for x in (self.w, self.of_w))
@@ -168,7 +168,7 @@ class Bounds:
         error = error + self.lerp * np.abs(self.o[0] - self.o[1])
         return chained.stored(error, self.state.o, self.rules)
 
-    @cached_property
+    @once
     def of_gradients(self) -> Gradients:
         """The budgets of all four."""
         p, size = self.problem, np.abs(self.o[0]) + np.abs(self.o[1])

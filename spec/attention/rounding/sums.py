@@ -49,8 +49,8 @@ def growth(n: int, u: float) -> float:
 
 
 def plus(x: Array, more: Array | float) -> Array:
-    """x + more; x itself where there is nothing more, which is no array of zeros but a number."""
-    return x if isinstance(more, float) else x + more
+    """x + more; x itself where there is nothing more, which is no array of zeros but 0.0."""
+    return x if isinstance(more, float) and more == 0 else x + more
 
 
 def of_any_order(

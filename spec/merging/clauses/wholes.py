@@ -8,6 +8,7 @@ from functools import partial, reduce
 
 from spec.attention import definition as attention
 from spec.attention import rounding as budgets
+from spec.attention.notation import Problem as Attention
 from spec.attention.options import Capability
 from spec.attention.proofs import blocks
 from spec.clause import clause
@@ -16,6 +17,17 @@ from spec.merging import definition, parts
 from spec.merging.domain import Problems
 from spec.merging.notation import Merging, Problem
 from spec.merging.rounding import of_gradients, of_state
+
+
+def make_the_whole(merging: Merging, problem: Problem, whole: Attention) -> None:
+    """Raise Violation unless the parts of an attention problem, merged one by one, make it."""
+    states = map(parts.answered, parts.cut(whole, problem.chance()))
+
+    found = reduce(partial(parts.merged, merging, problem), states)
+
+    right = budgets.reference(whole)
+    equal(found.state.o, right.o, within=found.within.o)
+    equal(found.state.lse, right.lse, within=found.within.lse)
 
 
 @clause(
@@ -37,14 +49,7 @@ def parts_of_attention_make_the_whole(merging: Merging, problem: Problem) -> Non
     A part may have no key, and a query may see none. The budget is that of the parts, as any right
     implementation computes them, and of each merge.
     """
-    whole = parts.whole(problem)
-    states = map(parts.answered, parts.cut(whole, problem.chance()))
-
-    found = reduce(partial(parts.merged, merging, problem), states)
-
-    right = budgets.reference(whole)
-    equal(found.state.o, right.o, within=found.within.o)
-    equal(found.state.lse, right.lse, within=found.within.lse)
+    make_the_whole(merging, problem, parts.whole(problem))
 
 
 @clause(
@@ -62,14 +67,7 @@ def a_sink_counts_once(merging: Merging, problem: Problem) -> None:
     counts it as often as there are parts, and who leaves it to the first that has a key may
     not count it at all.
     """
-    whole = parts.whole(problem, sinks=True)
-    states = map(parts.answered, parts.cut(whole, problem.chance()))
-
-    found = reduce(partial(parts.merged, merging, problem), states)
-
-    right = budgets.reference(whole)
-    equal(found.state.o, right.o, within=found.within.o)
-    equal(found.state.lse, right.lse, within=found.within.lse)
+    make_the_whole(merging, problem, parts.whole(problem, sinks=True))
 
 
 @clause(

@@ -1,0 +1,48 @@
+"""Numbers to many digits, and the nearest number of a format: rounded once, from all of them.
+
+Evaluated with more and more digits until twice as many round to the same numbers (Ziv 1991).
+"""
+
+from collections.abc import Callable
+from math import copysign, inf, ldexp
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from spec.formats import Format
+from spec.notation import Array
+
+FIRST, LAST = 60, 960  # decimal digits
+
+
+def exact(x: Array) -> Array:
+    """The same numbers, to as many digits as they have."""
+    return np.asarray(np.frompyfunc(lambda y: mpmath.mpf(float(y)), 1, 1)(x), dtype=object)
+
+
+def zeros(shape: tuple[int, ...]) -> Array:
+    """An array of zeros."""
+    return exact(np.zeros(shape))
+
+
+def nearest(x: Any, to: Format) -> float:
+    """The number of the format that is nearest to x, ties to even: one rounding."""
+    if not mpmath.isfinite(x):
+        return float(x)
+    spacing = max(mpmath.frexp(x)[1], to.lowest + 1) - to.p
+    steps = int(mpmath.nint(mpmath.ldexp(x, -spacing)))
+    beyond = steps.bit_length() + spacing > to.highest + 1
+    return copysign(inf, steps) if beyond else ldexp(steps, spacing)
+
+
+def settled(answer: Callable[[], dict[str, Array]]) -> dict[str, Array]:
+    """A rounded answer, from so many digits that twice as many round to it as well."""
+    digits, before = FIRST, None
+    while True:
+        with mpmath.workdps(digits):
+            now = answer()
+        same = before and all(np.array_equal(now[n], before[n], equal_nan=True) for n in now)
+        if same or digits >= LAST:
+            return now
+        digits, before = 2 * digits, now
