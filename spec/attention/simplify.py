@@ -51,14 +51,13 @@ def options(problem: Problem) -> Iterator[Problem]:
 
 
 def places(problem: Problem) -> Iterator[Problem]:
-    """Positions of one side alone, those of the rows, and the same ones nearer to zero."""
+    """Positions of one side alone, as those of the other are its rows; the same nearer to zero."""
     both = placed(problem)
     p, r = both.query_positions, both.key_positions
     if p is None or r is None or not p.size or not r.size:
         return
-    yield from (both.but(**{x: None}) for x in ("query_positions", "key_positions"))
-    yield both.but(query_positions=0 * p + np.arange(problem.N))
-    yield both.but(key_positions=0 * r + np.arange(problem.M))
+    if problem.query_positions is not None and problem.key_positions is not None:
+        yield from (problem.but(**{x: None}) for x in ("query_positions", "key_positions"))
     least = min(p.min(), r.min())
     if least:
         yield both.but(query_positions=p - least, key_positions=r - least)

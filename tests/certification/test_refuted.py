@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from spec.attention.plug.trials import core
-from spec.attention.simplify import WAYS
 from spec.certification import certify
-from spec.certification.explaining.reduction import smallest
 from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.text import save_report
 from spec.written import problem_from_json, problem_to_json
@@ -103,13 +101,3 @@ def test_problems_survive_json():
     assert np.array_equal(back.mask, problem.mask, equal_nan=True)
     assert back.memory == "offset"
     assert (back.q == problem.q).all()
-
-
-def test_smallest_stops_where_no_move_helps():
-    problem = core("float64", N=7, M=9, D=4).but(scale=2.0, memory="strided", seed=5)
-    found, done = smallest(problem, lambda p: p.M >= 3 and p.q.any(), float("inf"), WAYS)
-    assert done
-    assert (found.B, found.H, found.N, found.M, found.D, found.E) == (1, 1, 1, 3, 1, 1)
-    assert found.q.tolist() == [[[[1.0]]]]
-    assert not found.k.any()
-    assert (found.scale, found.memory, found.seed) == (None, "contiguous", 0)
