@@ -5,6 +5,7 @@ dtype has exactly, and each problem is of one kind and of no other, where it can
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def square(dtype: str, **changes: Any) -> Problem:
     return core(dtype, **{"M": 4} | changes)
 
 
+@cache
 def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     """For each kind of problem, some that are of that kind; masks in the plainest form first."""
     return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}
