@@ -31,14 +31,19 @@ class Place:
 class Violation(AssertionError):
     """An implementation broke a clause; `place` tells where, when numbers were compared.
 
-    compared: what was got, what was wanted and within what, where it was to be just that.
+    compared: what was got, what was wanted and within what. relation: how the one was to be to the
+    other: "" for just that, "at most " or "at least ".
     """
 
     def __init__(
-        self, message: str, place: Place | None = None, compared: tuple[Array, ...] = ()
+        self,
+        message: str,
+        place: Place | None = None,
+        compared: tuple[Array, ...] = (),
+        relation: str = "",
     ) -> None:
         super().__init__(message)
-        self.place, self.compared = place, compared
+        self.place, self.compared, self.relation = place, compared, relation
 
 
 @dataclass
@@ -121,7 +126,7 @@ def leaves_its_inputs_alone(call: Call) -> None:
 
 def _spread(got: Array, other: ArrayLike) -> Array:
     """`other` in the shape of `got`; a `got` that would have to grow has the wrong shape."""
-    array = np.asarray(other)
+    array = np.asanyarray(other)
     if array.shape == got.shape:
         return array
     try:
@@ -148,5 +153,5 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
         numbers = (float(x.flat[worst]) for x in (got, want, budget))
         place = Place(index, *numbers)
         wanted = f"{relation}{place.want:.9g} within {place.budget:.2g}"
-        compared = (got, want, budget) if relation in ("", "exactly ") else ()
-        raise Violation(f"at {index}: got {place.got:.9g}, want {wanted}", place, compared)
+        compared, said = (got, want, budget), f"at {index}: got {place.got:.9g}, want {wanted}"
+        raise Violation(said, place, compared, relation.removeprefix("exactly "))

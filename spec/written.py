@@ -114,9 +114,17 @@ def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> st
         runs = np.diff(starts, append=x.size).tolist()
         made = f"repeat({flat[starts].tolist()}, {runs}).reshape({x.shape})"
         words = f"np.{made}" if len(runs) > 1 else f"np.full({x.shape}, {flat[0]})"
+    if _is_identity(x):
+        words = f"np.broadcast_to(np.eye({x.shape[-1]}), {x.shape})"
     words = words.replace("inf", "np.inf").replace("nan", "np.nan")
     text = f"{make}({', '.join([words, *(options or [f'dtype={kind}'])])})"
     return text if x.size else f"{text}.reshape({x.shape})"
+
+
+def _is_identity(x: Array) -> bool:
+    """Whether an array is of identity matrices, and of more numbers than are read."""
+    square = x.ndim > 1 and x.shape[-1] == x.shape[-2] and x.size > LONG
+    return square and x.dtype.kind == "f" and bool((x == np.eye(x.shape[-1])).all())
 
 
 def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:

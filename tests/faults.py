@@ -62,6 +62,7 @@ def figures(found: Sequence[Told]) -> Iterator[str]:
     yield f"causes: {len(shares)}; of which a third is wrong on fresh problems: {third}"
     scripts = [x for one in found for x in one.shown]
     yield f"scripts: {len(scripts)}; that show their cause: {sum(scripts)}"
+    yield f"scripts that need the specification: {sum(not x for one in found for x in one.alone)}"
     yield f"JSON: {max(x.letters for x in found) / 1000:.0f} kB at worst"
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec import CLAUSES, certify
+from spec import CLAUSES, certify, rerun
 from spec.backends import Unsuitable
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
@@ -56,6 +56,7 @@ class Told(NamedTuple):
     fresh: str  # what came of the region when it was judged by itself
     wrong: Sequence[float]  # the share of what is wrong on fresh problems, inside of each cause
     shown: Sequence[bool]  # by the script of each cause that has one
+    alone: Sequence[bool]  # whether each of these needs the target alone
 
 
 @cache
@@ -150,10 +151,20 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
             yield sum(known) / len(known)
 
 
+def scripts(certificate: Certificate) -> list[str]:
+    """The script of each cause that has one."""
+    examples = (cause.counterexample for cause in certificate.causes)
+    return [example.script for example in examples if example and example.script]
+
+
+def needs_the_specification(script: str) -> bool:
+    """Whether a script runs a clause, as no plain calls show what is wrong."""
+    return f"{rerun.__name__}(" in script
+
+
 def shown(certificate: Certificate) -> Iterator[bool]:
     """Whether the script of each cause shows it, in a folder of its own."""
-    examples = (cause.counterexample for cause in certificate.causes)
-    for script in [example.script for example in examples if example and example.script]:
+    for script in scripts(certificate):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "cause.py").write_text(script)
             words, seen = [sys.executable, "cause.py"], {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -177,7 +188,7 @@ def told(
         apart = {"isolate": True, "backend": "numpy"} if origin else {}
         certificate = certify(origin or target, **put, **apart)  # type: ignore[arg-type]
     except Unsuitable as reason:  # the very form of its answers is wrong
-        return Told(names, [str(reason)], [True] * len(names), 1, 0, "nowhere", (), ())
+        return Told(names, [str(reason)], [True] * len(names), 1, 0, "nowhere", (), (), ())
     causes = certificate.causes
     return Told(
         names,
@@ -188,4 +199,5 @@ def told(
         judged_again(kind, target, certificate),
         [*wrong_inside(kind, target, certificate)],
         [*shown(certificate)] if len(mistakes) == 1 else (),
+        [not needs_the_specification(script) for script in scripts(certificate)],
     )

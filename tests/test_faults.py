@@ -26,6 +26,7 @@ def test_a_mistake_that_is_told_as_it_declares_itself(gate):
     assert gate.names == ["forgets_the_gate_backward"]
     assert gate.sentences == ["where a shut gate, gradients are wrong"]
     assert (gate.known, gate.fresh, gate.shown) == ([True], "holds", [True])
+    assert gate.alone == [True]
     (share,) = gate.wrong
     assert share > 1 / 3
     assert gate.lines <= 60
@@ -61,6 +62,7 @@ def test_figures_are_of_all(gate):
     assert "longer than a page, and a third for each further cause: 0" in lines
     assert "regions: 2; that hold on fresh problems: 1" in lines
     assert "scripts: 2; that show their cause: 1" in lines
+    assert "scripts that need the specification: 1" in lines
 
 
 def replace_known(gate):
@@ -70,4 +72,5 @@ def replace_known(gate):
         known=[False],
         fresh="broken: C1 float64",
         shown=[False],
+        alone=[False],
     )

@@ -21,7 +21,7 @@ from spec.kinds import KINDS
 from spec.mistake import Mistake, catalogue
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 
-TOOLS = ("backends", "certification", "loading.py", "randomness.py")  # they meet libraries
+TOOLS = ("backends", "certification", "loading.py")  # they meet libraries
 RAISES = ("Raise Violation", "Raise `Violation`")
 EVERY = pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 ROOT = Path(spec.__file__).parent

@@ -163,15 +163,6 @@ def test_a_call_that_touches_what_it_was_given_is_shown_to(tmp_path, end, shown)
     assert (done.returncode, shown in done.stdout) == (1, True), done
 
 
-def test_where_no_call_is_wrong_by_itself_the_clause_is_run(tmp_path):
-    """The future of a linear bias is compared as what becomes of it when a mask is added."""
-    target = "spec.positions.alibi.mistakes.biases:leaves_the_future_undefined"
-    (cause,) = certify(target, about="alibi", profile="quick", dtypes=("float32",)).causes
-    assert "the clause itself is run" in cause.counterexample.script
-    (tmp_path / "cause.py").write_text(cause.counterexample.script)
-    assert shell.run(program=("cause.py",), cwd=tmp_path).returncode == 1
-
-
 @pytest.mark.parametrize(
     ("kind", "target", "line"),
     [

@@ -1,9 +1,10 @@
 """A target that is called once more, as a script calls it: in fact, and as source text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spec.backends import sources
 from spec.backends.compiling import compiled
 from spec.backends.library import Library
 from spec.certification.explaining.tape import Tape
@@ -11,6 +12,8 @@ from spec.certification.explaining.writer import Writer
 from spec.certification.target.loading import resolved
 from spec.subject import named
 from spec.written import IMPORTS, imported
+
+OUT = "out"  # what the answer of an earlier call is called, where it has a name
 
 
 @dataclass(frozen=True)
@@ -25,23 +28,52 @@ class Caller:
         """What is called, and written down, which is what is inside where that is compiled."""
         return compiled(target, self.library, self.compiled) if self.compiled else target
 
-    def written(self, tape: Tape, needed: list[int]) -> tuple[list[str], str, Mapping[str, str]]:
-        """The lines up to the last of some calls, that call, and what its arguments are called."""
-        writer = Writer(self.library, self.origin.rpartition(":")[2], self.compiled)
-        *lines, call = [line for x in needed for line in writer.call(x, tape.calls[x])]
-        imports = imported(self.origin, IMPORTS[self.library.name])
-        return [*imports, *lines], call, writer.names
+    def written(
+        self, tape: Tape, needed: list[int], kept: int | None = None
+    ) -> tuple[list[str], str, Mapping[str, str]]:
+        """The lines up to the last of some calls, that call, and what its arguments are called.
+
+        kept: the place of a call whose answer has a name.
+        """
+        writer, calls = self.writer(), [tape.calls[x] for x in needed]
+        lines = [*self.imports(), *writer.first(calls)]
+        for place, call in zip(needed, calls, strict=True):
+            lines += writer.call(place, call, OUT if place == kept else "")
+            lines += writer.spoiling(call) if place != needed[-1] else []
+        return lines[:-1], lines[-1], {**writer.names, OUT: OUT}
+
+    def imports(self) -> list[str]:
+        """The lines that import it."""
+        return imported(self.origin, IMPORTS[self.library.name])
+
+    def writer(self) -> Writer:
+        """Who writes calls of it."""
+        return Writer(self.library, self.origin.rpartition(":")[2], self.compiled)
 
     def again(self, tape: Tape, needed: list[int]) -> tuple[Any, Mapping[str, Any]]:
         """What the last of some calls returns of a target that was asked nothing else.
 
-        And what became of what it was given. As far as that can be had: who was imported by
+        And what became of what it was given.
+        """
+        *_, last = self.one_by_one(tape, needed)
+        return last
+
+    def one_by_one(self, tape: Tape, needed: list[int]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """What each of some calls returns, and leaves of what it was given.
+
+        Of a target that was asked nothing else, as far as that can be had: who was imported by
         name knows all that it was asked.
         """
         is_file = ".py:" in self.origin
         found = (resolved if is_file else named)(self.origin)
         made: dict[int | None, Any] = {None: self.as_run(found)}
-        given: Mapping[str, Any] = {}
-        for place in needed:
-            made[place], given = tape.calls[place].of(made[tape.calls[place].whose])
-        return made[needed[-1]], given
+        known: dict[int, Any] = {}
+        with sources.kept(self.library):
+            for place in needed:
+                call = tape.calls[place]
+                if call.seed is not None:
+                    sources.start(self.library, call.seed)
+                made[place], given = call.of(made[call.whose], known)
+                yield made[place], given
+                for name, x in call.spoiled.items():
+                    given[name][...] = x

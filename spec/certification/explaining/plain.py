@@ -3,10 +3,13 @@
 The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
 got what a call returned, or a part of that, and the same call of another target returns what is
 as wrong, a script can make that call: after those that led to it, where it is one of an object.
-Or the comparison got a sum of such numbers (`summing`). It needs to know nothing of the kind.
+Or the comparison got a sum of such numbers (`summing`), or what the clause makes of the answers to
+several calls (`relation`). Or no number is wrong, but an array is another afterwards (`touching`).
+It needs to know nothing of the kind.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +19,11 @@ from spec.backends.calling import library_of
 from spec.backends.library import Library
 from spec.backends.results import refusing
 from spec.certification.explaining.again import Caller
+from spec.certification.explaining.parts import PAGE, Part, part_of, parts, said, with_part
+from spec.certification.explaining.relation import Put, Seeing, related
 from spec.certification.explaining.summing import Seen, Sum, summed
 from spec.certification.explaining.tape import Tape
+from spec.certification.explaining.touching import touched
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.clause import Clause
@@ -26,13 +32,11 @@ from spec.kinds import kind_of
 from spec.notation import Array
 from spec.subject import Subject, named
 from spec.trial import broken
-from spec.written import CLOSE, NUMBERS, OVERLAP, PRINT, changing, literal, sharing
+from spec.written import CLOSE, NUMBERS, PRINT, literal
 
-MOST = 8  # calls that lead to one; more are beyond a page, and better told by the clause
+MOST = 16  # calls that lead to one
 MANY = 250  # numbers that every format has and that are not alike
 FIRST = (2.0, 3.0)  # of them
-End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call and an array
-Part = tuple[int, ...]  # the place of an array in an answer, or of a number in it; () for all
 
 
 def plain(
@@ -48,34 +52,40 @@ def plain(
         return []  # nobody but its compiler sees what a compiled object is asked
     asked = replace(request, about=raw.about, target=raw.origin, compiled=None)
 
-    def put(tape: Tape) -> Violation | None:
+    def put(tape: Tape, seeing: Seeing | None = None) -> Violation | None:
         with tape:
             record = load(tape.of(caller.as_run(target)), asked, tried=False)
             record = kind_of(raw.about).under(record, request.conventions)
             if before is not None:
                 tape.since = len(tape.calls)
                 broken(clause, record, before)
-            return broken(clause, record, problem)
+            return broken(clause, record.through(seeing) if seeing else record, problem)
 
-    try:
-        library = library_of(target, request.backend, request.device)
-        caller = Caller(library, raw.origin, raw.compiled)
-        with library.quiet(problem.dtype), refusing():
-            return Search(library, caller, put).script()
-    except Exception:  # a stranger's program, called as it was not meant to be: no script of it
-        return []
+    for way in (searched, related):
+        with suppress(Exception):  # of a stranger's program, called as it was not meant to be
+            library = library_of(target, request.backend, request.device)
+            caller = Caller(library, raw.origin, raw.compiled)
+            with library.quiet(problem.dtype), refusing():
+                if lines := way(library, caller, put):
+                    return lines
+    return []
+
+
+def searched(library: Library, caller: Caller, put: Put) -> list[str]:
+    """The lines of a script that makes one wrong call; none if there is none."""
+    return Search(library, caller, put).script()
 
 
 @dataclass(frozen=True)
 class Search:
     """The search for a call that is wrong by itself.
 
-    put: has a target that is written down judged.
+    put: has a target that is written down judged, and its record seen through something.
     """
 
     library: Library
     caller: Caller
-    put: Callable[[Tape], Violation | None]
+    put: Put
 
     def script(self) -> list[str]:
         """The lines of the script, or none."""
@@ -83,21 +93,15 @@ class Search:
         violation = self.put(tape)
         if violation is None:
             return []
-        if not violation.compared or violation.place is None:
-            return self._touched(tape)
+        tape.joined(self.library.alike)
+        if not violation.compared or violation.relation:
+            return touched(self.library, self.caller, self.put, tape, MOST)
         for shown in (self._shown, self._added_up):
             for place, call in enumerate(tape.calls):
-                for part in self._parts(call.answer):
+                for part, _ in parts(self.library, call.answer):
                     if lines := shown(tape, place, part, violation):
                         return lines
         return []
-
-    def _parts(self, answer: Any) -> list[Part]:
-        """The arrays of an answer: itself, or some of several."""
-        if self.library.dtype_of(answer) is not None:
-            return [()]
-        several = enumerate(answer) if isinstance(answer, tuple | list) else ()
-        return [(i,) for i, x in several if self.library.dtype_of(x) is not None]
 
     def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
         """The lines that make a call and what led to it; none if that is not what was compared."""
@@ -118,7 +122,7 @@ class Search:
     def _added_up(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
         """The same of a call whose numbers, added up, are what was compared."""
         assert violation.place is not None
-        at, right = violation.place.index, self.library.get(_at(tape.calls[place].answer, part))
+        at, right = violation.place.index, self.library.get(part_of(tape.calls[place].answer, part))
 
         def asked(numbers: Array) -> tuple[Array, Seen] | None:
             put, seen = self._seen(tape, place, part, numbers)
@@ -145,7 +149,7 @@ class Search:
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
-            if wrong(self.library.get(_at(self.caller.again(tape, needed)[0], part))):
+            if wrong(self.library.get(part_of(self.caller.again(tape, needed)[0], part))):
                 return needed
         return []
 
@@ -159,7 +163,7 @@ class Search:
         """
         assert violation.place is not None
         got, at = violation.compared[0], violation.place.index
-        right = self.library.get(_at(tape.calls[place].answer, part))
+        right = self.library.get(part_of(tape.calls[place].answer, part))
         for first in FIRST:  # of the one, or of the other, it may be that they are right
             numbers = (np.arange(right.size).reshape(right.shape) % MANY) + first
             seen = self._got(tape, place, part, numbers)
@@ -188,22 +192,22 @@ class Search:
     ) -> tuple[Any, tuple[Array, ...] | None]:
         """These numbers as a call returns them, and what is then got, wanted and allowed."""
         answer = tape.calls[place].answer
-        dtype = self.library.dtype_of(_at(answer, part))
+        dtype = self.library.dtype_of(part_of(answer, part))
         assert dtype is not None  # it is an array
-        put = instead = self.library.placed(numbers, dtype)[1]
-        if part:
-            instead = type(answer)([*answer[: part[0]], instead, *answer[part[0] + 1 :]])
-        violation = self.put(Tape(place, instead))
-        return put, violation.compared if violation is not None and violation.compared else None
+        put = self.library.placed(numbers, dtype)[1]
+        violation = self.put(Tape(place, with_part(answer, part, put)))
+        if violation is None or violation.relation or not violation.compared:
+            return put, None
+        return put, violation.compared
 
     def _lines(
         self, tape: Tape, needed: list[int], part: Part, of: str | Sum, want: Array, within: Array
     ) -> list[str]:
         """The lines of a script: calls, and what is got of the last one, entries of it or a sum."""
         lines, call, _ = self.caller.written(tape, needed)
-        numbers = NUMBERS[self.library.name].format(f"{call}[{part[0]}]" if part else call)
+        numbers = NUMBERS[self.library.name].format(said(call, part))
         got = [f"got = {numbers}{of}"]
-        return [
+        script = [
             *lines,
             *(got if isinstance(of, str) else [f"out = {numbers}", f"got = {of.text}"]),
             f"want = {literal(want)}",
@@ -211,32 +215,4 @@ class Search:
             PRINT,
             f"raise SystemExit(not {CLOSE})",
         ]
-
-    def _touched(self, tape: Tape) -> list[str]:
-        """The lines of a call that writes into what it is given, or returns memory of that.
-
-        None if that is not what was seen, or if no library has a word for it.
-        """
-        if self.library.name not in OVERLAP or self.put(Tape(undoing=True)) is not None:
-            return []
-        every = (x for place in range(len(tape.calls)) for x in tape.leading(place))
-        for needed in (x for x in every if len(x) <= MOST):
-            for name, end in self._touches(tape, needed):
-                lines, call, names = self.caller.written(tape, needed)
-                return [*lines, *end(self.library.name, call, names[name])]
-        return []
-
-    def _touches(self, tape: Tape, needed: list[int]) -> Iterator[tuple[str, End]]:
-        """What the last of some calls does to each array that it is given, if anything."""
-        answer, left = self.caller.again(tape, needed)
-        given, is_array = tape.calls[needed[-1]].given, self.library.dtype_of(answer) is not None
-        for name in (x for x in left if self.library.dtype_of(left[x]) is not None):
-            if not self.library.same(left[name], given[name]):
-                yield name, changing
-            elif is_array and self.library.overlap(answer, left[name]):
-                yield name, sharing
-
-
-def _at(answer: Any, part: Part) -> Any:
-    """A part of an answer, or all of it."""
-    return answer[part[0]] if part else answer
+        return script if len(script) <= PAGE else []

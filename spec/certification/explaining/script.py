@@ -2,8 +2,9 @@
 
 A clause may relate several calls, but nearly always one of them is wrong by itself: then
 the script makes that one and holds the very numbers that the definition says, and what
-they are allowed to differ. It does not import this specification. Where no such call is
-found, it says so and runs the clause. It exits with 1 as long as the failure is there.
+they are allowed to differ. Else it makes all of them, and of their answers what the clause
+makes. It does not import this specification; where that cannot be written down, it says so
+and runs the clause. It exits with 1 as long as the failure is there.
 """
 
 from pathlib import Path

@@ -8,9 +8,12 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from spec.backends import sources
+
+EMPTY = inspect.Parameter.empty
 CALLED = "__call__"
 OTHERS = ("builtins", "numpy", "torch", "jax", "jaxlib")  # of their objects nothing is written down
 
@@ -20,6 +23,10 @@ class Called:
     """A call: of what attribute, "" for a program itself, with what, and what was returned.
 
     whose: the place among all calls of the one that made the object whose method it is, if any.
+    seed: where the library's own source of random numbers was just started, if it was. A generator
+    that several calls are given is one object in all of them.
+    words: what was given by its name and might have been left out.
+    spoiled: what its caller then wrote into arrays that it was given, by name.
     """
 
     name: str
@@ -27,12 +34,20 @@ class Called:
     signature: inspect.Signature
     given: Mapping[str, Any]
     answer: Any
+    seed: int | None = None
+    words: frozenset[str] = frozenset()
+    spoiled: Mapping[str, Any] = field(default_factory=dict)
 
-    def of(self, owner: Any) -> tuple[Any, Mapping[str, Any]]:
-        """What the same call of a program, or of an object, returns, and leaves of what it got."""
-        given = inspect.BoundArguments(self.signature, deepcopy({**self.given}))
+    def of(self, owner: Any, known: dict[int, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """What the same call of a program, or of an object, returns, and leaves of what it got.
+
+        known: copies of what earlier calls were given, by identity, as `deepcopy` has them.
+        """
+        given = inspect.BoundArguments(self.signature, deepcopy({**self.given}, known))
         called = functools.reduce(getattr, self.name.split(".")[1:], owner)
-        return called(*given.args, **given.kwargs), given.arguments
+        named = {x: given.arguments[x] for x in self.words if x in given.arguments}
+        places = given.args[: len(given.args) - len(named.keys() - given.kwargs.keys())]
+        return called(*places, **{**given.kwargs, **named}), given.arguments
 
 
 class Tape:
@@ -49,7 +64,9 @@ class Tape:
         self.since: int | None = None  # the first call without which others may be right, if any
         self._place, self._instead, self._undoing = place, instead, undoing
         self._made: dict[int, tuple[int, Any]] = {}  # by whom; kept, so that no other has its id
+        self._chance: dict[int, tuple[Any, Any]] = {}  # generators, and as they were at first
         self._inside = False
+        self._last: Mapping[str, tuple[Any, Any]] = {}  # what a call was given, and left of it
 
     def __enter__(self) -> None:
         """It is written down from here on."""
@@ -77,8 +94,8 @@ class Tape:
     def leading(self, last: int) -> Iterator[list[int]]:
         """The places of the calls that lead to one, which is the last of them.
 
-        First those of its own object, and of what that was made from; then of all made so. Where an
-        answer hangs on what was asked before, all since then.
+        First those of its own object, and of what that was made from; then of all made so; then
+        all there are. Where an answer hangs on what was asked before, all since then.
         """
         if self.since is not None:
             yield [*range(self.since, last + 1)]
@@ -92,6 +109,18 @@ class Tape:
             family = {place}
             family |= {i for i in range(place, last + 1) if self._root(i) == place}
             yield sorted(family)
+        yield [*range(last + 1)]
+
+    def joined(self, same: Callable[[Any, Any], bool]) -> None:
+        """Have calls share what is the same and is given by the same name."""
+        known: dict[str, list[Any]] = {}
+        for place, call in enumerate(self.calls):
+            given = dict(call.given) if not call.spoiled else {}
+            for name, x in given.items():
+                each = known.setdefault(name, [])
+                given[name] = next((y for y in each if same(x, y)), x)
+                each += [] if given[name] is not x else [x]
+            self.calls[place] = replace(call, given={**call.given, **given})
 
     def _root(self, place: int) -> int:
         maker = self.calls[place].whose
@@ -108,8 +137,10 @@ class Tape:
     ) -> Any:
         if self._inside:
             return called(*places, **words)
-        arguments = signature.bind(*places, **words).arguments
-        given = deepcopy(arguments)
+        arguments, known = signature.bind(*places, **words).arguments, signature.parameters
+        by_name = frozenset(x for x in words if x in known and known[x].default is not EMPTY)
+        self._spoil()
+        given, seed = self._copied(arguments), sources.taken()
         self._inside = True
         try:
             answer = called(*places, **words)
@@ -117,14 +148,28 @@ class Tape:
             self._inside = False
         answer = self._instead if self._place == len(self.calls) else answer
         answer = deepcopy(answer) if self._undoing and not is_object(answer) else answer
-        self.calls.append(Called(name, whose, signature, given, answer))
-        for x in arguments if self._undoing else ():
-            if hasattr(arguments[x], "__setitem__") and hasattr(arguments[x], "shape"):
-                arguments[x][...] = given[x]
+        self.calls.append(Called(name, whose, signature, given, answer, seed, by_name))
+        arrays = {name: x for name, x in arguments.items() if _is_mutable(x)}
+        for name in arrays if self._undoing else ():
+            arrays[name][...] = given[name]
+        self._last = {name: (x, deepcopy(x)) for name, x in arrays.items()}
         if is_object(answer) and id(answer) not in self._made:
             self._made[id(answer)] = len(self.calls) - 1, answer
             answer.__class__ = self._watched(type(answer))
         return answer
+
+    def _spoil(self) -> None:
+        """Write down what has been written since the last call into what that was given."""
+        found = {name: deepcopy(x) for name, (x, left) in self._last.items() if _differ(x, left)}
+        if found:
+            self.calls[-1] = replace(self.calls[-1], spoiled=found)
+
+    def _copied(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a call is given, in memory of its own; a generator as it was when it was new."""
+        for x in filter(sources.is_generator, arguments.values()):
+            self._chance.setdefault(id(x), (x, deepcopy(x)))
+        first = {name: copy for name, (_, copy) in self._chance.items()}
+        return deepcopy({**arguments}, first)
 
     def _making(self, program: type, signature: inspect.Signature) -> type:
         """A class as one of whose objects it is written down that they are made, and from what."""
@@ -162,6 +207,16 @@ def is_object(x: Any) -> bool:
     """Whether something is of a class that a person wrote, and can be made one of another."""
     kind = type(x)
     return kind.__module__.partition(".")[0] not in OTHERS and not issubclass(kind, tuple | list)
+
+
+def _is_mutable(x: Any) -> bool:
+    """Whether something is an array that its owner can write into."""
+    return hasattr(x, "__setitem__") and hasattr(x, "shape")
+
+
+def _differ(x: Any, y: Any) -> bool:
+    """Whether arrays of one shape have other numbers; those that are none are alike."""
+    return bool(((x != y) & ((x == x) | (y == y))).any())
 
 
 def _of(kind: type, name: str) -> Any:

@@ -3,12 +3,13 @@
 import inspect
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from spec.backends import sources
 from spec.backends.calling import BY_PLACE
 from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
@@ -23,8 +24,9 @@ PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
 class Writer:
     """Writes calls as source text.
 
-    target: what it is called. compiled: in which way, if it is. objects: what the calls at some
-    places made is called; names: what the last call was given.
+    target: what it is called. compiled: in which way, if it is. objects: what is called so that the
+    calls at some places made, or answered. names: what the last call was given. shared: what those
+    arrays and generators are called that several calls are given, by identity.
     """
 
     library: Library
@@ -32,35 +34,78 @@ class Writer:
     compiled: str = ""
     objects: dict[int, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    shared: dict[int, str] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=lambda: Counter(TAKEN))
 
-    def call(self, place: int, call: Called) -> list[str]:
-        """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written."""
-        lines, words, gap = list[str](), list[str](), False
+    def first(self, calls: Iterable[Called]) -> list[str]:
+        """The lines that make what more than one of some calls is given."""
+        given = [
+            (passed, x)
+            for call in calls
+            for name, parameter in call.signature.parameters.items()
+            for passed, x in _each(name, parameter, call.given)
+            if sources.is_generator(x) or self.library.dtype_of(x) is not None
+        ]
+        uses, lines = Counter(id(x) for _, x in given), list[str]()
+        for name, x in given:
+            if uses[id(x)] > 1 and id(x) not in self.shared:
+                self.shared[id(x)] = self._new(name)
+                lines.append(f"{self.shared[id(x)]} = {self._option(x)}")
+        return lines
+
+    def call(self, place: int, call: Called, kept: str = "") -> list[str]:
+        """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written.
+
+        kept: what its answer is called, if it has a name.
+        """
+        words, gap = list[str](), False
+        lines = [] if call.seed is None else [sources.starting(self.library, call.seed)]
         options: dict[int | str, Any] = {}
         for name, parameter in call.signature.parameters.items():
             gap |= name not in call.given
             for passed, x in _each(name, parameter, call.given):
                 is_array = self.library.dtype_of(x) is not None
-                text = self._new(passed) if is_array else _option(x)
-                lines += [f"{text} = {self._array(x)}"] if is_array else []
+                is_new = is_array and id(x) not in self.shared
+                text = self._new(passed) if is_new else self.shared.get(id(x)) or self._option(x)
+                lines += [f"{text} = {self._array(x)}"] if is_new else []
                 self.names[passed] = text
-                in_place = parameter.kind in PLACED and not gap
+                in_place = parameter.kind in PLACED and not gap and name not in call.words
                 options |= {} if is_array else {len(words) if in_place else passed: x}
                 words.append(text if in_place else f"{passed}={text}")
         whose = self.target if call.whose is None else self.objects[call.whose]
         called = as_source(self.library.name, self.compiled, f"{whose}{call.name}", options)
         text = f"{called}({', '.join(words)})"
-        if is_object(call.answer):
-            self.objects[place] = self._new("made")
+        if kept or is_object(call.answer):
+            self.objects[place] = self._new(kept or "made")
             text = f"{self.objects[place]} = {text}"
         return [*lines, text]
+
+    def spoiling(self, call: Called) -> list[str]:
+        """The lines that write into what the last call was given."""
+        lines = []
+        for name, x in call.spoiled.items():
+            numbers = self.library.get(x)
+            same = {*numbers.reshape(-1).tolist()}
+            text = str(*same) if len(same) == 1 else self._array(x)
+            lines.append(f"{self.names[name]}[...] = {text}")
+        return lines
+
+    def forget(self, places: Iterable[int], used: Counter[str]) -> None:
+        """Names are those that were used before some calls, but for what has to outlive them."""
+        outlive = {self.objects[x] for x in places if x in self.objects}
+        self.used = used if not outlive else used | Counter(made=self.used["made"])
 
     def _new(self, name: str) -> str:
         """A name that nothing else has."""
         name = f"{name}_" if name == self.target.partition(".")[0] else name
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
+
+    def _option(self, x: Any) -> str:
+        """Anything as source text: arrays, by name or alone, and what is none."""
+        if isinstance(x, Mapping):
+            return "{" + ", ".join(f"{name!r}: {self._option(y)}" for name, y in x.items()) + "}"
+        return _option(x) if self.library.dtype_of(x) is None else self._array(x)
 
     def _array(self, x: Any) -> str:
         dtype = self.library.dtype_of(x) or ""
@@ -93,14 +138,6 @@ def _option(x: Any) -> str:
         return repr(x)
     if type(x).__module__ == "torch":
         return str(x)
-    if isinstance(x, np.random.Generator) and (seed := _seed(x)) is not None:
-        return f"np.random.default_rng({seed})"
+    if sources.is_generator(x) and (text := sources.written(x)):
+        return text
     raise Unsuitable(f"{type(x).__name__} is not written out")
-
-
-def _seed(x: np.random.Generator) -> Any:
-    """The seed of a generator of which nothing was drawn; None of any other."""
-    seed = getattr(x.bit_generator.seed_seq, "entropy", None)
-    return (
-        seed if np.random.default_rng(seed).bit_generator.state == x.bit_generator.state else None
-    )

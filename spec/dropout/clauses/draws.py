@@ -26,7 +26,7 @@ KEYS, QUERIES, HEADS, BATCH = -1, -2, -3, -4  # axes of a mask
 def shared_by_chance(trials: Array, q: float) -> None:
     """Raise Violation unless the share of True is one that trials of probability q may have."""
     low, high = chance.share(trials.size, q)
-    share = np.asarray(trials.mean())
+    share = np.asanyarray(trials.mean())
     at_least(share, low, within=0)
     at_most(share, high, within=0)
 

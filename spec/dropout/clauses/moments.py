@@ -93,4 +93,4 @@ def the_variance_of_the_output_is_that_of_dropped_weights(
     variance, off = chance.of_squares(terms, problem.p, calls(problem))
     error = of_any_output(problem).max()
     furthest = float(np.abs(terms).sum(axis=-1).max()) + error
-    equal(np.asarray(got), variance, within=off + 2 * furthest * error)
+    equal(np.asanyarray(got), variance, within=off + 2 * furthest * error)

@@ -1,0 +1,37 @@
+"""The arrays of what a call returns: itself, or some of several; and how a script says so."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spec.backends.library import Library
+
+PAGE = 40  # lines of a script; more are better told by the clause
+Part = tuple[Any, ...]  # the place of an array in an answer, or its name; () for all of it
+
+
+def parts(library: Library, answer: Any) -> Iterator[tuple[Part, Any]]:
+    """The arrays of an answer, and their places: itself, or some of several."""
+    if library.dtype_of(answer) is not None:
+        yield (), answer
+    elif isinstance(answer, tuple | list | Mapping):
+        each = answer.items() if isinstance(answer, Mapping) else enumerate(answer)
+        yield from (((at,), x) for at, x in each if library.dtype_of(x) is not None)
+
+
+def part_of(answer: Any, part: Part) -> Any:
+    """A part of an answer, or all of it."""
+    return answer[part[0]] if part else answer
+
+
+def said(call: str, part: Part) -> str:
+    """A part of an answer as source text."""
+    return f"{call}[{part[0]!r}]" if part else call
+
+
+def with_part(answer: Any, part: Part, x: Any) -> Any:
+    """An answer with another array for one part of it."""
+    if not part:
+        return x
+    if isinstance(answer, Mapping):
+        return {**answer, part[0]: x}
+    return type(answer)([*answer[: part[0]], x, *answer[part[0] + 1 :]])

@@ -1,0 +1,138 @@
+"""A failure as what a clause makes of several answers, where none of them is wrong by itself.
+
+The clause is run once more, and what its target answers are arrays that know how they came about
+(`derived`). So what it compared can be written down, after the calls that it made; those that
+differ by a seed alone are a loop (`looping`). Of a claim about chance, that is a count.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from spec.backends.library import Library, Unsuitable
+from spec.certification.explaining.again import Caller
+from spec.certification.explaining.derived import Derived, leaves, named, written
+from spec.certification.explaining.looping import as_loops
+from spec.certification.explaining.parts import PAGE, Part, part_of, parts, said
+from spec.certification.explaining.tape import Tape
+from spec.comparison import Violation
+from spec.notation import Array
+from spec.written import CLOSE, NUMBERS, PRINT, literal
+
+HELD = {
+    "": CLOSE,
+    "at most ": "(got <= want + within).all()",
+    "at least ": "(got >= want - within).all()",
+}
+Seeing = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+
+
+class Put(Protocol):
+    """Has a target judged that is written down, and its record seen through something."""
+
+    def __call__(self, tape: Tape, seeing: Seeing | None = None) -> Violation | None: ...
+
+
+@dataclass
+class Answers:
+    """What a target answered a clause: arrays that are called outs[0], outs[1] and so on.
+
+    found: the place of the call that returned each, and the part of what that returned.
+    """
+
+    library: Library
+    tape: Tape
+    found: list[tuple[int, Part]] = field(default_factory=list)
+
+    def seeing(self, _: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a record, whose answers know what they are called."""
+
+        def asked(*given: Any) -> Any:
+            since = len(self.tape.calls)
+            return self._named(function(*given), since)
+
+        return asked
+
+    def _named(self, x: Any, since: int) -> Any:
+        if type(x) is tuple:
+            return tuple(self._named(each, since) for each in x)
+        if is_dataclass(x) and not isinstance(x, type):
+            each = {y.name: self._named(getattr(x, y.name), since) for y in fields(x)}
+            return replace(x, **each)
+        if not isinstance(x, np.ndarray):
+            return x
+        self.found.append(self._returned(x, since))
+        return named(x, f"outs[{len(self.found) - 1}]")
+
+    def _returned(self, x: Array, since: int) -> tuple[int, Part]:
+        for place, call in enumerate(self.tape.calls[since:], since):
+            for part, y in parts(self.library, call.answer):
+                numbers = self.library.get(y) if (place, part) not in self.found else None
+                if numbers is not None and np.array_equal(numbers, x, equal_nan=True):
+                    return place, part
+        raise Unsuitable("what is compared is nothing that a call returned")
+
+
+def related(library: Library, caller: Caller, put: Put) -> list[str]:
+    """The lines of a script that makes all calls, and of their answers what the clause makes."""
+    tape = Tape()
+    answers = Answers(library, tape)
+    violation = put(tape, answers.seeing)
+    if violation is None or not violation.compared:
+        return []
+    got, want, within = violation.compared
+    if not isinstance(got, Derived):
+        return []
+    tape.joined(library.alike)
+    answers.found = answers.found[: 1 + max(map(_number, leaves(got, want)), default=-1)]
+    ends = [*written(got=got, want=want), f"within = {literal(np.asarray(within))}"]
+    held = HELD[violation.relation]
+    if _holds(answers, caller, [*ends, f"held = {held}"]):
+        return []
+    told = PRINT.replace("want ", f"want {violation.relation}")
+    lines = [*caller.imports(), *_calls(answers, caller), *ends, told]
+    lines.append(f"raise SystemExit(not {held})")
+    return lines if len(lines) <= PAGE else []
+
+
+def _number(text: str) -> int:
+    """Which answer it is that is called so; -1 for what is none."""
+    found = re.fullmatch(r"outs\[(\d+)\]", text)
+    return int(found[1]) if found else -1
+
+
+def _needed(answers: Answers) -> list[int]:
+    """The places of the calls that lead to all answers."""
+    found = {x for place, _ in answers.found for x in next(answers.tape.leading(place))}
+    return sorted(found)
+
+
+def _calls(answers: Answers, caller: Caller) -> list[str]:
+    """The lines of all calls, and of what is kept of them."""
+    calls, needed, done = answers.tape.calls, _needed(answers), -1
+    writer, blocks = caller.writer(), list[list[str]]()
+    first = writer.first([calls[x] for x in needed])
+    for place, part in answers.found:
+        used, block = Counter(writer.used), [x for x in needed if done < x <= place]
+        *lines, call = [line for x in block for line in writer.call(x, calls[x])]
+        numbers = NUMBERS[caller.library.name].format(said(call, part))
+        blocks.append([*lines, f"outs.append({numbers})", *writer.spoiling(calls[place])])
+        done = place
+        later = {calls[x].whose for x in needed if x > done}
+        writer.forget([x for x in block if x in later], used)
+    return [*first, "outs = []", *as_loops(blocks, "seed")]
+
+
+def _holds(answers: Answers, caller: Caller, lines: list[str]) -> bool:
+    """Whether the end of a script finds nothing, where all is asked once more."""
+    needed = _needed(answers)
+    again = caller.one_by_one(answers.tape, needed)
+    made = {x: answer for x, (answer, _) in zip(needed, again, strict=True)}
+    outs = [part_of(made[place], part) for place, part in answers.found]
+    known: dict[str, Any] = {"np": np, "outs": [caller.library.get(x) for x in outs]}
+    exec("\n".join(lines), known)
+    return bool(known["held"])
