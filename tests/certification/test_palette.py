@@ -31,6 +31,12 @@ def planned(kind, subject, profile="standard"):
     return subject.but(palette=planner.palette(bound)), planner
 
 
+@pytest.fixture(scope="module")
+def maskless():
+    """A function of few options, as one that compiles."""
+    return planned("attention", MASKLESS, "quick")
+
+
 def test_a_number_stands_for_shapes_and_another_one_for_numbers():
     problems = [Numbered(number, shape=5) for number in range(1, 9)]
     drawn = [CLAUSES["V2"].over.problem(x, Scope("float32")) for x in problems]
@@ -85,9 +91,19 @@ def test_a_fault_of_what_compiles_is_told_as_any_other():
     assert "M > 16" in cause.sentence
 
 
-def test_what_is_asked_for_is_what_was_planned():
+def test_no_clause_is_without_a_shape(maskless):
+    subject, _ = maskless
+    bound = [clause for clause in about("attention").values() if clause.binds(subject)]
+    assert all(subject.palette[clause.number] for clause in bound)
+    for clause in bound:
+        scope = scope_for(clause, subject, "float32", "strict", "quick")
+        shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
+        assert len(shapes) <= len(subject.palette[clause.number])
+
+
+def test_what_is_asked_for_is_what_was_planned(maskless):
     """The places where clauses cut are settled with the shapes; few clauses find others."""
-    subject, planner = planned("attention", MASKLESS, "quick")
+    subject, planner = maskless
     truth, seen = KINDS["attention"].truth(), set()
     for number in subject.palette:
         clause = CLAUSES[number]
@@ -113,13 +129,3 @@ def test_in_few_shapes_as_many_mistakes_are_seen(kind):
             refuted = [found(x, subject, d).violation for x in named for d in mistake.dtypes]
             missed += [] if any(refuted) else [name]
     assert not missed
-
-
-def test_no_clause_is_without_a_shape():
-    subject, _ = planned("attention", MASKLESS, "quick")
-    bound = [clause for clause in about("attention").values() if clause.binds(subject)]
-    assert all(subject.palette[clause.number] for clause in bound)
-    for clause in bound:
-        scope = scope_for(clause, subject, "float32", "strict", "quick")
-        shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
-        assert len(shapes) <= len(subject.palette[clause.number])
