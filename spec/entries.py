@@ -1,8 +1,8 @@
 """What the entries of a problem can be: families of numbers, each with what it is good for.
 
-Every family fills float64 arrays from a seeded source; `entries` then rounds
-them to the format under test and keeps them in the *domain*, where nothing that
-a correct implementation computes can overflow. Nothing is drawn and thrown
+Every family fills float64 arrays, parts of one, from a seeded source; `entries` then
+keeps them in the *domain*, where nothing that a correct implementation computes can
+overflow, and rounds them to the format under test. Nothing is drawn and thrown
 away: what would leave the domain is multiplied by a power of two that keeps it
 in, so its digits stay.
 
@@ -13,7 +13,6 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -31,6 +30,8 @@ Chance = np.random.Generator
 Shape = tuple[int, ...]
 Entries = tuple[Array, Array, Array, Array]
 Numbers = Callable[[Chance, Shape], Array]
+Arrays = Sequence[Array]
+Change = Callable[[Chance, Arrays], None]
 
 # The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
 # ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
@@ -62,69 +63,70 @@ def heavy(chance: Chance, shape: Shape) -> Array:
     return chance.standard_t(2, shape)
 
 
-def _each(numbers: Numbers, chance: Chance, shapes: Shapes) -> Entries:
-    q, k, v, dout = _cut(numbers(chance, (sum(map(math.prod, shapes)),)), shapes)
-    return q, k, v, dout
-
-
 def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
     """Arrays of these shapes, of numbers in a row."""
     ends = accumulate(map(math.prod, shapes), initial=0)
     return [numbers[a:b].reshape(x) for (a, b), x in zip(pairwise(ends), shapes, strict=True)]
 
 
-def sharp(chance: Chance, shapes: Shapes) -> Entries:
+def as_drawn(chance: Chance, arrays: Arrays) -> None:
+    """The numbers alone, alike in every array."""
+
+
+def sharp(chance: Chance, arrays: Arrays) -> None:
     """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
-    q, k, v, dout = _each(normal, chance, shapes)
-    return q * 10.0 ** chance.choice([2, 3, 5]) / max(1, shapes[0][-1]) ** 0.5, k, v, dout
+    q, *_ = arrays
+    q *= 10.0 ** chance.choice([2, 3, 5])
+    q /= max(1, q.shape[-1]) ** 0.5
 
 
-def low(chance: Chance, shapes: Shapes) -> Entries:
+def low(chance: Chance, arrays: Arrays) -> None:
     """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
-    q, k, v, dout = _each(normal, chance, shapes)
-    reach = 10.0 ** chance.choice([2, 3, 5, 5]) * max(1, shapes[0][-1]) ** 0.5
+    q, k, *_ = arrays
+    reach = 10.0 ** chance.choice([2, 3, 5, 5]) * max(1, q.shape[-1]) ** 0.5
     q[..., 1:] /= 4
     q[..., :1] = 8
     k[..., :1] = -reach / 8
-    return q, k, v, dout
 
 
-def ascending(chance: Chance, shapes: Shapes) -> Entries:
+def ascending(chance: Chance, arrays: Arrays) -> None:
     """Scores that rise (or fall) from key to key, so that an online maximum never rests."""
-    q, k, v, dout = _each(normal, chance, shapes)
-    keys = shapes[1][-2]
+    q, k, *_ = arrays
+    keys = k.shape[-2]
     k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
     q[..., 0] = chance.choice([-2.0, 1.0, 2.0])
-    return q, k, v, dout
 
 
-def ahead(chance: Chance, shapes: Shapes) -> Entries:
+def ahead(chance: Chance, arrays: Arrays) -> None:
     """One key far ahead of the others: the weights are nearly one-hot."""
-    q, k, v, dout = _each(normal, chance, shapes)
-    if shapes[1][-2]:
+    q, k, *_ = arrays
+    if k.shape[-2]:
         q[..., 0] = 8
-        k[..., chance.integers(shapes[1][-2]), 0] = chance.choice([4, 16, 64])
-    return q, k, v, dout
+        k[..., chance.integers(k.shape[-2]), 0] = chance.choice([4, 16, 64])
 
 
-def offset(chance: Chance, shapes: Shapes) -> Entries:
+def offset(chance: Chance, arrays: Arrays) -> None:
     """A large common offset in every key and every value, which must cancel."""
-    q, k, v, dout = _each(lattice, chance, shapes)
-    return q, k + chance.choice([-64, 64]), v + chance.choice([-128, 128]), dout
+    _, k, v, _ = arrays
+    k += chance.choice([-64, 64])
+    v += chance.choice([-128, 128])
 
 
-def tiny(chance: Chance, shapes: Shapes) -> Entries:
+def tiny(chance: Chance, arrays: Arrays) -> None:
     """Entries of v and dout near 1e-3, scores near zero: small results are results."""
-    q, k, v, dout = _each(normal, chance, shapes)
-    return q / 64, k / 64, v / 1024, dout / 1024
+    del chance
+    for x, divisor in zip(arrays, (64, 64, 1024, 1024), strict=True):
+        x /= divisor
 
 
-def vast(chance: Chance, shapes: Shapes) -> Entries:
+def vast(chance: Chance, arrays: Arrays) -> None:
     """Scores as large as the format can take, of either sign or all below zero."""
-    q, k, v, dout = _each(normal, chance, shapes)
+    q, k, *_ = arrays
     if chance.random() < 0.5:
-        q, k = np.abs(q), -np.abs(k)
-    return q * 2.0**511, k * 2.0**511, v, dout
+        np.abs(q, out=q)
+        np.negative(np.abs(k), out=k)
+    q *= 2.0**511
+    k *= 2.0**511
 
 
 ALIKE: Mapping[str, Numbers] = {  # in every array
@@ -133,15 +135,16 @@ ALIKE: Mapping[str, Numbers] = {  # in every array
     "normal": normal,
     "heavy": heavy,
 }
-FAMILIES: Mapping[str, Callable[[Chance, Shapes], Entries]] = {
-    **{name: partial(_each, numbers) for name, numbers in ALIKE.items()},
-    "sharp": sharp,
-    "low": low,
-    "ascending": ascending,
-    "ahead": ahead,
-    "offset": offset,
-    "tiny": tiny,
-    "vast": vast,
+# Numbers in a row, and what is made of them once they are cut into q, k, v and dout.
+FAMILIES: Mapping[str, tuple[Numbers, Change]] = {
+    **{name: (numbers, as_drawn) for name, numbers in ALIKE.items()},
+    "sharp": (normal, sharp),
+    "low": (normal, low),
+    "ascending": (normal, ascending),
+    "ahead": (normal, ahead),
+    "offset": (lattice, offset),
+    "tiny": (normal, tiny),
+    "vast": (normal, vast),
 }
 EXACT = ("lattice", "ties")
 ALL = tuple(name for name in FAMILIES if name != "vast")
@@ -149,29 +152,33 @@ ALL = tuple(name for name in FAMILIES if name != "vast")
 
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
-    found = FAMILIES[family](np.random.default_rng(seed), shapes)
+    chance, (numbers, change) = np.random.default_rng(seed), FAMILIES[family]
+    found = numbers(chance, (sum(map(math.prod, shapes)),))
+    arrays = _cut(found, shapes)
+    change(chance, arrays)
     most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
-    size = _size(np.concatenate(found, axis=None))
+    size = _size(found)
     reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
     if family == "vast":
-        found = _inside(found, scale, most, VAST[dtype] ** 0.5, VAST[dtype])
+        _keep_inside(arrays, scale, most, VAST[dtype] ** 0.5, VAST[dtype])
     elif size > most / 8 or reach > score / 2:
-        found = _inside(found, scale, most, most, score)
-    q, k, v, dout = _cut(rounded(np.concatenate(found, axis=None), dtype), shapes)
+        _keep_inside(arrays, scale, most, most, score)
+    q, k, v, dout = _cut(rounded(found, dtype), shapes)
     return q, k, v, dout
 
 
-def _inside(found: Entries, scale: float, most: float, most_qk: float, score: float) -> Entries:
-    """The arrays, each times a power of two if it would leave the domain.
+def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, score: float) -> None:
+    """Multiply each of the arrays by a power of two if it would leave the domain.
 
     most: the largest entry of v; of dout, as gradients are sums over many queries, an eighth of
     that; most_qk: of q and k. score: the largest |<q, k>|.
     """
-    q, k, v, dout = found
-    q, k = no_larger(q, most_qk), no_larger(k, most_qk)
+    q, k, v, dout = arrays
+    for x, largest in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
+        x[...] = no_larger(x, largest)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
-    q = q * _power_of_two(score / reach) if reach > score else q
-    return q, k, no_larger(v, most), no_larger(dout, most / 8)
+    if reach > score:
+        q *= _power_of_two(score / reach)
 
 
 def drawn(
