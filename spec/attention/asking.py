@@ -79,7 +79,7 @@ def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[s
         causal = "none" in allowed
         allowed = [kind for kind in allowed if kind == "none" or not causal]
     kind = choices.pick(allowed)
-    return choices.vary(kind, [x for x in allowed if kinds.are_alike(x, kind)]), causal
+    return choices.vary(kind, [x for x in allowed if x in kinds.ALIKE[kind]]), causal
 
 
 def _wanted(domain: Problems) -> list[Parameter]:

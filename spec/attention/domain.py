@@ -129,13 +129,14 @@ class Problems:
         """A problem of this domain that lies in `scope`."""
         domain = _with_few_options(choices, self, scope.answers) if self.few else self
         kind, causal = asking.kind(choices, domain, scope.answers)
-        size = sizes(choices, _limits(domain, scope, asking.asked(kind, causal)))
+        beside = asking.asked(kind, causal)
+        size = sizes(choices, _limits(domain, scope, beside))
         scale = asking.scale(choices, domain, scope.answers, causal)
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
         q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
-        window = asking.window(choices, domain, scope.answers, asking.asked(kind, causal), size)
+        window = asking.window(choices, domain, scope.answers, beside, size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
         softcap = asking.cap(choices, domain, scope, said)
         said |= {CAP: softcap is not None}

@@ -143,13 +143,12 @@ AT_THE_END = ("tail", "additive tail")
 SLIGHT = ("additive slight",)
 OF_ONE_FORM = ("padding", "window")
 OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
-
-
-def are_alike(one: str, other: str) -> bool:
-    """Whether masks of two kinds have the same shape and dtype, for the same form."""
-    if one == other or {one, other} & {"none", *OF_ONE_FORM}:
-        return one == other
-    return (one in BOOLEAN) == (other in BOOLEAN)
+KINDS = {**BOOLEAN, **ADDITIVE}
+# Kinds whose masks have the same shape and dtype, for the same form.
+ALIKE: Mapping[str, frozenset[str]] = {
+    **{x: frozenset(kinds) - {*OF_ONE_FORM} for kinds in (BOOLEAN, ADDITIVE) for x in kinds},
+    **{x: frozenset({x}) for x in ("none", *OF_ONE_FORM)},
+}
 
 
 def mask(
@@ -160,9 +159,9 @@ def mask(
     Beside `causal`, which leaves the first query one key, that key is shown, so that only
     the kinds in LEAVE_QUERIES_IDLE do what their name says.
     """
-    if kind not in BOOLEAN and kind not in ADDITIVE:
+    if kind not in KINDS:
         return None
-    drawn = {**BOOLEAN, **ADDITIVE}[kind](np.random.default_rng(seed), form, shape)
+    drawn = KINDS[kind](np.random.default_rng(seed), form, shape)
     if causal and kind not in LEAVE_QUERIES_IDLE:
         first = drawn[..., :1]
         first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN

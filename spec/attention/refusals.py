@@ -26,8 +26,10 @@ def refuse(problem: Problem) -> None:
         raise ValueError(f"sinks are a number below inf for each of {problem.H} heads")
     if problem.slopes is not None:
         _refuse_slopes(problem.slopes, problem)
-    _refuse_positions(problem)
-    _refuse_segments(problem)
+    if problem.placed:
+        _refuse_positions(problem)
+    if problem.query_segments is not None or problem.key_segments is not None:
+        _refuse_segments(problem)
 
 
 def _refuse_slopes(slopes: Array, problem: Problem) -> None:
@@ -39,7 +41,7 @@ def _refuse_slopes(slopes: Array, problem: Problem) -> None:
 
 
 def _refuse_positions(problem: Problem) -> None:
-    """Raise ValueError unless they are none, or some for each token."""
+    """Raise ValueError unless what is given has one for each token."""
     given = (
         ("queries", problem.query_positions, problem.N),
         ("keys", problem.key_positions, problem.M),
@@ -52,9 +54,7 @@ def _refuse_positions(problem: Problem) -> None:
 
 
 def _refuse_segments(problem: Problem) -> None:
-    """Raise ValueError unless there are none, or some of the queries and some of the keys."""
-    if problem.query_segments is None is problem.key_segments:
-        return
+    """Raise ValueError unless they are of the queries and of the keys."""
     given = {"queries": problem.query_segments, "keys": problem.key_segments}
     lengths = {"queries": problem.N, "keys": problem.M}
     without = [whose for whose, x in given.items() if x is None]
