@@ -113,7 +113,7 @@ class Scores:
         """sum_j x_jc over the keys that query i sees, x >= 0.   (B, H, N or 1, columns)"""
         return x.sum(axis=-2, keepdims=True) if self.full else self.visible @ x
 
-    # The scores
+    # The scores; what says nothing of forbidden keys is any number there
 
     @once
     def m(self) -> Array:
@@ -135,7 +135,7 @@ class Scores:
         """t_ij = |scale <q_i, k_j>|, and what keys have in common.   (B, H, N, M)"""
         alone = self.problem.biased or self.problem.softcap is not None
         t = self.sigma * (self.problem.q @ self.k.swapaxes(-1, -2)) if alone else self.s
-        return self.where_visible(sums.plus(np.abs(t), self.shift))
+        return sums.plus(np.abs(t), self.shift)
 
     @once
     def entering(self) -> Array:
@@ -143,13 +143,13 @@ class Scores:
         if not (self.problem.biased and self.problem.caps_bias):
             return self.t
         t = self.problem.sigma * (self.problem.q @ self.k.swapaxes(-1, -2))
-        return self.where_visible(sums.plus(np.abs(t + self.problem.bias), self.shift))
+        return sums.plus(np.abs(t + self.problem.bias), self.shift)
 
     @once
     def mass(self) -> Array:
         """mass_ij = |scale| sum_c |q_ic| |k_jc|, of keys at their largest.   (B, H, N, M)"""
         exact = (self.sigma * self.size_of_q) @ self.size_of_k.swapaxes(-1, -2)
-        return sums.plus(self.where_visible(exact), self.moved)
+        return sums.plus(exact, self.moved)
 
     @once
     def moved(self) -> Array | float:
@@ -163,7 +163,7 @@ class Scores:
 
     @once
     def eta(self) -> Array:
-        """The error of a score.   (B, H, N, M)
+        """The error of a score, 0 at forbidden keys.   (B, H, N, M)
 
         An eager score is stored when q and k are scaled (C_PRE), after the product
         and after the scaling (2), and after the bias (1).
@@ -178,18 +178,18 @@ class Scores:
         if self.problem.biased:
             added = self.problem.bias != 0  # to add nothing rounds nothing
             added = added if self.slant is None else added | (self.slant != 0)
-            eta += self.where_visible((unit + each) * self._total * added)
+            eta += (unit + each) * self._total * added
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         if self.slant is not None:
             eta += self._slanted(self.slant, unit, each)
         eta = self._capped(eta) if self.problem.caps_bias else eta
         lost = max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if not r.flush:
-            return eta + lost
+            return np.asarray(self.where_visible(eta + lost))
         of_q = (self.sigma * r.flush) * self.size_of_q.sum(axis=-1)[..., :, None]
         of_k = (self.sigma * r.flush) * self.size_of_k.sum(axis=-1)[..., None, :]
-        eta += self.where_visible((lost + of_q) + of_k)  # operands that are read as zero
-        return eta
+        eta += (lost + of_q) + of_k  # operands that are read as zero
+        return np.asarray(self.where_visible(eta))
 
     @property
     def _total(self) -> Array:
@@ -204,14 +204,13 @@ class Scores:
         total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
         first = np.maximum(np.abs(whole), np.maximum(total + b, total + e)) * (np.minimum(b, e) > 0)
         error = unit * (C_BIAS * (b + e - np.abs(whole)) + e) + 2 * each * e + (unit + each) * first
-        return np.asarray(self.where_visible(error + 2 * (self.rules.w + self.rules.w_each)))
+        return np.asarray(error + 2 * (self.rules.w + self.rules.w_each))
 
     def _capped(self, error: Array) -> Array:
         """What the cap makes of the error of what enters it."""
         if self.problem.softcap is None:
             return error
-        found = capped.error(self.entering, error, self.problem, self.rules)
-        return np.asarray(self.where_visible(found))
+        return capped.error(self.entering, error, self.problem, self.rules)
 
     # The exponents
 
@@ -224,7 +223,7 @@ class Scores:
     def R(self) -> Array:
         """How often a weight may be rescaled (Lemma 4).   (B, H, N, M)"""
         margin = 2.0 * self.eta.max(axis=-1, keepdims=True, initial=0.0)
-        return self.where_visible(sums.rescalings(self._s, margin))
+        return sums.rescalings(self._s, margin)
 
     @once
     def y(self) -> Array:
