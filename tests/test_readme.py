@@ -7,12 +7,15 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification.contents import markdown
+from spec.certification.doors import requested
+from spec.certification.judging.examiner import Examiner
 from spec.certification.settings import PROFILES
 from spec.kinds import KINDS
 from tests.bench import figures
 from tests.shell import certify
 
 ROOT = Path(__file__).parent.parent
+TORCH = "torch.nn.functional:scaled_dot_product_attention"
 README = ROOT / "README.md"
 TEXT = README.read_text()
 PAGES = [
@@ -27,6 +30,14 @@ def test_the_table_of_clauses_is_the_specification() -> None:
     assert page.read_text() == markdown(CLAUSES), (
         "python -m spec clauses --markdown > spec/README.md"
     )
+
+
+@pytest.mark.torch
+def test_the_certificate_shown_has_a_verdict_on_every_clause() -> None:
+    """What is not offered is settled before anything is judged."""
+    survey = Examiner.of(TORCH, requested(TORCH, {})).survey()
+    total = len(survey.items) + len(survey.settled)
+    assert f"+ {len(survey.settled)} not offered = {total}\n" in TEXT
 
 
 def test_the_figures_are_those_that_were_measured() -> None:
