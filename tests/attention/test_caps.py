@@ -93,7 +93,7 @@ def test_a_bias_that_is_capped_is_a_convention():
 @pytest.mark.parametrize("choice", [("cap", "after-bias"), ("tanh", "approximate")])
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
-    certificate = certify(chosen, dtypes="float64", profile="quick")
+    certificate = certify(chosen, profile="quick")
     assert certificate.passed, str(certificate)
     assert certificate.conventions[choice[0]] == choice[1]
 

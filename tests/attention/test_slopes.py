@@ -122,7 +122,7 @@ def test_places_and_signs_are_conventions(target, name, choice):
 )
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
-    certificate = certify(chosen, dtypes="float64", profile="quick")
+    certificate = certify(chosen, profile="quick")
     assert certificate.passed, str(certificate)
     assert certificate.conventions[choice[0]] == choice[1]
 
