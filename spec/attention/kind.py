@@ -100,7 +100,7 @@ def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counte
     return seen.rows, seen.capped, seen.silent
 
 
-KIND = Kind(
+KIND: Kind = Kind(
     about="attention",
     noun="an attention function",
     problem=Problem,
@@ -125,7 +125,7 @@ KIND = Kind(
     telling=telling,
     told_by=dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"),
     precise=lambda dtype: square(dtype, D=5),
-    similar=lambda _, record, problem: looks_like(record, problem),
+    similar=lambda _, record, problem: looks_like(KIND, record, problem),
     at_once=at_once,
     calls=calls,
     words=words,

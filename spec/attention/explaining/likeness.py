@@ -5,30 +5,32 @@ definition, it has the mistake's numbers, and the mistake departs nowhere else.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
-from spec.attention.plug import implementation as wrapped
 from spec.attention.record import Implementation
 from spec.comparison import Violation, close
-from spec.kind import told
+from spec.kind import Kind, told
 from spec.mistake import Mistake
 from spec.notation import Array
 from spec.subject import Refused, not_offered
 
 
-def looks_like(implementation: Implementation, problem: Problem) -> tuple[str, ...]:
+def looks_like(known: Kind, implementation: Implementation, problem: Problem) -> tuple[str, ...]:
     """A line for each known mistake, at most three, that gives the same wrong answer."""
     got = answers(implementation, problem)
     wanted = {name: rounding.wanted(problem, name) for name in got}
     off = {name for name, x in got.items() if not close(x, *wanted[name])}
     if not off:
         return ()
-    return told(MISTAKES, lambda mistake: _explains(mistake, got, off, wanted, problem))
+    exact = problem.but(dtype="float64")
+
+    def explains(mistake: Mistake) -> bool:
+        return _alike(_said(known.subjects[mistake.name], exact), got, off, wanted)
+
+    return told(known.mistakes, explains)
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:
@@ -48,27 +50,19 @@ def _said(implementation: Implementation, problem: Problem) -> Iterator[tuple[st
             yield from ((f"d{name}", getattr(gradients, name)) for name in "qkv")
 
 
-@cache
-def _plugged(name: str) -> Implementation:
-    """A known mistake, whose signature is read once."""
-    return wrapped(MISTAKES[name].target, backend="numpy")
-
-
-def _explains(
-    mistake: Mistake,
+def _alike(
+    said: Iterator[tuple[str, Array]],
     got: Mapping[str, Array],
     off: set[str],
     wanted: Mapping[str, tuple[Array, Array]],
-    problem: Problem,
 ) -> bool:
-    """Whether a mistake departs from the definition as `got` does, and only there.
+    """Whether what a mistake says departs from the definition as `got` does, and only there.
 
-    It runs in float64, on the same numbers; what rounding does is left to the budget.
+    It is said in float64, on the same numbers; what rounding does is left to the budget.
     """
     alike: set[str] = set()
-    exact = problem.but(dtype="float64")
     try:
-        for name, x in _said(_plugged(mistake.name), exact):
+        for name, x in said:
             if name in got and not _departs_alike(got[name], name in off, x, *wanted[name]):
                 return False
             alike.add(name)
