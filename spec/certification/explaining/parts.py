@@ -5,7 +5,6 @@ from typing import Any
 
 from spec.backends.library import Library
 
-PAGE = 40  # lines of a script; more are better told by the clause
 Part = tuple[Any, ...]  # the place of an array in an answer, or its name; () for all of it
 
 

@@ -19,11 +19,12 @@ from spec.backends.calling import library_of
 from spec.backends.library import Library
 from spec.backends.results import refusing
 from spec.certification.explaining.again import Caller
-from spec.certification.explaining.parts import PAGE, Part, part_of, parts, said, with_part
+from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put, Seeing, related
 from spec.certification.explaining.summing import Seen, Sum, summed
 from spec.certification.explaining.tape import Tape
 from spec.certification.explaining.touching import touched
+from spec.certification.explaining.writer import PAGE
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.clause import Clause
@@ -51,6 +52,8 @@ def plain(
     if not callable(target) or (raw.compiled and isinstance(target, type)):
         return []  # nobody but its compiler sees what a compiled object is asked
     asked = replace(request, about=raw.about, target=raw.origin, compiled=None)
+    library = library_of(target, request.backend, request.device)
+    caller = Caller(library, raw.origin, raw.compiled)
 
     def put(tape: Tape, seeing: Seeing | None = None) -> Violation | None:
         with tape:
@@ -62,12 +65,10 @@ def plain(
             return broken(clause, record.through(seeing) if seeing else record, problem)
 
     for way in (searched, related):
-        with suppress(Exception):  # of a stranger's program, called as it was not meant to be
-            library = library_of(target, request.backend, request.device)
-            caller = Caller(library, raw.origin, raw.compiled)
-            with library.quiet(problem.dtype), refusing():
-                if lines := way(library, caller, put):
-                    return lines
+        # A stranger's program may be called as it was not meant to be.
+        with suppress(Exception), library.quiet(problem.dtype), refusing():
+            if lines := way(library, caller, put):
+                return lines
     return []
 
 

@@ -17,8 +17,9 @@ from spec.backends.library import Library, Unsuitable
 from spec.certification.explaining.again import Caller
 from spec.certification.explaining.derived import Derived, leaves, named, written
 from spec.certification.explaining.looping import as_loops
-from spec.certification.explaining.parts import PAGE, Part, part_of, parts, said
+from spec.certification.explaining.parts import Part, part_of, parts, said
 from spec.certification.explaining.tape import Tape
+from spec.certification.explaining.writer import PAGE
 from spec.comparison import Violation
 from spec.notation import Array
 from spec.written import CLOSE, NUMBERS, PRINT, literal

@@ -18,6 +18,7 @@ from spec.written import array_of
 
 TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within", "before")
 PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
+PAGE = 40  # lines of a script; more are better told by the clause
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Writer:
         for name, x in given:
             if uses[id(x)] > 1 and id(x) not in self.shared:
                 self.shared[id(x)] = self._new(name)
-                lines.append(f"{self.shared[id(x)]} = {self._option(x)}")
+                lines.append(f"{self.shared[id(x)]} = {self._text(x)}")
         return lines
 
     def call(self, place: int, call: Called, kept: str = "") -> list[str]:
@@ -66,7 +67,7 @@ class Writer:
             for passed, x in _each(name, parameter, call.given):
                 is_array = self.library.dtype_of(x) is not None
                 is_new = is_array and id(x) not in self.shared
-                text = self._new(passed) if is_new else self.shared.get(id(x)) or self._option(x)
+                text = self._new(passed) if is_new else self.shared.get(id(x)) or self._text(x)
                 lines += [f"{text} = {self._array(x)}"] if is_new else []
                 self.names[passed] = text
                 in_place = parameter.kind in PLACED and not gap and name not in call.words
@@ -101,10 +102,10 @@ class Writer:
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
 
-    def _option(self, x: Any) -> str:
+    def _text(self, x: Any) -> str:
         """Anything as source text: arrays, by name or alone, and what is none."""
         if isinstance(x, Mapping):
-            return "{" + ", ".join(f"{name!r}: {self._option(y)}" for name, y in x.items()) + "}"
+            return "{" + ", ".join(f"{name!r}: {self._text(y)}" for name, y in x.items()) + "}"
         return _option(x) if self.library.dtype_of(x) is None else self._array(x)
 
     def _array(self, x: Any) -> str:
