@@ -10,7 +10,7 @@ a word as well.
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from spec.written import letters, optional
 
 Feature = Callable[[Any], object]  # of a problem
 Test = Callable[[Any, str], bool]  # of a problem, and of what is asked about it
+Comparison = tuple[str, str, int]  # the letter of an axis, a sign, a number
 
 COMPARED: Mapping[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
@@ -37,7 +38,7 @@ ASKED = " asked for"  # ends the word for a function
 THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 64)
 SIZES = (0, 1, 2)  # that are always asked for
-SINGLE = 8.0  # what another one has to explain: there are hundreds, and it was seen to be wrong
+NOTICED = 8.0  # what another one has to explain: there are hundreds, and it was seen to be wrong
 
 
 def _of_format(dtype: str, problem: Posed) -> bool:
@@ -83,7 +84,7 @@ class Vocabulary:
     words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
     frequent: words that hold of so many problems that they have to explain more to be named.
     positive: words that may explain something, while that they do not hold explains nothing.
-    single: sizes that are worth asking for, beside those that always are: a letter and a number.
+    noticed: what is worth asking, beside what always is: a letter, a sign and a number.
     """
 
     words: Mapping[str, Feature]
@@ -91,7 +92,7 @@ class Vocabulary:
     pairs: tuple[tuple[str, str], ...] = ()
     frequent: tuple[str, ...] = ()
     positive: tuple[str, ...] = ()
-    single: tuple[tuple[str, int], ...] = ()
+    noticed: tuple[Comparison, ...] = ()
 
     def test(self, atom: str) -> Test:
         """What a word or a comparison says. Raises ValueError: neither of them."""
@@ -142,13 +143,18 @@ class Vocabulary:
             found |= {f"{letter} > {size}": 5.0 for size in THRESHOLDS}
             found |= {f"{letter} = {size}": 6.5 for size in SIZES}
             found |= {f"{letter} % {size} {s} 0": 6.5 for size in MULTIPLES for s in ("=", "!=")}
-        return found | {f"{letter} = {size}": SINGLE for letter, size in self.single}
+        return found | {" ".join(map(str, compared)): NOTICED for compared in self.noticed}
 
     def noticing(self, problem: Any) -> "Vocabulary":
-        """The same, which asks for the sizes of a problem as well; candidates keep their places."""
-        seen = ((letter, getattr(problem, letter)) for letter in self.letters)
-        new = [x for x in seen if x[1] not in SIZES and x not in self.single]
-        return replace(self, single=(*self.single, *new))
+        """The same, which asks for the sizes of a problem as well; candidates keep their places.
+
+        Where no smaller one fails, those of its size may, and so may all that are as large.
+        """
+        new: list[Comparison] = []
+        for letter, size in ((x, getattr(problem, x)) for x in self.letters):
+            new += [(letter, "=", size)] if size not in SIZES else []
+            new += [(letter, ">", size - 1)] if size and size - 1 not in THRESHOLDS else []
+        return replace(self, noticed=(*self.noticed, *(x for x in new if x not in self.noticed)))
 
     def said(self, problem: Any) -> list[bool]:
         """Which of the candidates hold of a problem, in their order; each word is asked once."""
@@ -161,7 +167,13 @@ class Vocabulary:
         for size in sizes.values():
             found += [size > x for x in THRESHOLDS] + [size == x for x in SIZES]
             found += [(size % x == 0) is even for x in MULTIPLES for even in (True, False)]
-        return found + [sizes[letter] == size for letter, size in self.single]
+        return [*found, *self.looked(problem, self.noticed)]
+
+    @staticmethod
+    def looked(problem: Any, noticed: Iterable[Comparison]) -> Iterator[bool]:
+        """Which of the comparisons that were noticed hold of a problem."""
+        for letter, sign, size in noticed:
+            yield COMPARED[sign](getattr(problem, letter), size)
 
     def sentence(self, text: str) -> Test:
         """The set of problems that a sentence describes. Raises ValueError: it is none."""

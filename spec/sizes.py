@@ -101,8 +101,8 @@ class Limits:
     keys as tiles hold, and a few more.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
-    several: B and H may be more than one. queries: so may N. lengths, widths: N and M, and D and E,
-    are multiples of that; a single query is not. each: all sizes in turn.
+    batches: B may be more than one; several: so may B and H; queries: so may N. lengths, widths: N
+    and M, and D and E, are multiples of that; a single query is not. each: all sizes in turn.
     """
 
     reach: Reach
@@ -114,6 +114,7 @@ class Limits:
     free_width: bool
     empty: bool
     wide: bool = False
+    batches: bool = True
     several: bool = True
     queries: bool = True
     lengths: int = 1
@@ -133,7 +134,7 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
     E = choices.pick(width((D, *WIDTHS))) if limits.free_width else D
     N, M = _lengths(choices, limits, lengths)
     room = max(1, MOST_SCORES // (N * M)) if limits.several else 1
-    B = max(limits.least[0], min(choices.pick((1, 2, 3)), room))
+    B = max(limits.least[0], min(choices.pick((1, 2, 3)), room if limits.batches else 1))
     G, sharing = _heads(choices, limits, max(1, room // B))
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
     if not limits.empty:
@@ -163,7 +164,7 @@ def _each(choices: Choices, limits: Limits) -> Sizes:
     if limits.square:
         N = M = size if axis in "NM" else N
     N, M = _up(limits.lengths, N) if limits.queries else 1, _up(limits.lengths, M)
-    B, H = (B, H) if limits.several else (1, 1)
+    B, H = B if limits.batches and limits.several else 1, H if limits.several else 1
     shared = [x for x in SHARING if H % x == 0] if limits.grouped is not False else [1]
     D, E = choices.turn(EACH_WIDTH), choices.turn(EACH_WIDTH)
     D, E = (_up(limits.widths, x) for x in (D, E if limits.free_width else D))

@@ -120,6 +120,7 @@ class Problems:
             Capability.POSITIONED: self.positions,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
+            Capability.BATCHES: self.least[0] > 1,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
             Capability.QUERIES: self.tiled == "queries" or self.least[2] > 1,
         }
@@ -233,6 +234,7 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
         Capability.WIDTHS in answers and (domain.each or not domain.equal_widths),
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
+        Capability.BATCHES in answers,
         Capability.SEVERAL in answers,
         Capability.QUERIES in answers,
         max(tiles),

@@ -21,6 +21,7 @@
     places below zero   and places beyond 256, in either sign: of a query or of a key
     texts apart         a key is hidden from a query as it is of another text, or padding
     texts out of order  a token is of a text with a lower number than one before it
+    texts beyond 255    a token is of a text with a larger number
     padding             a query or a key with a negative segment
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
@@ -61,6 +62,7 @@ ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
 FAR = 9000
 FARTHER = (256, 30000, 10000000)
+FULL = (15, 255)  # what four bits hold, and a byte
 
 
 @lru_cache(maxsize=16)
@@ -210,6 +212,7 @@ WORDS: Mapping[str, Feature] = {
     "segments": QUERY_SEGMENTS.asked,
     "texts apart": forms.texts_apart,
     "texts out of order": forms.out_of_order,
+    **{f"texts beyond {x}": forms.numbers_beyond(x) for x in FULL},
     "padding": forms.padding,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,

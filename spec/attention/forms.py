@@ -85,6 +85,16 @@ def beyond(limit: int) -> Callable[[Problem], bool]:
     return lambda p: any(bool((np.abs(x) > limit).any()) for x in _positions(p))
 
 
+def numbers_beyond(limit: int) -> Callable[[Problem], bool]:
+    """Whether a token is of a text with a number above that, which may be all that bits hold."""
+
+    def is_beyond(problem: Problem) -> bool:
+        both = problem.query_segments, problem.key_segments
+        return any(x is not None and bool((x > limit).any()) for x in both)
+
+    return is_beyond
+
+
 def _positions(problem: Problem) -> tuple[Array, ...]:
     """Those of queries and of keys, as far as they are given."""
     both = problem.query_positions, problem.key_positions

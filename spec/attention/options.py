@@ -60,6 +60,7 @@ class Capability(StrEnum):
     LENGTHS = "takes queries and keys of different lengths"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
     FUTURE = "can see the future"
+    BATCHES = "takes several sequences"
     SEVERAL = "takes several sequences or heads"
     QUERIES = "takes more than one query"
 
@@ -189,6 +190,7 @@ SINGLE = (
         (MASK,),
     ),
     Option(Capability.FUTURE, lambda p: not p.causal, ()),
+    Option(Capability.BATCHES, lambda p: p.B > 1, ()),
     Option(Capability.SEVERAL, lambda p: p.B > 1 or p.H > 1, ()),
     Option(Capability.QUERIES, lambda p: p.N > 1, ()),
 )

@@ -51,6 +51,7 @@ class Implementation(Subject):
     otherwise: ClassVar[Mapping[str, str | None]] = {
         Capability.FUTURE: Capability.CAUSAL,
         Capability.LENGTHS: None,
+        Capability.BATCHES: None,
         Capability.SEVERAL: None,
         Capability.QUERIES: None,
     }

@@ -85,8 +85,8 @@ def texts(problem: Problem) -> Iterator[dict[str, Array | None]]:
 
 def twists(problem: Problem) -> Iterator[Problem]:
     """Another option: each that there is, asked for or not, and another memory."""
-    scores = (problem.B, problem.H, problem.N, problem.M)
-    seen = np.ones(scores, dtype=bool)
+    rows = np.ones((problem.N, problem.M), dtype=bool)
+    seen = np.broadcast_to(rows, (problem.B, problem.H, *rows.shape))
     half = np.arange(problem.M) < (problem.M + 1) // 2
     one = np.arange(problem.N)[:, None] > 0
     yield from (problem.but(scale=x) for x in (None, 0.5, 2.0, 0.0, -0.25))
@@ -99,12 +99,12 @@ def twists(problem: Problem) -> Iterator[Problem]:
     yield from (problem.but(slopes=x) for x in (None, steep, -steep))
     yield from (problem.but(**x) for x in (*texts(problem), *standing(problem)))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
-    for mask in (None, seen[0, 0], seen & half, (seen & one)[0, 0]):
+    for mask in (None, rows, seen & half, rows & one):
         for causal in (False, True):
             yield problem.but(mask=mask, causal=causal)
             if mask is not None:
                 yield problem.but(mask=np.where(mask, 0.0, -np.inf), causal=causal)
-    yield problem.but(mask=np.where(half, 0.5, -1.0) * seen[0, 0])
+    yield problem.but(mask=np.where(half, 0.5, -1.0) * rows)
     if problem.mask is not None:  # no key is hidden any more
         visible = problem.mask if problem.mask.dtype == bool else np.isfinite(problem.mask)
         yield problem.but(mask=np.where(visible, 0.5, -1.0))
@@ -129,7 +129,7 @@ def masks(problem: Problem) -> Iterator[Problem]:
 
 def _plainer(x: Array, written: int) -> Iterator[Array]:
     """Of an array that is an option."""
-    if x.ndim > max(written, 1):
+    if len(x) and x.ndim > max(written, 1):
         yield x[0]
     for axis in range(x.ndim - 2):
         if x.shape[axis] > 1:

@@ -63,7 +63,7 @@ def certify(
     """The certificate of `target`: a string, a function, a class or a record.
 
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
-    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld" or "ld". lengths,
+    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld", "lhd", "ld". lengths,
     widths: of what number all of them are multiples. description: a file that says how a target
     is built, named and called, if not as usual. compiled: "static", "traced" or "dynamic", to
     judge it as its library's compiler runs it (`spec.backends.compiling`). dtypes, clauses: all

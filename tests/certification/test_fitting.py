@@ -19,6 +19,7 @@ from tests.targets import shapes
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": "A1,A2,C2"}
 NO_OTHER = "no other is judged"
+WRONG = ("doubled_length_first", "halved_three_axes", "doubled_one_sequence", "doubled_two_axes")
 
 
 def in_layout(name: str) -> str:
@@ -37,6 +38,8 @@ def only(words: str) -> str:
         (shapes.doubled_length_first, in_layout("blhd"), False),
         (shapes.three_axes, in_layout("hld"), True),
         (shapes.halved_three_axes, in_layout("hld"), False),
+        (shapes.one_sequence, in_layout("lhd"), True),
+        (shapes.doubled_one_sequence, in_layout("lhd"), False),
         (shapes.two_axes, in_layout("ld"), True),
         (shapes.in_tiles, only("lengths that are multiples of 32"), True),
         (
@@ -67,7 +70,7 @@ def test_a_layout_that_is_asked_for_is_not_exchanged() -> None:
     assert done.stderr == f"error: {said}\n"
 
 
-@pytest.mark.parametrize("name", ["doubled_length_first", "halved_three_axes", "doubled_two_axes"])
+@pytest.mark.parametrize("name", WRONG)
 def test_scripts_speak_the_layout_of_the_function(name: str, tmp_path: Path) -> None:
     words = ("--profile", "quick", "--dtype", "float32", "--clause", "A1")
     done = run("certify", f"tests.targets.shapes:{name}", *words, "--report", str(tmp_path))
@@ -80,8 +83,8 @@ def test_scripts_speak_the_layout_of_the_function(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_whatever_is_offered_beside_is_read_in_that_layout(layout: str) -> None:
-    problem = core("float64", B=1, H=1) if layout == "ld" else core("float64")
     form, seen = LAYOUTS[layout], []
+    problem = core("float64", **dict.fromkeys("BH"[: form.single], 1))
 
     def beside(query: Any, key: Any, value: Any) -> Any:
         seen.append([x.shape for x in (query, key, value)])

@@ -1,9 +1,11 @@
 """The search for the smallest problem: it ends, whatever of a problem has to stay."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spec import about as clauses_about
@@ -49,6 +51,17 @@ def test_a_search_ends_whatever_has_to_stay(about: str) -> None:
         every = asked(problem)
         for stays in ([], every, *([name] for name in every)):
             assert ends(KINDS[about], problem, stays), f"{stays} of {problem}"
+
+
+@pytest.mark.parametrize("about", KINDS)
+def test_an_empty_problem_is_made_smaller_and_changed_as_any_other(about: str) -> None:
+    kind = KINDS[about]
+    for problem in drawn(kind):
+        for letter in {*problem.letters} - {"A"}:  # there is no layer without columns
+            with suppress(ValueError, IndexError):  # a kind may have no problem of that length
+                empty = problem.part(letter, np.arange(0))
+                others = *(x for way in kind.simplify for x in way(empty)), *kind.twists(empty)
+                assert {type(x) for x in others} <= {kind.problem}, (letter, problem)
 
 
 def test_it_ends_where_no_way_helps() -> None:

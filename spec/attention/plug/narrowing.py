@@ -52,8 +52,10 @@ def fitted(record: Implementation, problem: Problem) -> Problem:
     problem = problem.but(**as_chosen(record.chosen))
     if Capability.FUTURE not in answers:
         problem = problem.but(causal=True)
+    if not answers >= {Capability.BATCHES, Capability.SEVERAL}:
+        problem = problem.part("B", slice(1))
     if Capability.SEVERAL not in answers:
-        problem = problem.part("B", slice(1)).part("H", slice(1)).part("G", slice(1))
+        problem = problem.part("H", slice(1)).part("G", slice(1))
     for axis, size in _sizes(record, problem).items():
         length = getattr(problem, axis)
         if size != length:

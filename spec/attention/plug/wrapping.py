@@ -92,12 +92,18 @@ class Wrapped:
     def _differentials(
         self, problem: Problem, names: tuple[str, ...], found: Sequence[Any]
     ) -> dict[str, Array]:
-        """The numbers of gradients, each shaped like what it is taken by."""
-        shapes = {name: getattr(problem, name).shape for name in names}
-        return {
-            name: self._read(x, shapes[name], format_of(problem, name), f"d{name}", name in INPUTS)
-            for name, x in zip(names, found, strict=True)
-        }
+        """The numbers of gradients, each shaped like what it is taken by.
+
+        What is no input has the axes that it has, in every layout.
+        """
+
+        def numbers(name: str, x: Any) -> Array:
+            shape, dtype = getattr(problem, name).shape, format_of(problem, name)
+            if name in INPUTS:
+                return self._read(x, shape, dtype, f"d{name}")
+            return read(self.library, x, shape, dtype, f"d{name}")
+
+        return {name: numbers(name, x) for name, x in zip(names, found, strict=True)}
 
     def mask_gradient(self, problem: Problem) -> Array:
         """The gradient of an additive mask, shaped like the mask."""

@@ -101,8 +101,8 @@ def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
     """Rows, with what is asked for by now and was not when they were made."""
     width, found = len(features.candidates()), []
     for row in rows:
-        new = features.single[len(features.single) + len(row.said) - width :]
-        said = [*row.said, *(getattr(row.problem, letter) == size for letter, size in new)]
+        new = features.noticed[len(features.noticed) + len(row.said) - width :]
+        said = [*row.said, *features.looked(row.problem, new)]
         found.append(replace(row, said=np.array(said)))
     return found
 

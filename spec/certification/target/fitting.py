@@ -170,7 +170,9 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
         return search.noted(usual)
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
-        raise Unsuitable(usual.complaint)
+        described = known.described and not request.description
+        other = "; one of other names is described in a file: --description FILE"
+        raise Unsuitable(f"{usual.complaint}{other if described else ''}")
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")

@@ -149,7 +149,8 @@ def placed(names: Names | None) -> Names:
     for part in OURS:
         left_out = (part[0] == "b" and not biased) or (part[2] == "o" and "W_o" not in parts)
         if part not in parts and not left_out:
-            raise Unsuitable(f"names: {part} has no place")
+            only = ": all biases have one, or none has" if part[0] == "b" else ""
+            raise Unsuitable(f"names: {part} has no place{only}")
     return dict(names)
 
 
