@@ -26,9 +26,9 @@
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
     an axis of one      the output has one, along which it may be lost
+    entries beyond 8    in either sign: of q, k or v
     tiny values         one is next to the smallest normal number, and a mean may lie below that
-    entries of more than 11 bits
-                        of q, k or v; float16 and TF32 keep 11
+    entries of more than 11 bits   of q, k or v; float16 and TF32 keep 11
 
 What asks for an option is said by the rows of `spec.attention.options`.
 """
@@ -62,6 +62,7 @@ ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
 FAR = 9000
 FARTHER = (256, 30000, 10000000)
+LARGE, LOW = (8, 100), (-1000, -10000)
 FULL = (15, 255)  # what four bits hold, and a byte
 
 
@@ -157,6 +158,11 @@ def _long(problem: Problem) -> bool:
     return any(bool((x != np.rint(x)).any()) for x in mantissas)
 
 
+def _large(limit: float, problem: Problem) -> bool:
+    """Whether a number in q, k or v is larger, of either sign."""
+    return max(np.abs(x).max(initial=0.0) for x in (problem.q, problem.k, problem.v)) > limit
+
+
 def _tiny(problem: Problem) -> bool:
     """Whether a value that is not zero is about as small as normal numbers can be, or smaller."""
     v = np.abs(problem.v)
@@ -193,7 +199,7 @@ WORDS: Mapping[str, Feature] = {
     "an idle query by truth values": lambda p: _idle(p, by=True),
     "an idle query by -inf": lambda p: _idle(p, by=False),
     "finite biases": lambda p: forms.added(p).size > 0,
-    "biases below -10000": lambda p: bool((forms.added(p) < -10000).any()),
+    **{f"biases below {x}": forms.added_below(x) for x in LOW},
     "a cap": CAP.asked,
     "scores beyond the cap": _beyond_the_cap,
     "a sink": SINKS.asked,
@@ -220,6 +226,7 @@ WORDS: Mapping[str, Feature] = {
     "an inexact scale": _inexact,
     "entries of more than 11 bits": _long,
     "tiny values": _tiny,
+    **{f"entries beyond {x}": partial(_large, x) for x in LARGE},
     "grouped heads": GROUPED.asked,
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],
@@ -234,7 +241,7 @@ WORDS: Mapping[str, Feature] = {
     "a key no penalty hides": unhidden,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
-    "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),
+    "D is no power of 2": lambda p: p.D & (p.D - 1),
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))

@@ -60,6 +60,11 @@ def _segments(problem: Problem) -> tuple[Array, ...]:
     return tuple(x for x in both if x is not None)
 
 
+def added_below(limit: int) -> Callable[[Problem], bool]:
+    """Whether a finite bias is lower than that."""
+    return lambda p: bool((added(p) < limit).any())
+
+
 def off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions, which are other places than those of the rows."""
     counted = problem.causal or problem.window != UNBOUNDED or problem.slopes is not None

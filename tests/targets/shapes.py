@@ -51,18 +51,6 @@ def doubled_one_sequence(query, key, value, attn_mask=None):
     return one_sequence(query, key, value, attn_mask) * query.dtype.type(2)
 
 
-def one_for_none(query, key, value):
-    """Returns an answer for a batch of none."""
-    out = right(query, key, value)
-    return out if len(out) else np.zeros((1, *out.shape[1:]), out.dtype)
-
-
-def leaves_beyond_seven_queries(query, key, value):
-    if query.shape[2] > 7:
-        raise SystemExit(3)
-    return right(query, key, value)
-
-
 def two_axes(query, key, value, mask=None, causal=False):
     """(length, width)."""
     (n, _), (m, _) = query.shape, key.shape

@@ -26,6 +26,7 @@ from spec.features import ASKED
 from spec.kind import Kind, alike
 from spec.mistake import Mistake
 from spec.notation import Array
+from spec.trial import broken
 
 LOOKED = 12  # problems on which every known mistake is tried
 MANY = 100  # problems on which the likeliest are
@@ -44,7 +45,8 @@ def found_besides(search: Search, found: Found) -> Found | None:
     rows = _wrong_inside(search, found)
     failures = [(search.evidence.failure(lead, row.problem), row.problem) for row in rows]
     others: dict[str, Array] = {}
-    for name in _likeliest(search, lead, failures):
+    likeliest = _likeliest(search, lead, failures)
+    for name in (name for name in likeliest if _is_right_too(search, lead, name)):
         others[name] = np.array([not _alike(kind.subjects[name], *one) for one in failures])
         if not others[name].any():
             break
@@ -52,6 +54,13 @@ def found_besides(search: Search, found: Found) -> Found | None:
     if not name or _different(failures, ~others[name]) < FEW:
         return None
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
+
+
+def _is_right_too(search: Search, lead: Lead, name: str) -> bool:
+    """Whether a known mistake is right wherever the target is: else the target does not make it."""
+    subject, rows = search.kind.subjects[name], search.evidence.draws(lead)
+    right = (row.problem for row in rows if not row.how and row.problem.dtype in subject.dtypes)
+    return not any(broken(lead.clauses[0], subject, problem) for problem in right)
 
 
 def _different(failures: Failures, which: Array) -> int:

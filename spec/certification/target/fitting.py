@@ -107,6 +107,8 @@ class Search:
     def others(self, usual: Trial) -> Iterator[Trial]:
         """In other layouts, and where nothing was answered in any library that there is."""
         layouts = [x for x in self.known.layouts if x != self.request.layout]
+        if usual.answers and self.fits(usual.record):  # it has so many axes: a letter for each
+            layouts = [x for x in layouts if len(x) == len(usual.layout)]
         if usual.answers:
             yield from (self.tried(usual.backend, layout) for layout in layouts)
             return

@@ -1,0 +1,34 @@
+"""Faults that no catalogue has are one cause each, which says where they are wrong."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spec import certify
+from tests.targets import strangers
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        (strangers.one_for_none, "where B = 0, the output has the wrong shape"),
+        (strangers.leaves_beyond_seven_queries, "where N > 7, the output is refused"),
+        (strangers.loses_the_last_of_odd_heads, "where H % 2 != 0, the output is wrong"),
+        (strangers.reads_five_hundred_keys, "where M > 500, the output is wrong"),
+        (strangers.clips_queries, "where entries beyond 8 and M > 1, the output is wrong"),
+        (strangers.takes_low_biases_to_hide, "where biases below -1000, the output is wrong"),
+    ],
+)
+def test_it_is_the_only_cause_and_said_to_be_seen(
+    target: Callable[..., Any], sentence: str
+) -> None:
+    certificate = certify(target, profile="standard", dtypes=("float32",))
+    (cause,) = certificate.causes
+    assert cause.sentence == sentence
+    assert cause.clauses
+    assert cause.dtypes == ("float32",)
+    assert certificate.notes == ()
+    assert certificate.region.passed
+    wrong, inside = cause.problems
+    assert 3 * wrong > 2 * inside
