@@ -36,7 +36,7 @@ def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) + (sizes.M - sizes.N)
 
 
-@wrong("past", incident="I06", where="causal and M > 1")
+@wrong("past", incident="I06", where="causal and M > 1 and not positions")
 def sees_one_key_ahead(sizes: Sizes) -> Array:
     """Counts the bound from one: j <= i + 1."""
     return keys(sizes) <= queries(sizes) + 1
@@ -60,7 +60,12 @@ def hides_the_past(sizes: Sizes) -> Array:
     return keys(sizes) >= queries(sizes)
 
 
-@wrong("past", incident="I04", citation="bledden/triton-msl#7", where="causal and M % 16 = 0")
+@wrong(
+    "past",
+    incident="I04",
+    citation="bledden/triton-msl#7",
+    where="causal and M % 16 = 0 and not positions",
+)
 def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     """Folds the causal bound into the check for a ragged tile, which a whole one lacks."""
     return steps.past(sizes) | (sizes.M % TILE == 0)

@@ -88,7 +88,7 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     incident="I21",
     citation="triton-lang/triton#4541",
     spoils="gradient",
-    where="gradients asked for and causal and (M > 1 or positions)",
+    where="gradients asked for and causal and a hidden key",
 )
 def differentiates_without_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Does not hand the causal flag to the backward pass."""

@@ -94,7 +94,7 @@ def has_a_single_query_stand_at_the_end(given: Any) -> Placed:
     return read(last, given)
 
 
-@wrong("place", incident="plausible", where="positions and B > 1")
+@wrong("place", incident="plausible", where="places off their rows and B > 1")
 def uses_the_positions_of_the_first_sequence(given: Any) -> Placed:
     """Has one row of positions for the whole batch, as if nothing were padded."""
     return read(lambda p, r: (0 * p + p[:1], 0 * r + r[:1]), given)
@@ -112,7 +112,7 @@ def uses_the_positions_of_keys_for_queries(given: Any) -> Placed:
     return read(lambda p, r: (np.resize(r, p.shape), r), given)
 
 
-@wrong("place", incident="I44", where="positions of queries")
+@wrong("place", incident="I44", where="positions of queries and places off their rows")
 def counts_queries_from_the_first(given: Any) -> Placed:
     """Reads one position of each sequence, where a chunk begins."""
     return read(lambda p, r: (p[:, :1] + np.arange(p.shape[1]), r), given)
@@ -186,7 +186,7 @@ def takes_places_below_zero_for_padding(given: Any) -> Array:
     return before(given) & (given.key_positions >= 0)[:, None, None, :]
 
 
-@wrong("before", incident="I44", where="positions and causal and M > 16")
+@wrong("before", incident="I44", where="causal and places off their rows and M > 16")
 def reads_tiles_up_to_that_of_the_row(given: Any) -> Array:
     """Stops at the tile of keys with the row of a query, and asks for places up to there alone."""
     i, j = np.arange(given.query.shape[2])[:, None], np.arange(given.key.shape[2])

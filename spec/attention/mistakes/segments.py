@@ -160,7 +160,7 @@ def takes_segments_to_be_sorted(given: Any) -> Array:
     return read(lambda *both: tuple(np.sort(x, axis=1) for x in both), given)
 
 
-@wrong("same_text", incident="plausible", where="segments")
+@wrong("same_text", incident="plausible", where="texts apart")
 def numbers_texts_by_their_starts(given: Any) -> Array:
     """Makes cumulative lengths of where numbers change, and pairs the first texts, and so on."""
     return read(lambda *both: tuple(numbered(x) for x in both), given)

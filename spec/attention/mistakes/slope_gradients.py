@@ -40,14 +40,18 @@ def takes_slope_gradients_from_the_first_sequence(seen: Pass, ds: Array) -> Arra
     return summed(seen, each * (np.arange(len(each)) == 0)[:, None])
 
 
-@wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and {EACH}")
+@wrong(
+    "slope_gradients",
+    incident="plausible",
+    where=f"{OF_SLOPES} of each sequence and B > 1 and several scores",
+)
 def adds_slope_gradients_of_all_sequences(seen: Pass, ds: Array) -> Array:
     """Sums over the batch, where every sequence has slopes of its own."""
     found = slope_gradients(seen, ds)
     return found if found.ndim == 1 else found.sum(axis=0) + 0 * found
 
 
-@wrong("slope_gradients", incident="plausible", where=OF_SLOPES)
+@wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and several scores")
 def takes_the_gradient_of_a_slope_to_be_positive(seen: Pass, ds: Array) -> Array:
     """Loses the sign: a steeper slope takes more."""
     return -slope_gradients(seen, ds)
@@ -65,7 +69,9 @@ def averages_slope_gradients_over_queries(seen: Pass, ds: Array) -> Array:
     return slope_gradients(seen, ds) / max(seen.sizes.N, 1)
 
 
-@wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and not causal")
+@wrong(
+    "slope_gradients", incident="plausible", where=f"{OF_SLOPES} and not causal and several scores"
+)
 def signs_the_distance_in_slope_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by p_i - r_j, which is the distance of what lies behind."""
     return summed(seen, (ds * ahead(seen.given)).sum(axis=(-2, -1)))

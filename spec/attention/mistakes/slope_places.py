@@ -81,13 +81,13 @@ def counts_places_from_the_end(s: Array, sigma: float, given: Any) -> Array:
     return placed(lambda n: np.abs(ahead(n) - (n.M - n.N)))(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes")
+@wrong("slant", incident="I42", where="slopes and not positions")
 def forgets_the_place_of_the_query(s: Array, sigma: float, given: Any) -> Array:
     """Adds m j alone: under causality what is left out is the same for a whole row."""
     return placed(lambda n: -np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes")
+@wrong("slant", incident="I42", where="slopes and not positions")
 def measures_from_the_last_key(s: Array, sigma: float, given: Any) -> Array:
     """Takes every query for the last one, as when it decodes."""
     return placed(lambda n: n.M - 1 - np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
@@ -99,7 +99,7 @@ def squares_the_distance(s: Array, sigma: float, given: Any) -> Array:
     return taken(lambda ahead: ahead**2)(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes")
+@wrong("slant", incident="plausible", where="slopes and several scores")
 def takes_the_next_key_for_none_away(s: Array, sigma: float, given: Any) -> Array:
     """Counts the places between two tokens, which are one less."""
     return taken(lambda ahead: np.maximum(np.abs(ahead) - 1, 0))(s, sigma, given)

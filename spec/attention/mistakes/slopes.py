@@ -41,7 +41,12 @@ def read(of: Callable[[Array, Any], Array]) -> Callable[[Array, float, Any], Arr
     return step
 
 
-@wrong("slant", incident="I42", citation="vllm-project/vllm-xpu-kernels#489", where="slopes")
+@wrong(
+    "slant",
+    incident="I42",
+    citation="vllm-project/vllm-xpu-kernels#489",
+    where="slopes and several scores",
+)
 def ignores_the_slopes(s: Array, _: float, __: Any) -> Array:
     """Takes slopes, and computes without them."""
     return s

@@ -43,7 +43,7 @@ def forgets_the_window_beside_causality(window: Window, _: Array | None, causal:
     return UNBOUNDED if causal else window
 
 
-@wrong("limit", incident="I07", where="a window and not causal")
+@wrong("limit", incident="I07", where="a window and a hidden key and not causal")
 def has_windows_where_it_is_causal(window: Window, _: Array | None, causal: bool) -> Window:
     """Reads the window where the diagonal is computed, and so only if there is one."""
     return window if causal else UNBOUNDED
@@ -61,7 +61,7 @@ def bounds_windows_to_the_left_alone(window: Window, _: Array | None, __: bool) 
     return window[0], None
 
 
-@wrong("limit", incident="I07", where="a bound to the left")
+@wrong("limit", incident="I07", where="a bound to the left and a hidden key")
 def bounds_windows_to_the_right_alone(window: Window, _: Array | None, __: bool) -> Window:
     """Forgets the keys behind."""
     return None, window[1]
@@ -71,7 +71,7 @@ def bounds_windows_to_the_right_alone(window: Window, _: Array | None, __: bool)
     "limit",
     incident="plausible",
     citation="ModelTC/LightLLM#1311",
-    where="a bound to the left and (N > 1 or M > 1 or positions)",
+    where="a bound to the left and not causal and (N > 1 or M > 1 or positions)",
 )
 def takes_the_left_bound_for_both(window: Window, _: Array | None, __: bool) -> Window:
     """Has one width, and looks as far ahead as behind."""
@@ -143,7 +143,7 @@ def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
     return (place >= -left) & (place <= right)
 
 
-@wrong("within", incident="I03", where="a window and N > M")
+@wrong("within", incident="I03", where="a window and N > M and not positions")
 def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
     """Has queries beyond the last key look around that, and so never at nothing."""
     left, right = bounds(window)
@@ -155,7 +155,7 @@ def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
     "within",
     incident="I07",
     citation="vllm-project/tpu-inference#1161",
-    where="a bound to the left and N > 1",
+    where="a bound to the left and a hidden key and N > 1 and not positions",
 )
 def skips_whole_tiles_alone(sizes: Sizes, window: Window) -> Array:
     """Skips the tiles that lie behind a window, and reads the one that its edge cuts in full."""
@@ -192,7 +192,9 @@ def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
     return ((ahead(sizes) >= -left) | (keys(sizes) >= TILE)) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="plausible", where="a bound to the left and a hidden key")
+@wrong(
+    "within", incident="plausible", where="a bound to the left and a hidden key and not positions"
+)
 def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
     """Has the first key seen through every window, as models need that were trained so."""
     left, right = bounds(window)
