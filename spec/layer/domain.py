@@ -104,6 +104,7 @@ class LayerProblems:
         without = None if domain.biases is None else not domain.biases
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
         biased = Capability.BIASED in answers and not unbiased
+        each_head = Capability.EACH_HEAD in answers
         family = choices.vary(choices.pick(domain.families), domain.families)
         chance = np.random.default_rng(choices.seed())
         grouped = domain.grouped is None and Capability.GROUPS in answers
@@ -118,7 +119,7 @@ class LayerProblems:
             arrays=count,
             batched=not unbatched,
             training=choices.pick((True, False)) if domain.training is None else domain.training,
-            asks=choices.pick(domain.asks),
+            asks=choices.pick([x for x in domain.asks if x != "heads" or each_head]),
             turn=_turn(scope),  # type: ignore[arg-type]
             dtype=scope.dtype,
             rounding=scope.rounding,

@@ -34,6 +34,7 @@ class Capability(StrEnum):
     STEP = "takes a step of gradient descent"
     PADDING = "takes a key padding mask"
     HEAD_MASK = "takes a mask for every head"
+    EACH_HEAD = "returns the weights of each head"
     STILL = "leaves queries and keys as they are projected"
     APART = "takes queries and keys of their own"
     BIASED = "can be built with biases"
@@ -62,6 +63,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.MASK: mask is not None and mask.dtype == bool,
         Capability.BIAS: mask is not None and mask.dtype != bool,
         Capability.HEAD_MASK: mask is not None and mask.ndim == 3,
+        Capability.EACH_HEAD: problem.asks == "heads",
         Capability.CAUSAL: problem.causal,
         Capability.FUTURE: not problem.causal,
         Capability.PADDING: problem.padding is not None,

@@ -32,3 +32,13 @@ def test_it_is_the_only_cause_and_said_to_be_seen(
     assert certificate.region.passed
     wrong, inside = cause.problems
     assert 3 * wrong > 2 * inside
+
+
+def test_what_a_layer_never_shows_is_no_cause_beside_one_that_it_has() -> None:
+    layer = strangers.ForgetsMasksUnlessAskedForWeights
+    certificate = certify(layer, profile="standard", dtypes=("float32",))
+    assert [x.sentence for x in certificate.causes] == [
+        "where an attention mask and no additive mask, the output is wrong"
+    ]
+    (message,) = {v.message for v in certificate.verdicts if v.clause == "L6"}
+    assert message == "returns the weights of each head"

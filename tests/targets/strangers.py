@@ -5,6 +5,7 @@ Each is right elsewhere, and none does what a known mistake does.
 
 import numpy as np
 
+from implementations.multihead import MultiHead
 from tests.targets import right
 
 
@@ -41,3 +42,12 @@ def takes_low_biases_to_hide(query, key, value, attn_mask=None):
     if attn_mask is not None and attn_mask.dtype != bool:
         attn_mask = np.where(attn_mask < -1000, -np.inf, attn_mask).astype(query.dtype)
     return right(query, key, value, attn_mask)
+
+
+class ForgetsMasksUnlessAskedForWeights(MultiHead):
+    """A layer that forgets truth values on its fast path, and never shows the weights of a head."""
+
+    def __call__(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None):
+        if not need_weights and attn_mask is not None and attn_mask.dtype == bool:
+            attn_mask = None
+        return super().__call__(query, key, value, key_padding_mask, need_weights, attn_mask)

@@ -17,7 +17,7 @@ import numpy as np
 
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Found, Lead, Row, widened
-from spec.certification.diagnosing.search import CLEAR, Search
+from spec.certification.diagnosing.search import CLEAR, RARELY, Search
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
@@ -32,6 +32,7 @@ LOOKED = 12  # problems on which every known mistake is tried
 MANY = 100  # problems on which the likeliest are
 LIKELIEST = 5
 FEW = 5  # of them that are answered in either way; fewer may be chance
+MOST = 1 / 3  # of them that are not answered as by a known mistake, which else explains too little
 Failure = tuple[Clause, Violation] | None
 Failures = Sequence[tuple[Failure, Any]]  # how problems fail
 
@@ -45,22 +46,26 @@ def found_besides(search: Search, found: Found) -> Found | None:
     rows = _wrong_inside(search, found)
     failures = [(search.evidence.failure(lead, row.problem), row.problem) for row in rows]
     others: dict[str, Array] = {}
-    likeliest = _likeliest(search, lead, failures)
-    for name in (name for name in likeliest if _is_right_too(search, lead, name)):
+    for name in _likeliest(search, lead, failures):
         others[name] = np.array([not _alike(kind.subjects[name], *one) for one in failures])
         if not others[name].any():
             break
-    name = min(others, key=lambda name: others[name].sum(), default="")
+    ranked = sorted(others, key=lambda name: others[name].sum())
+    name = next((x for x in ranked if _is_right_too(search, lead, x, (~others[x]).sum())), "")
     if not name or _different(failures, ~others[name]) < FEW:
         return None
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
 
 
-def _is_right_too(search: Search, lead: Lead, name: str) -> bool:
-    """Whether a known mistake is right wherever the target is: else the target does not make it."""
+def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool:
+    """Whether a known mistake is right where the target is: else the target does not make it.
+
+    explained: how often it is wrong as the target is; now and then two faults make a right answer.
+    """
     subject, rows = search.kind.subjects[name], search.evidence.draws(lead)
     right = (row.problem for row in rows if not row.how and row.problem.dtype in subject.dtypes)
-    return not any(broken(lead.clauses[0], subject, problem) for problem in right)
+    wrong = sum(broken(lead.clauses[0], subject, problem) is not None for problem in right)
+    return wrong <= RARELY * explained
 
 
 def _different(failures: Failures, which: Array) -> int:
@@ -156,7 +161,7 @@ def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[s
 
     Nearly all inside are, and nearly none outside.
     """
-    if other.sum() < FEW:
+    if other.sum() < FEW or other.mean() > MOST:
         return ()
     said, weight = np.array([row.said for row in rows]), np.array([row.weight for row in rows])
     table = Table(said, other, weight, rows, evidence.prices)

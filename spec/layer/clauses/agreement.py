@@ -174,7 +174,7 @@ def asking_for_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> N
 @clause(
     "L6",
     over=LayerProblems(asks=("mean",)),
-    needs={Capability.WEIGHTS},
+    needs={Capability.WEIGHTS, Capability.EACH_HEAD},
     catches={"shows_the_first_head_for_the_mean", "shows_the_sum_of_the_heads"},
 )
 def the_mean_is_the_mean_of_the_heads(layer: Layer, problem: LayerProblem) -> None:

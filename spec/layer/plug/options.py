@@ -38,6 +38,7 @@ def kinds(
         Capability.WIDTHS: "kdim" in options and "vdim" in options and told.of_torch,
         Capability.BIASED: biased,
         Capability.UNBIASED: without or not biased,
+        Capability.EACH_HEAD: "average_attn_weights" in takes,
         Capability.UNBATCHED: True,
         Capability.MANY_TOKENS: True,
         Capability.APART: told.inputs > 1,
