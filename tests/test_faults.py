@@ -48,9 +48,10 @@ def test_a_cause_of_something_else_is_not_that_mistake():
     assert not is_that(CACHE, FORK, replace(cause, asked=""))
     assert not is_that(CACHE, FORK, replace(cause, features=("N > 8",)))
     attention, mistake = KINDS["attention"], KINDS["attention"].mistakes["sees_one_key_ahead"]
-    for features, there in ((("causal",), True), (("M > 1",), True), (("causal", "N > M"), False)):
+    wider, narrower = ("causal", "M > 1"), ("causal", "M > 1", "N > M")
+    for features, there in ((wider, True), (("M > 1", "not positions"), True), (narrower, False)):
         assert is_that(attention, mistake, Cause(features, "", "is wrong")) is there
-    assert not is_that(attention, mistake, Cause((), "", "is wrong"))  # wider by two features
+    assert not is_that(attention, mistake, Cause(("causal",), "", "is wrong"))  # by two features
 
 
 def test_figures_are_of_all(gate):

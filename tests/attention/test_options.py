@@ -34,7 +34,7 @@ from spec.positions.record import Capability as OfPositions
 from tests import targets
 
 TOGETHER = {together(*pair) for pair in PAIRS}
-USUAL = {Capability.FUTURE, Capability.SEVERAL, Capability.QUERIES}  # of nearly all
+USUAL = {Capability.FUTURE, Capability.BATCHES, Capability.SEVERAL, Capability.QUERIES}  # of most
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
 FORMED = ((MASK,), (SLOPES,), POSITIONS)  # arrays of several forms, each an option as well
 
