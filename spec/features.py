@@ -153,7 +153,7 @@ class Vocabulary:
         new: list[Comparison] = []
         for letter, size in ((x, getattr(problem, x)) for x in self.letters):
             new += [(letter, "=", size)] if size not in SIZES else []
-            new += [(letter, ">", size - 1)] if size and size - 1 not in THRESHOLDS else []
+            new += [(letter, ">", size - 1)] if size > 1 and size - 1 not in THRESHOLDS else []
         return replace(self, noticed=(*self.noticed, *(x for x in new if x not in self.noticed)))
 
     def said(self, problem: Any) -> list[bool]:

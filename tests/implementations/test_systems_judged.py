@@ -39,9 +39,9 @@ UNANSWERED: Mapping[str, set[str]] = {
     "single_head:attend": {Capability.GROUPS, Capability.EMPTY},
     "scaled_dot_product:attend": {Capability.GROUPS},
     "valid_lengths:attend": {Capability.GROUPS, Capability.EMPTY, Capability.BIAS},
-    "torch_names:ListOfHeadsLayer": {OfLayer.UNBATCHED},
+    "torch_names:ListOfHeadsLayer": {OfLayer.UNBATCHED, OfLayer.EACH_HEAD},
     "einsum_layer:EinsumLayer": {OfLayer.UNBATCHED},
-    "torch_names:PaddedLayer": {OfLayer.UNBATCHED},
+    "torch_names:PaddedLayer": {OfLayer.UNBATCHED, OfLayer.EACH_HEAD},
     "positions:SinusoidalPositions": {positions.Capability.LONG},
 }
 # What a layer does not have beside that. Clauses that need it are not put.
