@@ -241,7 +241,7 @@ WORDS: Mapping[str, Feature] = {
     "a key no penalty hides": unhidden,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
-    "D is no power of 2": lambda p: p.D & (p.D - 1),
+    "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))

@@ -92,12 +92,7 @@ def beyond(limit: int) -> Callable[[Problem], bool]:
 
 def numbers_beyond(limit: int) -> Callable[[Problem], bool]:
     """Whether a token is of a text with a number above that, which may be all that bits hold."""
-
-    def is_beyond(problem: Problem) -> bool:
-        both = problem.query_segments, problem.key_segments
-        return any(x is not None and bool((x > limit).any()) for x in both)
-
-    return is_beyond
+    return lambda p: any(bool((x > limit).any()) for x in _segments(p))
 
 
 def _positions(problem: Problem) -> tuple[Array, ...]:

@@ -40,11 +40,7 @@ def takes_slope_gradients_from_the_first_sequence(seen: Pass, ds: Array) -> Arra
     return summed(seen, each * (np.arange(len(each)) == 0)[:, None])
 
 
-@wrong(
-    "slope_gradients",
-    incident="plausible",
-    where=f"{OF_SLOPES} of each sequence and B > 1 and several scores",
-)
+@wrong("slope_gradients", incident="plausible", where=f"{OF_SLOPES} and {EACH} and several scores")
 def adds_slope_gradients_of_all_sequences(seen: Pass, ds: Array) -> Array:
     """Sums over the batch, where every sequence has slopes of its own."""
     found = slope_gradients(seen, ds)

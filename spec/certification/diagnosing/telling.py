@@ -42,8 +42,9 @@ class Telling:
         items = [item for item, places in met.items() if place in places]
         numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
         # Outside of other causes it may have been seen by whoever was asked in their search alone.
-        seen = (*numbers,) or found.lead.numbers, (*dtypes,) or (found.lead.problem.dtype,)
-        cause = replace(found.cause, clauses=seen[0], dtypes=seen[1])
+        clauses, formats = (*numbers,) or found.lead.numbers, (*dtypes,)
+        formats = formats or (found.lead.problem.dtype,)
+        cause = replace(found.cause, clauses=clauses, dtypes=formats)
         lead, done = self._smallest(found)
         broke = None if lead is None else self.evidence.failure(lead, lead.problem)
         if lead is None or broke is None:

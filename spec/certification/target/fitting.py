@@ -104,13 +104,15 @@ class Search:
         first = next(trials)
         return first if first.answers else next((x for x in trials if x.answers), first)
 
-    def others(self, usual: Trial) -> Iterator[Trial]:
-        """In other layouts, and where nothing was answered in any library that there is."""
+    def others(self, usual: Trial, fits: bool) -> Iterator[Trial]:
+        """In other layouts, and where nothing was answered in any library that there is.
+
+        fits: whether the usual way does; then it has so many axes, and a layout a letter for each.
+        """
         layouts = [x for x in self.known.layouts if x != self.request.layout]
-        if usual.answers and self.fits(usual.record):  # it has so many axes: a letter for each
-            layouts = [x for x in layouts if len(x) == len(usual.layout)]
         if usual.answers:
-            yield from (self.tried(usual.backend, layout) for layout in layouts)
+            alike = [x for x in layouts if not fits or len(x) == len(usual.layout)]
+            yield from (self.tried(usual.backend, layout) for layout in alike)
             return
         there = [x for x in NAMES if x not in self.likely and find_spec(x)]
         beside = [] if self.request.backend else there
@@ -127,9 +129,10 @@ class Search:
 
     def otherwise(self, usual: Trial) -> Trial | None:
         """What is right, or where the usual way does not fit, what fits as the only one."""
-        found = [trial for trial in self.others(usual) if trial.answers]
+        fits = usual.answers and self.fits(usual.record)
+        found = [trial for trial in self.others(usual, fits) if trial.answers]
         right = next((trial for trial in found if self.right(trial.record)), None)
-        if right or (usual.answers and self.fits(usual.record)):
+        if right or fits:
             return right
         fitting = [trial for trial in found if self.fits(trial.record)]
         if fitting or usual.answers:
