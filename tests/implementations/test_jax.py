@@ -34,6 +34,8 @@ FUSED = (
     "subtracted from them, so that from 1e9 on the exponential overflows"
 )
 
+SEED = "5"
+
 
 def test_its_float32_is_certified_and_idle_rows_are_as_declared() -> None:
     clauses = (*LIVE, *ABOUT_IDLE)
@@ -131,7 +133,8 @@ def _record(name: str) -> Implementation:
 )
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
-    words += ["--deviation", FUSED, "--seed", "1"]
+    # XLA does so in some shapes alone, which not every palette has.
+    words += ["--deviation", FUSED, "--seed", SEED]
     done = subprocess.run(
         [sys.executable, "-m", "spec", *words, "--dtype", "float32", "--json", str(tmp_path / "c")],
         capture_output=True,
@@ -141,9 +144,7 @@ def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> N
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "c").read_text())
-    # XLA does so in some shapes alone: the few of a quick palette may be without them.
-    known = [v["clause"] for v in found["verdicts"] if v["outcome"] == "deviates"]
-    assert known == ["S15"] or (not known and profile == "quick")
+    assert [v["clause"] for v in found["verdicts"] if v["outcome"] == "deviates"] == ["S15"]
     assert 0 < found["programs"] <= programs
     assert f"programs {found['programs']} compiled\n" in done.stdout
     assert found["ledger"]["holds"] > 100
