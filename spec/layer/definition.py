@@ -22,7 +22,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.notation import BIASES, LayerGradients, LayerProblem, Parameters
 from spec.layer.turning import turn
 from spec.notation import Array
 
@@ -118,18 +118,14 @@ def gradients(problem: LayerProblem) -> LayerGradients:
         W_v=outer(dV, problem.value),
         W_o=outer(problem.dout, context),
     )
-    if problem.biased:
-        sums = (x.sum(axis=(0, 1)) for x in (dQ, dK, dV, problem.dout))
-        by_parameters = by_parameters.but(**dict(zip(BIASES, sums, strict=True)))
+    added_to = dict(zip(BIASES, (dQ, dK, dV, problem.dout), strict=True))
+    sums = {name: added_to[name].sum(axis=(0, 1)) for name in problem.biases}
     by_input: dict[str, Array] = {}
     for name, dx in zip(problem.given, (dQ @ p.W_q, dK @ p.W_k, dV @ p.W_v), strict=True):
         by_input[name] = by_input[name] + dx if name in by_input else dx
-    return LayerGradients(by_input, by_parameters)
+    return LayerGradients(by_input, by_parameters.but(**sums))
 
 
 def outer(dy: Array, x: Array) -> Array:
     """sum_bi dy_bi^T x_bi: the derivative by W of y = x W^T.   (out, in)"""
     return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])
-
-
-BIASES = ("b_q", "b_k", "b_v", "b_o")

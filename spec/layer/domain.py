@@ -6,7 +6,7 @@ whose scores are large. A token of zeros is a token (it is what padding is embed
 so some rows are zero. Every query sees the first key unless a kind of mask says "idle".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from spec.domain import Scope
 from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
-from spec.layer.record import FEW, KINDS, Capability
+from spec.layer.record import BIAS, FEW, KINDS, Capability
 from spec.notation import Array
 from spec.sizes import each
 
@@ -54,17 +54,17 @@ class LayerProblems:
     """A domain of layer problems.
 
     hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
-    square: at least as many queries as keys and no more. biases: there, not there, or
-    (None) either. own_widths: keys and values of widths of their own. unbatched: without
-    a batch axis. grouped: (None) perhaps fewer key heads than heads. asks, training: as in the
-    problem; None is either mode. least: the smallest B, H, N, M. families: of entries. each: all
-    sizes in turn.
+    square: at least as many queries as keys and no more. biases: those that have to be there, ()
+    for none, or (None) either all that the layer has, or none. own_widths: keys and values of
+    widths of their own. unbatched: without a batch axis. grouped: (None) perhaps fewer key heads
+    than heads. asks, training: as in the problem; None is either mode. least: the smallest B, H,
+    N, M. families: of entries. each: all sizes in turn.
     """
 
     hiding: tuple[str, ...] = LIVE
     arrays: tuple[Arrays, ...] = (3, 1, 2)
     square: bool = False
-    biases: bool | None = None
+    biases: tuple[str, ...] | None = None
     own_widths: bool | None = None
     unbatched: bool | None = False
     grouped: bool | None = None
@@ -83,11 +83,11 @@ class LayerProblems:
         needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()
         asked = {
             Capability.APART: 1 not in self.arrays,
-            Capability.BIASED: self.biases,
             Capability.WIDTHS: self.own_widths,
-            Capability.UNBIASED: self.biases is False,
+            Capability.UNBIASED: self.biases == (),
             Capability.UNBATCHED: self.unbatched,
         }
+        needs |= {BIAS[name] for name in self.biases or ()}
         return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
 
     def problem(self, choices: Choices, scope: Scope) -> LayerProblem:
@@ -103,7 +103,7 @@ class LayerProblems:
         count = choices.pick([x for x in domain.arrays if x > 1 or square])
         without = None if domain.biases is None else not domain.biases
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
-        biased = Capability.BIASED in answers and not unbiased
+        biases = [] if unbiased else [name for name in BIAS if BIAS[name] in answers]
         each_head = Capability.EACH_HEAD in answers
         family = choices.vary(choices.pick(domain.families), domain.families)
         chance = np.random.default_rng(choices.seed())
@@ -113,7 +113,7 @@ class LayerProblems:
         arrays: dict[str, Any] = _arrays(chance, family, sizes, count, own=own, dtype=scope.dtype)
         return LayerProblem(
             **arrays,
-            parameters=_parameters(chance, family, arrays, sizes, biased, scope.dtype),
+            parameters=_parameters(chance, family, arrays, sizes, biases, scope.dtype),
             heads=sizes["H"],
             **_hidden(chance, kind, sizes, scope.dtype, always=Capability.FUTURE not in answers),
             arrays=count,
@@ -182,7 +182,7 @@ def _parameters(
     family: str,
     arrays: Mapping[str, Array],
     sizes: Mapping[str, int],
-    biased: bool,
+    biases: Sequence[str],
     dtype: str,
 ) -> Parameters:
     """Weights that keep the size of what they project, or that make scores large."""
@@ -195,8 +195,7 @@ def _parameters(
         if family == "sharp" and name == "W_q":
             gain *= float(chance.choice([8.0, 64.0, 512.0]))
         found[name] = NUMBERS[family](chance, (rows[name[2]], width)) * gain
-    if biased:
-        found |= {f"b_{x}": NUMBERS[family](chance, (n,)) for x, n in rows.items()}
+    found |= {name: NUMBERS[family](chance, (rows[name[2]],)) for name in biases}
     return Parameters(**{name: rounded(x, dtype) for name, x in found.items()})
 
 

@@ -67,7 +67,7 @@ WORDS: Mapping[str, Feature] = {
     "self-attention": lambda p: p.arrays == 1,
     "keys that are values": lambda p: p.arrays == 2,
     "values of their own": lambda p: p.arrays == 3,
-    "biases": lambda p: p.biased,
+    "biases": lambda p: p.biases,
     "widths of their own": lambda p: p.own_widths,
     "keys as wide as queries": lambda p: p.key.shape[2] == p.A,
     "keys as wide as values": lambda p: p.key.shape[2] == p.value.shape[2],

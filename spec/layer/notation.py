@@ -29,6 +29,7 @@ Arrays = Literal[1, 2, 3]
 Turn = Literal["none", "rotary halves", "rotary interleaved"]
 
 INPUTS = ("query", "key", "value")
+BIASES = ("b_q", "b_k", "b_v", "b_o")
 # By how many arrays there are, the one that stands for each input.
 GIVEN: Mapping[int, tuple[str, str, str]] = {
     3: INPUTS,
@@ -39,7 +40,7 @@ GIVEN: Mapping[int, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The parameters of a layer, or the gradients by them; biases are all there or all None."""
+    """The parameters of a layer, or the gradients by them; a bias that is not there is None."""
 
     W_q: Array
     W_k: Array
@@ -151,9 +152,9 @@ class LayerProblem(Posed):
         return len(self.parameters.W_k) // self.D
 
     @property
-    def biased(self) -> bool:
-        """Whether there are biases."""
-        return self.parameters.b_q is not None
+    def biases(self) -> tuple[str, ...]:
+        """The names of the biases that are there."""
+        return tuple(name for name in BIASES if getattr(self.parameters, name) is not None)
 
     @property
     def own_widths(self) -> bool:

@@ -37,7 +37,10 @@ class Capability(StrEnum):
     EACH_HEAD = "returns the weights of each head"
     STILL = "leaves queries and keys as they are projected"
     APART = "takes queries and keys of their own"
-    BIASED = "can be built with biases"
+    QUERY_BIAS = "can be built with a bias of queries"
+    KEY_BIAS = "can be built with a bias of keys"
+    VALUE_BIAS = "can be built with a bias of values"
+    OUTPUT_BIAS = "can be built with a bias of outputs"
     UNBIASED = "can be built without biases"
     UNBATCHED = "takes a problem without a batch axis"
     MANY_TOKENS = "takes more than 33 tokens"
@@ -51,6 +54,12 @@ OFFERING: Mapping[str, str] = {  # what is offered by a function that is there
     Capability.STATE: "state",
     Capability.EVALUATION: "sequence",
     Capability.CALL: "call",
+}
+BIAS: Mapping[str, Capability] = {  # that a layer may have, and what it has to be built with
+    "b_q": Capability.QUERY_BIAS,
+    "b_k": Capability.KEY_BIAS,
+    "b_v": Capability.VALUE_BIAS,
+    "b_o": Capability.OUTPUT_BIAS,
 }
 FEW = 33  # tokens, which every layer takes; some are built for so many and no more
 KINDS = frozenset(Capability).difference(OFFERING)  # of problems
@@ -68,14 +77,13 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.FUTURE: not problem.causal,
         Capability.PADDING: problem.padding is not None,
         Capability.WIDTHS: problem.own_widths,
-        Capability.BIASED: problem.biased,
-        Capability.UNBIASED: not problem.biased,
+        Capability.UNBIASED: not problem.biases,
         Capability.UNBATCHED: not problem.batched,
         Capability.MANY_TOKENS: max(problem.N, problem.M) > FEW,
         Capability.APART: problem.arrays > 1,
         Capability.GROUPS: problem.key_heads != problem.H,
     }
-    return holding(tests)
+    return holding(tests).union(BIAS[name] for name in problem.biases)
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ class Layer(Subject):
     }
     otherwise: ClassVar[Mapping[str, str | None]] = {
         Capability.FUTURE: Capability.CAUSAL,
-        Capability.BIASED: Capability.UNBIASED,
+        **dict.fromkeys(BIAS.values(), Capability.UNBIASED),
         Capability.APART: None,
     }
 

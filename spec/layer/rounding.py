@@ -30,7 +30,7 @@ from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.sums import of_any_order
 from spec.layer import definition, turning
-from spec.layer.notation import LayerGradients, LayerProblem, Parameters
+from spec.layer.notation import BIASES, LayerGradients, LayerProblem, Parameters
 from spec.notation import Array, once
 
 EXACT = np.zeros(1)  # the budget of a number that is what it is
@@ -122,15 +122,14 @@ class Budgets:
             W_v=self.outer(*dv, x.value, EXACT),
             W_o=self.outer(x.dout, EXACT, *self.context),
         )
-        if x.biased:
-            sums = (self.total(*d) for d in (dq, dk, dv, (x.dout, EXACT)))
-            by_parameters = by_parameters.but(**dict(zip(definition.BIASES, sums, strict=True)))
+        added_to = dict(zip(BIASES, (dq, dk, dv, (x.dout, EXACT)), strict=True))
+        sums = {name: self.total(*added_to[name]) for name in x.biases}
         ways = tuple(zip(x.given, (dq, dk, dv), (p.W_q, p.W_k, p.W_v), strict=True))
         by_input = {
             name: self._along([(d, W) for given, d, W in ways if given == name])
             for name in x.distinct
         }
-        return LayerGradients(by_input, by_parameters)
+        return LayerGradients(by_input, by_parameters.but(**sums))
 
     def _along(self, ways: list[tuple[tuple[Array, Array], Array]]) -> Array:
         """The budget of an input's gradient, the sum of dX W over the ways it is read along."""

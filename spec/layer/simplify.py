@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spec.layer import definition, moves
+from spec.layer import moves
 from spec.layer.notation import INPUTS, LayerProblem, Parameters
 from spec.notation import Array
 from spec.simplify import FAR, Simplification, kept, simpler
@@ -63,8 +63,8 @@ def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
 
 def options(problem: LayerProblem) -> Iterator[LayerProblem]:
     """An option less, or a plainer one."""
-    if problem.biased:
-        yield problem.of(**dict.fromkeys(definition.BIASES))
+    if problem.biases:
+        yield problem.of(**dict.fromkeys(problem.biases))
     for name in ("padding", "mask", "causal", "arrays", "batched", "training", "asks", "seed"):
         x, plain = getattr(problem, name), getattr(LayerProblem, name)
         if isinstance(x, np.ndarray) or x != plain:

@@ -15,7 +15,7 @@ from spec.kinds import KINDS
 from spec.layer.plug import layer
 from spec.layer.plug.described import Form, read
 from spec.layer.plug.trials import apart
-from spec.layer.record import Capability, Layer
+from spec.layer.record import BIAS, Capability, Layer
 from spec.layer.state import APART, TORCH
 from spec.trial import broken
 from tests.judging import QUICK, found
@@ -37,6 +37,8 @@ OF = {
     "BertSelfAttention": "bert.toml",
     "Attention": "vit.toml",
     "LlamaAttention": "llama.toml",
+    "WhisperAttention": "whisper.toml",
+    "PackedAttention": "packed.toml",
 }
 IDLE = {"idle": "nan"}  # as BERT and Llama have it
 
@@ -99,12 +101,31 @@ def test_what_a_description_leaves_out_is_not_asked() -> None:
     nano, bert = described("CausalSelfAttention"), described("BertSelfAttention")
     llama, c = described("LlamaAttention"), Capability
     assert not {c.APART, c.FUTURE, c.MASK, c.PADDING, c.WIDTHS, c.GROUPS} & nano.answers
-    assert {c.CAUSAL, c.BIASED, c.UNBIASED, c.STILL} <= nano.answers
-    assert {c.PADDING, c.FUTURE, c.BIASED} <= bert.answers
+    assert {c.CAUSAL, *BIAS.values(), c.UNBIASED, c.STILL} <= nano.answers
+    assert {c.PADDING, c.FUTURE, *BIAS.values()} <= bert.answers
     assert not {c.MASK, c.BIAS, c.CAUSAL, c.UNBIASED} & bert.answers
     assert bert.name == "BertSelfAttention, with an output projection"
     assert {c.CAUSAL, c.MASK, c.BIAS, c.PADDING, c.UNBIASED, c.GROUPS} <= llama.answers
-    assert not {c.STILL, c.BIASED, c.HEAD_MASK} & llama.answers
+    assert not {c.STILL, *BIAS.values(), c.HEAD_MASK} & llama.answers
+
+
+@pytest.mark.torch
+def test_a_layer_may_have_some_biases_and_no_others() -> None:
+    whisper, packed = described("WhisperAttention"), described("PackedAttention")
+    assert {kind for kind in BIAS.values() if kind not in whisper.answers} == {BIAS["b_k"]}
+    assert {*BIAS.values()} & packed.answers == {BIAS["b_o"]}
+    assert Capability.UNBIASED not in whisper.answers | packed.answers
+    for number, of in {"L13": (), "L15": (whisper,), "L16": (whisper, packed)}.items():
+        assert [x for x in (whisper, packed) if CLAUSES[number].binds(x)] == [*of]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("number", ["L1", "L15"])
+def test_a_bias_that_only_some_layers_have_may_not_be_forgotten(number: str) -> None:
+    record = described("ForgetsTheValueBias", as_for="WhisperAttention")
+    finding = found(CLAUSES[number], record, "float32", QUICK)
+    assert finding.violation is not None
+    assert finding.problem.biases == ("b_q", "b_v", "b_o")
 
 
 @pytest.mark.torch
@@ -163,6 +184,7 @@ def test_a_layer_that_is_always_causal_has_to_say_so() -> None:
         ("[names]\nw = 'W_q W_k'", "names: W_v has no place"),
         ("[names]\nw = 'W_q W_k W_v W_x'", "unknown 'W_x': choose from W_q, W_k"),
         ("[names]\nw = 'W_q W_q W_k W_v'", "names: W_q has 2 places"),
+        ("[names]\nw = 'W_q W_k W_v'\nb = 'b_o'", "names: b_o has a place, and W_o has none"),
         ("[masks]\nm = 'added (M, B)'", "is no mask"),
         (None, "cannot be read"),
     ],

@@ -164,3 +164,49 @@ class TurnsBackwards(LlamaAttention):
 
     def turned(self, x, cos, sin):
         return super().turned(x, cos, -sin)
+
+
+class WhisperAttention(nn.Module):
+    """Whisper's: keys are projected without a bias, queries, values and outputs with one."""
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.num_heads, self.head_dim = num_heads, embed_dim // num_heads
+        self.k_proj = nn.Linear(embed_dim, embed_dim, bias=False)
+        self.v_proj = nn.Linear(embed_dim, embed_dim)
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
+
+    def forward(self, hidden_states, attention_mask=None):
+        q = self.split(self.q_proj(hidden_states) * self.head_dim**-0.5)
+        k, v = (self.split(proj(hidden_states)) for proj in (self.k_proj, self.v_proj))
+        scores = q @ k.transpose(2, 3)
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        return self.out_proj((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
+
+
+class PackedAttention(nn.Module):
+    """A transformer's in few lines: one packed projection without a bias, an output with one."""
+
+    def __init__(self, dim, heads=8):
+        super().__init__()
+        self.heads, self.scale = heads, (dim // heads) ** -0.5
+        self.to_qkv = nn.Linear(dim, dim * 3, bias=False)
+        self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.0))
+
+    def forward(self, x):
+        q, k, v = (y.unflatten(-1, (self.heads, -1)) for y in self.to_qkv(x).chunk(3, dim=-1))
+        scores = torch.einsum("bihd,bjhd->bhij", q, k) * self.scale
+        return self.to_out(torch.einsum("bhij,bjhd->bihd", scores.softmax(-1), v).flatten(2))
+
+
+class ForgetsTheValueBias(WhisperAttention):
+    """Projects values as it projects keys, without a bias."""
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(embed_dim, num_heads)
+        self.v_proj.forward = lambda x: nn.functional.linear(x, self.v_proj.weight)

@@ -20,12 +20,14 @@ from spec.layer.proofs import any_number_of_keys, gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
-BIASED = LayerProblems(biases=True)
+KEYS = LayerProblems(biases=("b_k",))
+VALUES = LayerProblems(biases=("b_v",), grouped=False)
+OUTPUTS = LayerProblems(biases=("b_o",))
 
 
 @clause(
     "L13",
-    over=BIASED,
+    over=KEYS,
     needs={Capability.STILL},
     catches={"loads_keys_before_queries", "adds_the_key_bias_to_values"},
     proof=any_number_of_keys.the_key_bias_does_nothing,
@@ -48,7 +50,7 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L14",
-    over=BIASED,
+    over=KEYS,
     needs={Capability.GRADIENTS, Capability.STILL},
     catches={
         "gives_the_key_bias_the_gradient_of_the_query_bias",
@@ -71,7 +73,7 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L15",
-    over=replace(BIASED, grouped=False),
+    over=VALUES,
     catches={"forgets_the_value_bias", "leaves_out_the_output_projection"},
     proof=any_number_of_keys.the_value_bias_passes_through,
 )
@@ -94,7 +96,7 @@ def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L16",
-    over=BIASED,
+    over=OUTPUTS,
     needs={Capability.GRADIENTS},
     catches={"adds_bias_gradients_over_the_first_batch", "averages_bias_gradients"},
     proof=gradients.the_output_bias_learns_the_sum_of_the_cotangents,
@@ -114,7 +116,7 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
 
 @clause(
     "L17",
-    over=replace(BIASED, grouped=False),
+    over=replace(VALUES, biases=("b_v", "b_o")),
     needs={Capability.GRADIENTS},
     catches={"forgets_the_output_projection_in_gradients"},
     proof=any_number_of_keys.the_value_bias_learns_through_the_output_weights,

@@ -94,7 +94,7 @@ def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) ->
 
 @clause(
     "L20",
-    over=LayerProblems(biases=False),
+    over=LayerProblems(biases=()),
     needs=GRADIENTS,
     catches={
         "returns_zero_gradients_of_the_output_weights",

@@ -68,7 +68,7 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
 
 @clause(
     "L45",
-    over=LayerProblems(hiding=IDLE, arrays=(1,), biases=True, training=False),
+    over=LayerProblems(hiding=IDLE, arrays=(1,), biases=("b_o",), training=False),
     catches={
         "gives_idle_queries_of_a_layer_nan",
         "gives_idle_queries_of_a_layer_the_mean",

@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends.library import Unsuitable
-from spec.layer.notation import LayerProblem
+from spec.layer.notation import BIASES, LayerProblem
 from spec.layer.record import Capability
 from spec.layer.state import TORCH, Names
 
-OURS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+OURS = ("W_q", "W_k", "W_v", "W_o", *BIASES)
 OF_A_MAKER = ("A", "H", "G", "D", "bias")
 OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
 KEYS = ("names", "make", "inputs", "causal", "positions", "masks", "given")
@@ -107,6 +107,12 @@ class Description:
         return {part for parts in self.names.values() for part in parts.split()}
 
     @property
+    def biases(self) -> tuple[str, ...]:
+        """Those of the layer; an output projection that is added has one if any other has."""
+        found = tuple(name for name in BIASES if name in self.parts)
+        return (*found, "b_o") if found and not self.complete else found
+
+    @property
     def complete(self) -> bool:
         """Whether the layer projects its output itself."""
         return "W_o" in self.parts
@@ -128,12 +134,12 @@ class Description:
         """A new layer, by the maker."""
         assert self.make is not None
         known = {name: getattr(problem, name) for name in "AHD"}
-        known |= {"G": problem.key_heads, "bias": problem.biased}
+        known |= {"G": problem.key_heads, "bias": bool(problem.biases)}
         return self.make(**_taken(self.make, known))
 
 
 def placed(names: Names | None) -> Names:
-    """The names, if each weight has one place, and all biases one or none. Raises Unsuitable.
+    """The names, if each weight has one place, and each bias one or none. Raises Unsuitable.
 
     There may be no output projection.
     """
@@ -145,12 +151,11 @@ def placed(names: Names | None) -> Names:
             raise Unsuitable(f"names: unknown {part!r}: choose from {', '.join(OURS)}")
         if parts.count(part) > 1:
             raise Unsuitable(f"names: {part} has {parts.count(part)} places")
-    biased = any(part.startswith("b") for part in parts)
-    for part in OURS:
-        left_out = (part[0] == "b" and not biased) or (part[2] == "o" and "W_o" not in parts)
-        if part not in parts and not left_out:
-            only = ": all biases have one, or none has" if part[0] == "b" else ""
-            raise Unsuitable(f"names: {part} has no place{only}")
+    for part in ("W_q", "W_k", "W_v"):
+        if part not in parts:
+            raise Unsuitable(f"names: {part} has no place")
+    if "b_o" in parts and "W_o" not in parts:
+        raise Unsuitable("names: b_o has a place, and W_o has none")
     return dict(names)
 
 

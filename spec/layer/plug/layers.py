@@ -168,7 +168,7 @@ class WrappedLayer:
             layer = self.build(problem.A, problem.H, **constructed(problem, self.options))
         if self.told.complete:
             return layer
-        return self.of_layers.Completed(layer, problem.A, problem.biased)
+        return self.of_layers.Completed(layer, problem.A, "b_o" in problem.biases)
 
     def _prepared(self, problem: LayerProblem) -> tuple[Any, Callable[..., Any], list[Any], Any]:
         """A layer, its output as a function of the inputs, these, each array once, and dout."""

@@ -9,7 +9,7 @@ from spec.backends.calling import Parameters, by_place
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description, Form, is_told
-from spec.layer.record import Capability
+from spec.layer.record import BIAS, Capability
 from spec.notation import Array
 
 MADE = ("batch_first", "bias", "kdim", "vdim")
@@ -32,12 +32,11 @@ def kinds(
     if told.masks:
         said = frozenset[Capability]().union(*(form.kinds for form in told.masks.values()))
         wanted = dict.fromkeys(said, True)
-    biased = "b_q" in told.parts
     without = is_told(told.make, "bias") if told.make else "bias" in options
     wanted |= {
         Capability.WIDTHS: "kdim" in options and "vdim" in options and told.of_torch,
-        Capability.BIASED: biased,
-        Capability.UNBIASED: without or not biased,
+        **{BIAS[name]: True for name in told.biases},
+        Capability.UNBIASED: without or not told.biases,
         Capability.EACH_HEAD: "average_attn_weights" in takes,
         Capability.UNBATCHED: True,
         Capability.MANY_TOKENS: True,
@@ -63,7 +62,7 @@ def asking(takes: Parameters, told: Description) -> tuple[str, ...]:
 def constructed(problem: LayerProblem, options: Container[str]) -> dict[str, Any]:
     """What a constructor is told beside the width and the heads, of what it has parameters for."""
     found: dict[str, Any] = {"batch_first": True} if "batch_first" in options else {}
-    if not problem.biased and "bias" in options:
+    if not problem.biases and "bias" in options:
         found["bias"] = False
     if problem.own_widths:
         found |= {"kdim": problem.key.shape[2], "vdim": problem.value.shape[2]}

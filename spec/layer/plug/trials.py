@@ -6,10 +6,10 @@ import numpy as np
 
 from spec.entries import eighths
 from spec.kind import Problems
-from spec.layer import definition, moves
+from spec.layer import moves
 from spec.layer.domain import MOST
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.record import Capability, Layer
+from spec.layer.record import BIAS, Capability, Layer
 
 
 def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
@@ -40,12 +40,11 @@ def core(dtype: str) -> LayerProblem:
 
 
 def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
-    """A problem as one of the core of `record`: as it turns, causal or unbiased if always."""
+    """A problem as one of the core of `record`: as it turns, with its biases, causal if always."""
     problem = problem.but(turn=record.chosen["positions"])
     if Capability.FUTURE not in record.answers:
         problem = problem.but(causal=True)
-    has_biases = Capability.BIASED in record.answers
-    return problem if has_biases else problem.of(**dict.fromkeys(definition.BIASES))
+    return problem.of(**{name: None for name in BIAS if BIAS[name] not in record.answers})
 
 
 def kinds(dtype: str) -> Mapping[str, Problems]:
@@ -67,7 +66,7 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
         Capability.EACH_HEAD: (plain.but(asks="heads"),),
         Capability.APART: (three, three.but(value=three.key, arrays=2)),
         Capability.WIDTHS: (apart(dtype, K=5, V=7),),
-        Capability.UNBIASED: (plain.of(**dict.fromkeys(definition.BIASES)),),
+        Capability.UNBIASED: (plain.of(**dict.fromkeys(BIAS)),),
         Capability.GROUPS: (_sharing(plain),),
         Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
         Capability.MANY_TOKENS: (_of_length(plain, MOST["N"]),),

@@ -42,7 +42,7 @@ def of_itself(H: int = 1, D: int = 1, N: int = 2) -> LayerProblem:
 
 def unbiased(problem: LayerProblem) -> LayerProblem:
     """The same problem without biases."""
-    return problem.of(**dict.fromkeys(definition.BIASES))
+    return problem.of(**dict.fromkeys(problem.biases))
 
 
 def loss(problem: LayerProblem) -> Any:
