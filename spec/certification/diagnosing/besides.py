@@ -44,17 +44,35 @@ def found_besides(search: Search, found: Found) -> Found | None:
     if lead.drawn or cause.lens or not cause.problems[1] or len(several) > 1:
         return None
     rows = _wrong_inside(search, found)
-    failures = [(search.evidence.failure(lead, row.problem), row.problem) for row in rows]
-    others: dict[str, Array] = {}
-    for name in _likeliest(search, lead, failures):
-        others[name] = np.array([not _alike(kind.subjects[name], *one) for one in failures])
-        if not others[name].any():
-            break
+    failures, others = _compared(search, lead, [row.problem for row in rows])
+    if not all(x.any() for x in others.values()):  # nothing is wrong but what one of them is
+        return None
     ranked = sorted(others, key=lambda name: others[name].sum())
     name = next((x for x in ranked if _is_right_too(search, lead, x, (~others[x]).sum())), "")
     if not name or _different(failures, ~others[name]) < FEW:
         return None
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
+
+
+def _compared(
+    search: Search, lead: Lead, problems: Sequence[Any]
+) -> tuple[Failures, dict[str, Array]]:
+    """How problems fail, and for each of the likeliest mistakes, which fail in another way.
+
+    Nearly always the likeliest one is enough. Problem by problem: what is known of the rounding
+    errors of one is soon forgotten.
+    """
+    subjects, failures = search.kind.subjects, dict[int, tuple[Failure, Any]]()
+    names, other = _likeliest(search, lead, problems), dict[str, list[bool]]()
+    for some in filter(None, (names[:1], names[1:])):
+        for place, problem in enumerate(problems):
+            if place not in failures:
+                failures[place] = search.evidence.failure(lead, problem), problem
+            for name in some:
+                other.setdefault(name, []).append(not _alike(subjects[name], *failures[place]))
+        if not any(other[names[0]]):
+            break
+    return [*failures.values()], {name: np.array(x) for name, x in other.items()}
 
 
 def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool:
@@ -63,9 +81,13 @@ def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool
     explained: how often it is wrong as the target is; now and then two faults make a right answer.
     """
     subject, rows = search.kind.subjects[name], search.evidence.draws(lead)
-    right = (row.problem for row in rows if not row.how and row.problem.dtype in subject.dtypes)
-    wrong = sum(broken(lead.clauses[0], subject, problem) is not None for problem in right)
-    return wrong <= RARELY * explained
+    right = [row.problem for row in rows if not row.how and row.problem.dtype in subject.dtypes]
+
+    def breaks(problem: Any) -> bool:
+        return broken(lead.clauses[0], subject, problem) is not None
+
+    with closing(search.evidence.each(breaks, right)) as wrong:
+        return sum(wrong) <= RARELY * explained
 
 
 def _different(failures: Failures, which: Array) -> int:
@@ -141,14 +163,15 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
     return widened(rows, search.evidence.features)
 
 
-def _likeliest(search: Search, lead: Lead, failures: Failures) -> list[str]:
+def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]:
     """The known mistakes that have the most of the wrong answers, of a few."""
-    kind, few = search.kind, failures[:: 1 + len(failures) // LOOKED]
+    kind, few = search.kind, problems[:: 1 + len(problems) // LOOKED]
     bounds = {name: Bounds.of(kind, mistake.where) for name, mistake in kind.mistakes.items()}
 
-    def explaining(one: tuple[Failure, Any]) -> list[str]:
-        there = (name for name, where in bounds.items() if lead.within(where, one[1]))
-        return [name for name in there if _alike(kind.subjects[name], *one)]
+    def explaining(problem: Any) -> list[str]:
+        failure = search.evidence.failure(lead, problem)
+        there = (name for name, where in bounds.items() if lead.within(where, problem))
+        return [name for name in there if _alike(kind.subjects[name], failure, problem)]
 
     with closing(search.evidence.each(explaining, few)) as found:
         count = Counter(name for names in found for name in names)
