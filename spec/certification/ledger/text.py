@@ -1,19 +1,14 @@
 """A certificate as text for a terminal."""
 
-import re
 import textwrap
-from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
 from spec.certification.judging.judging import PARTS
-from spec.certification.judging.verdict import ASKED, Verdict
+from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.certificate import Certificate, grouped
 from spec.certification.ledger.files import written
-from spec.certification.target.recognising import LOOKS
+from spec.certification.ledger.remarks import by_clause, remarks
 from spec.clause import section_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
@@ -28,8 +23,6 @@ MARKS = {
     "crashed": "!",
 }
 
-NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
-
 
 def report(certificate: Certificate) -> str:
     """The whole certificate: verdict, table, what needs saying, counterexamples, ledger.
@@ -41,7 +34,7 @@ def report(certificate: Certificate) -> str:
     parts = [
         _head(certificate),
         *first,
-        _remarks(certificate),
+        remarks(certificate),
         *counterexamples(certificate),
         "\n".join([*last, _foot(certificate)]),
     ]
@@ -95,7 +88,7 @@ def _verdict(certificate: Certificate) -> str:
 def _table(certificate: Certificate) -> str:
     """A line for each section, its verdicts by dtype; one for each clause with something to say."""
     lines = ["section  " + "".join(f"{dtype:<22}" for dtype in certificate.dtypes)]
-    for section, verdicts in grouped((_section(v), v) for v in _by_clause(certificate)).items():
+    for section, verdicts in grouped((_section(v), v) for v in by_clause(certificate)).items():
         cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
         lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
     return "\n".join(lines)
@@ -133,93 +126,6 @@ def _kind(verdict: Verdict) -> str:
     return "violated should" if soft else verdict.outcome
 
 
-def _remarks(certificate: Certificate) -> str:
-    """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
-    blocked = [v for v in _by_clause(certificate) if v.outcome == "blocked"]
-    lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
-    if blocked:
-        lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
-    lines += _for_one_reason(certificate, "crashed")
-    lines += _left_out(certificate)
-    mended = " ".join(cause.lens for cause in certificate.causes)
-    lines += [line for line in certificate.advice if line.removeprefix(LOOKS) not in mended]
-    told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
-    lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
-    return "\n".join(lines)
-
-
-def _violated(certificate: Certificate) -> Iterator[str]:
-    """Each clause that is violated for no known cause, its dtypes where the same is wrong."""
-    violated = [v for v in _by_clause(certificate) if v.outcome == "violated" and not v.causes]
-    # Of what blocks nothing, one message is enough.
-    first = {v.clause: v.message for v in reversed(violated) if v.force == "should"}
-    said = ((v, first.get(v.clause, v.message)) for v in violated)
-    keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
-    for (clause, force, message), dtypes in grouped(keyed).items():
-        soft = " (should)" if force == "should" else ""
-        yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
-        if not (soft and certificate.causes):
-            yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
-
-
-def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
-    """A line for each reason to deviate or to crash, with all clauses that it concerns."""
-    grouped: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
-    shown: dict[str, str] = {}  # of those that differ in what was asked last, the first
-    for v in _by_clause(certificate):
-        if v.outcome == outcome:
-            reason = shown.setdefault(v.message.partition(ASKED)[0], v.message)
-            names, dtypes = grouped.setdefault(reason, ({}, {}))
-            names[v.clause], dtypes[v.dtype] = v.name, None
-    said = {v.message for v in certificate.verdicts}
-    for r in certificate.refusals:
-        if outcome == "crashed" and r.crashed and r.message not in said:
-            names, dtypes = grouped.setdefault(r.message, ({}, {}))
-            names[r.what.removeprefix("takes ")], dtypes[r.dtype] = "", None
-    for message, (names, dtypes) in grouped.items():
-        alone = " ".join([*names, *names.values()]).strip() if len(names) == 1 else ""
-        listed = f"{outcome}: {alone or ', '.join(names)} [{', '.join(dtypes)}]"
-        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
-        yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
-
-
-def _left_out(certificate: Certificate) -> Iterator[str]:
-    """What is refused, with the message, and what is not offered."""
-    refused = [r for r in certificate.refusals if not r.crashed]
-    keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
-    for (what, direction, message), dtypes in grouped(keyed).items():
-        way = ", backward" if direction == "backward" else ""
-        yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
-    yield from _sometimes_refused(certificate)
-    absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
-    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
-    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
-    if missing:  # what is needed only beside something that is missing as well is told with it
-        first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
-        counted = ((*x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
-        alike = groupby(counted, itemgetter(0))  # the first word is said once
-        parts = (f"{verb} {', '.join(f'{x} ({n})' for _, x, n in same)}" for verb, same in alike)
-        listed = f"not offered, of what clauses need: {'; '.join(parts)}"
-        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
-
-
-def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
-    """Problems that were refused one by one, though their kind is not: a line for each reason.
-
-    One that names the sizes is one reason, whatever these are, and shown as it was said most often.
-    """
-    reasons: dict[str, Counter[str]] = {}
-    for v in certificate.verdicts:
-        if v.outcome in ("holds", "refused") and v.refused:
-            reason = NUMBERS.sub("#", v.message)
-            reasons.setdefault(reason, Counter())[v.message] += v.refused
-    total = sum(v.examples + v.refused for v in certificate.verdicts)
-    for said in reasons.values():
-        (message, _), *others = said.most_common()
-        shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
-        yield f"sometimes refused: {said.total()} of {total} problems: {shown}"
-
-
 def _foot(certificate: Certificate) -> str:
     """Coverage, time, the ledger that adds up, and what to run to see it again."""
     lines = []
@@ -242,14 +148,5 @@ def _foot(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _by_clause(certificate: Certificate) -> list[Verdict]:
-    found = grouped((v.clause, v) for v in certificate.verdicts)
-    return [v for verdicts in found.values() for v in verdicts]
-
-
 def _section(verdict: Verdict) -> str:
     return section_of(verdict.clause)
-
-
-def _clauses(count: int) -> str:
-    return "1 clause" if count == 1 else f"{count} clauses"
