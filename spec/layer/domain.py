@@ -17,7 +17,7 @@ from spec.domain import Scope
 from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
-from spec.layer.record import BIAS, FEW, KINDS, Capability
+from spec.layer.record import BUILT_WITH, FEW, KINDS, Capability
 from spec.notation import Array
 from spec.sizes import each
 
@@ -87,7 +87,7 @@ class LayerProblems:
             Capability.UNBIASED: self.biases == (),
             Capability.UNBATCHED: self.unbatched,
         }
-        needs |= {BIAS[name] for name in self.biases or ()}
+        needs |= {BUILT_WITH[name] for name in self.biases or ()}
         return frozenset(needs.union(need for need, is_asked in asked.items() if is_asked))
 
     def problem(self, choices: Choices, scope: Scope) -> LayerProblem:
@@ -103,7 +103,7 @@ class LayerProblems:
         count = choices.pick([x for x in domain.arrays if x > 1 or square])
         without = None if domain.biases is None else not domain.biases
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
-        biases = [] if unbiased else [name for name in BIAS if BIAS[name] in answers]
+        biases = [] if unbiased else [name for name in BUILT_WITH if BUILT_WITH[name] in answers]
         each_head = Capability.EACH_HEAD in answers
         family = choices.vary(choices.pick(domain.families), domain.families)
         chance = np.random.default_rng(choices.seed())

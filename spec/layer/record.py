@@ -55,7 +55,7 @@ OFFERING: Mapping[str, str] = {  # what is offered by a function that is there
     Capability.EVALUATION: "sequence",
     Capability.CALL: "call",
 }
-BIAS: Mapping[str, Capability] = {  # that a layer may have, and what it has to be built with
+BUILT_WITH: Mapping[str, Capability] = {  # that a layer may have, and what it has to be built with
     "b_q": Capability.QUERY_BIAS,
     "b_k": Capability.KEY_BIAS,
     "b_v": Capability.VALUE_BIAS,
@@ -83,7 +83,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.APART: problem.arrays > 1,
         Capability.GROUPS: problem.key_heads != problem.H,
     }
-    return holding(tests).union(BIAS[name] for name in problem.biases)
+    return holding(tests).union(BUILT_WITH[name] for name in problem.biases)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Layer(Subject):
     }
     otherwise: ClassVar[Mapping[str, str | None]] = {
         Capability.FUTURE: Capability.CAUSAL,
-        **dict.fromkeys(BIAS.values(), Capability.UNBIASED),
+        **dict.fromkeys(BUILT_WITH.values(), Capability.UNBIASED),
         Capability.APART: None,
     }
 

@@ -15,7 +15,7 @@ from spec.kinds import KINDS
 from spec.layer.plug import layer
 from spec.layer.plug.described import Form, read
 from spec.layer.plug.trials import apart
-from spec.layer.record import BIAS, Capability, Layer
+from spec.layer.record import BUILT_WITH, Capability, Layer
 from spec.layer.state import APART, TORCH
 from spec.trial import broken
 from tests.judging import QUICK, found
@@ -101,19 +101,21 @@ def test_what_a_description_leaves_out_is_not_asked() -> None:
     nano, bert = described("CausalSelfAttention"), described("BertSelfAttention")
     llama, c = described("LlamaAttention"), Capability
     assert not {c.APART, c.FUTURE, c.MASK, c.PADDING, c.WIDTHS, c.GROUPS} & nano.answers
-    assert {c.CAUSAL, *BIAS.values(), c.UNBIASED, c.STILL} <= nano.answers
-    assert {c.PADDING, c.FUTURE, *BIAS.values()} <= bert.answers
+    assert {c.CAUSAL, *BUILT_WITH.values(), c.UNBIASED, c.STILL} <= nano.answers
+    assert {c.PADDING, c.FUTURE, *BUILT_WITH.values()} <= bert.answers
     assert not {c.MASK, c.BIAS, c.CAUSAL, c.UNBIASED} & bert.answers
     assert bert.name == "BertSelfAttention, with an output projection"
     assert {c.CAUSAL, c.MASK, c.BIAS, c.PADDING, c.UNBIASED, c.GROUPS} <= llama.answers
-    assert not {c.STILL, *BIAS.values(), c.HEAD_MASK} & llama.answers
+    assert not {c.STILL, *BUILT_WITH.values(), c.HEAD_MASK} & llama.answers
 
 
 @pytest.mark.torch
 def test_a_layer_may_have_some_biases_and_no_others() -> None:
     whisper, packed = described("WhisperAttention"), described("PackedAttention")
-    assert {kind for kind in BIAS.values() if kind not in whisper.answers} == {BIAS["b_k"]}
-    assert {*BIAS.values()} & packed.answers == {BIAS["b_o"]}
+    assert {kind for kind in BUILT_WITH.values() if kind not in whisper.answers} == {
+        BUILT_WITH["b_k"]
+    }
+    assert {*BUILT_WITH.values()} & packed.answers == {BUILT_WITH["b_o"]}
     assert Capability.UNBIASED not in whisper.answers | packed.answers
     for number, of in {"L13": (), "L15": (whisper,), "L16": (whisper, packed)}.items():
         assert [x for x in (whisper, packed) if CLAUSES[number].binds(x)] == [*of]

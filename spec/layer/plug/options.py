@@ -9,7 +9,7 @@ from spec.backends.calling import Parameters, by_place
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description, Form, is_told
-from spec.layer.record import BIAS, Capability
+from spec.layer.record import BUILT_WITH, Capability
 from spec.notation import Array
 
 MADE = ("batch_first", "bias", "kdim", "vdim")
@@ -35,7 +35,7 @@ def kinds(
     without = is_told(told.make, "bias") if told.make else "bias" in options
     wanted |= {
         Capability.WIDTHS: "kdim" in options and "vdim" in options and told.of_torch,
-        **{BIAS[name]: True for name in told.biases},
+        **{BUILT_WITH[name]: True for name in told.biases},
         Capability.UNBIASED: without or not told.biases,
         Capability.EACH_HEAD: "average_attn_weights" in takes,
         Capability.UNBATCHED: True,

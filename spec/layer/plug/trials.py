@@ -9,7 +9,7 @@ from spec.kind import Problems
 from spec.layer import moves
 from spec.layer.domain import MOST
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.record import BIAS, Capability, Layer
+from spec.layer.record import BUILT_WITH, Capability, Layer
 
 
 def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
@@ -44,7 +44,9 @@ def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
     problem = problem.but(turn=record.chosen["positions"])
     if Capability.FUTURE not in record.answers:
         problem = problem.but(causal=True)
-    return problem.of(**{name: None for name in BIAS if BIAS[name] not in record.answers})
+    return problem.of(
+        **{name: None for name in BUILT_WITH if BUILT_WITH[name] not in record.answers}
+    )
 
 
 def kinds(dtype: str) -> Mapping[str, Problems]:
@@ -66,7 +68,7 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
         Capability.EACH_HEAD: (plain.but(asks="heads"),),
         Capability.APART: (three, three.but(value=three.key, arrays=2)),
         Capability.WIDTHS: (apart(dtype, K=5, V=7),),
-        Capability.UNBIASED: (plain.of(**dict.fromkeys(BIAS)),),
+        Capability.UNBIASED: (plain.of(**dict.fromkeys(BUILT_WITH)),),
         Capability.GROUPS: (_sharing(plain),),
         Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
         Capability.MANY_TOKENS: (_of_length(plain, MOST["N"]),),
