@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -36,13 +37,13 @@ def with_defaults(problem: Any) -> Iterator[Any]:
 
 
 def with_other_options(problem: Any) -> Iterator[Any]:
-    """An option changed: what is true or false, and what may be left out."""
+    """An option changed: what is true or false, and what may be left out; if that is a problem."""
     for field in fields(problem):
         x = getattr(problem, field.name)
-        if isinstance(x, bool):
-            yield problem.but(**{field.name: not x})
-        elif field.default is None and x is not None:
-            yield problem.but(**{field.name: None})
+        other = not x if isinstance(x, bool) else None
+        if isinstance(x, bool) or (field.default is None and x is not None):
+            with suppress(ValueError):
+                yield problem.but(**{field.name: other})
 
 
 def plain_numbers(problem: Any) -> Iterator[Any]:

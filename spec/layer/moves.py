@@ -50,12 +50,12 @@ def of_batch(problem: LayerProblem, *elements: int) -> LayerProblem:
 
 def of_queries(problem: LayerProblem, index: Array) -> LayerProblem:
     """Only the queries `index`, in this order; keys and values stay as they are."""
-    return problem.part("N", index).but(arrays=3)
+    return problem.but(arrays=3).part("N", index)
 
 
 def of_keys(problem: LayerProblem, index: Array) -> LayerProblem:
     """Only the keys `index` and their values, in this order."""
-    return problem.part("M", index).but(arrays=3)
+    return problem.but(arrays=3).part("M", index)
 
 
 def one_mask(problem: LayerProblem) -> LayerProblem:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from spec.notation import Array, Length, Posed, read_only
+from spec.notation import Array, Index, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 Arrays = Literal[1, 2, 3]
@@ -81,10 +81,13 @@ class LayerProblem(Posed):
     (B H, N, M) with the heads of a batch element side by side; bool, True where query i
     may not attend to key j; float, added to the scores after scaling, -inf forbids.
     causal: forbids the future as well. arrays: how many query, key and value are, 3; or 2,
-    where key and value are one, as a decoder reads an encoder; or 1 in self-attention.
-    batched: the arrays are handed over with their batch axis. training: the mode.
+    where key and value are one, as a decoder reads an encoder; or 1 in self-attention. What is
+    one array is the first that it is given as.
+    batched: the arrays are handed over with their batch axis; of one element they need none.
+    training: the mode.
     asks: which weights are asked for. turn: whether queries and keys are turned by their
     places, as rotary positions do. The rest is as `spec.notation.Posed` has it.
+    Raises ValueError: several batch elements without a batch axis.
     """
 
     query: Array
@@ -112,6 +115,20 @@ class LayerProblem(Posed):
         "padding": "B M",
         "mask": "BH N M",
     }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        held = vars(self)
+        held |= {name: held[given] for name, given in zip(INPUTS, self.given, strict=True)}
+        if not self.batched and self.B != 1:
+            raise ValueError(f"{self.B} batch elements need a batch axis")
+
+    def part(self, letter: str, index: Index) -> LayerProblem:
+        """As of any problem; the queries of self-attention are its keys, and leave with them."""
+        if self.arrays > 1 or letter not in ("N", "M"):
+            return super().part(letter, index)
+        apart = self.but(arrays=3)
+        return apart.part("N", index).part("M", index).but(arrays=1)
 
     def of(self, **changes: Any) -> LayerProblem:
         """The same problem, except for `changes` of its parameters."""

@@ -17,19 +17,18 @@ from spec.simplify import FAR, Simplification, kept, simpler
 def batches(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Fewer batch elements, with their heads' masks."""
     for index in kept(problem.B):
-        yield _one_array(moves.of_batch(problem, *index))
+        yield moves.of_batch(problem, *index)
 
 
 def lengths(problem: LayerProblem) -> Iterator[LayerProblem]:
-    """Fewer tokens, where queries are keys; fewer queries and fewer keys, where they are not."""
-    if problem.N == problem.M:
+    """Fewer queries and keys at once, if there are as many; fewer queries, and fewer keys."""
+    if problem.N == problem.M and problem.arrays > 1:
         for index in kept(problem.N):
-            yield _one_array(problem.part("N", index).part("M", index))
-    if problem.arrays > 1:
-        for index in kept(problem.N):
-            yield problem.part("N", index)
-        for index in kept(problem.M):
-            yield problem.part("M", index)
+            yield problem.part("N", index).part("M", index)
+    for index in kept(problem.N):
+        yield problem.part("N", index)
+    for index in kept(problem.M) if problem.arrays > 1 else ():
+        yield problem.part("M", index)
 
 
 def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -93,15 +92,9 @@ def numbers(problem: LayerProblem) -> Iterator[LayerProblem]:
     """Simpler numbers in inputs and parameters."""
     for name in ("dout", *reversed(problem.distinct)):
         for x in simpler(getattr(problem, name)):
-            yield _one_array(problem.but(**{name: x}))
+            yield problem.but(**{name: x})
     for name, x in problem.parameters.named().items():
         yield from (problem.of(**{name: other}) for other in simpler(x))
-
-
-def _one_array(problem: LayerProblem) -> LayerProblem:
-    """Inputs that are one array are equal again."""
-    ways = zip(INPUTS, problem.given, strict=True)
-    return problem.but(**{name: getattr(problem, given) for name, given in ways})
 
 
 def _columns(heads: Array, D: int) -> Array:
@@ -122,7 +115,7 @@ def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) ->
     if not problem.own_widths:
         found |= {name: found[name][:, index] for name in ("W_k", "W_v")}
         changes |= {name: getattr(problem, name)[..., index] for name in ("key", "value")}
-    return _one_array(problem.but(**changes, parameters=Parameters(**found), heads=count))
+    return problem.but(**changes, parameters=Parameters(**found), heads=count)
 
 
 WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

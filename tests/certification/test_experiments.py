@@ -1,0 +1,35 @@
+"""What an experiment makes of a problem is a problem still: who is right answers it rightly."""
+
+from typing import cast
+
+import pytest
+
+from implementations.multihead import MultiHead
+from spec import CLAUSES
+from spec.certification.diagnosing.experiments import changed
+from spec.domain import Scope
+from spec.kinds import KINDS
+from spec.layer.domain import LayerProblems
+from spec.layer.notation import Arrays
+from spec.layer.plug import layer
+from spec.trial import broken
+from tests.attention.test_domain import drawn
+
+KIND = KINDS["layer"]
+FORMATS, LENGTHS = ("float64", "float32"), (1, 2, 4, 7)
+
+
+@pytest.mark.parametrize("arrays", [1, 2, 3])
+def test_inputs_that_are_one_array_stay_one(arrays: int) -> None:
+    right = layer(MultiHead, backend="numpy")
+    hiding = ("none", "padding", "causal", "mask")
+    domain = LayerProblems(hiding=hiding, arrays=(cast(Arrays, arrays),), own_widths=False)
+    scope = Scope(dtype="float64", answers=right.answers, reach="small")
+    for problem in drawn(domain, scope, 6):
+        every = changed(KIND, problem, FORMATS, LENGTHS)
+        made = [x for x in every if {getattr(x, n).shape[2] for n in x.given} == {problem.A}]
+        assert {x.arrays for x in made} >= {arrays}
+        assert {x.N for x in made} > {problem.N}
+        for other in made:
+            assert len({id(getattr(other, name)) for name in other.distinct}) == other.arrays
+            assert broken(CLAUSES["L1"], right, other) is None
