@@ -94,8 +94,8 @@ class Kind:
     truth: the definition as a record. simplify: ways to a simpler problem, the last of them by
     plainer numbers. twists: problems in which an option is another. mistakes: the known ones, by
     name. load: the record of a function or a class that is plugged in.
-    under: a record as one that follows the defaults. telling: for each convention, a problem on
-    which its choices differ, and no others'; told_by: the clause that sees it, if it is not the
+    under: a record as one that follows the defaults. telling: for each convention, problems on each
+    of which its choices differ, and no others'; told_by: the clause that sees it, if it is not the
     definition's. precise: a problem that tells float64 from float32.
     similar: known mistakes that explain a failure. at_once: several as one record, if they can be.
     calls: the lines of a script that shows a failure without this specification.
@@ -135,7 +135,7 @@ class Kind:
     simplify: tuple[Simplification, ...] = RECORDS
     twists: Simplification = with_other_options
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
-    telling: Callable[[str], Mapping[str, Any]] = nothing
+    telling: Callable[[str], Mapping[str, Problems]] = nothing
     told_by: Mapping[str, str] = field(default_factory=dict)
     precise: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None

@@ -13,15 +13,15 @@ from spec.merging.plug.layouts import LAYOUTS
 from spec.merging.truth import truth
 
 
-def telling(dtype: str) -> Mapping[str, Problem]:
-    """For each convention, a problem on which its choices differ, and no others'."""
+def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """For each convention, problems on each of which its choices differ, and no others'."""
     plain = plug.core(dtype)
     gone = np.arange(plain.N) == 1
     one, two = (
         State(np.where(gone[:, None], 0.0, x.o), np.where(gone, -np.inf, x.lse))
         for x in (plain.one, plain.two)
     )
-    return {"lse base": plain, "lse idle": plain.of(one, two)}
+    return {"lse base": (plain,), "lse idle": (plain.of(one, two),)}
 
 
 KIND = Kind(

@@ -53,6 +53,24 @@ def swallows(query, key, value, **options):
     return dense.attend(query, key, value, **options)
 
 
+def filled(query, key, value, window_size=UNBOUNDED):
+    """A large number takes the place of what is outside: the mean of all, where all is."""
+    s = query @ key.swapaxes(-1, -2) * query.dtype.type(query.shape[-1] ** -0.5)
+    ahead = np.arange(key.shape[2]) - np.arange(query.shape[2])[:, None]
+    for bound, beyond in zip(window_size, (-ahead, ahead), strict=True):
+        s = s if bound is None else np.where(beyond > bound, s.dtype.type(-1e30), s)
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ value
+
+
+def test_what_becomes_of_idle_queries_is_recognised_by_windows_alone():
+    certificate = certify(filled, **SMALL)
+    (cause,) = certificate.causes
+    assert "right under the convention idle=uniform" in cause.lens
+    declared = certify(filled, **SMALL, conventions={"idle": "uniform"})
+    assert declared.passed, str(declared)
+
+
 def test_no_bound_is_said_in_the_words_of_the_function():
     certificate = certify(by_minus_one, **SMALL)
     assert certificate.passed, str(certificate)

@@ -110,6 +110,16 @@ def test_what_a_description_leaves_out_is_not_asked() -> None:
 
 
 @pytest.mark.torch
+def test_what_becomes_of_idle_queries_is_recognised_by_padding_alone() -> None:
+    from tests.targets.described import BertSelfAttention
+
+    said = read(str(FOLDER / OF["BertSelfAttention"]), BertSelfAttention)
+    certificate = certify(layer(BertSelfAttention, **said), profile="quick", dtypes=("float32",))
+    (cause,) = certificate.causes
+    assert "right under the convention idle=nan" in cause.lens
+
+
+@pytest.mark.torch
 def test_a_layer_may_have_some_biases_and_no_others() -> None:
     whisper, packed = described("WhisperAttention"), described("PackedAttention")
     assert {kind for kind in BUILT_WITH.values() if kind not in whisper.answers} == {

@@ -44,28 +44,28 @@ def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}
 
 
-def telling(dtype: str) -> Mapping[str, Problem]:
-    """For each convention, a problem on which its choices differ, and no others'."""
+def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """For each convention, problems on each of which its choices differ, and no others'."""
     plain = square(dtype)
     half = np.tri(4, k=2, dtype=bool)
     half[:, 0], half[0, 1] = False, True  # no row and no opposite of a row is empty
     idle = np.tri(4, k=1, dtype=bool)
     idle[2] = False
     return {
-        "mask means": plain.but(mask=half),
-        "grouping": square(dtype, H=6, G=2),
-        "causal": core(dtype, N=3).but(causal=True),
-        "window corner": core(dtype, N=3).but(window=(1, 1)),
-        "slopes corner": core(dtype, N=3).but(slopes=np.array([2.0, 1.0, 0.5])),
-        "slopes ahead": plain.but(slopes=np.array([2.0, 1.0, 0.5])),
+        "mask means": (plain.but(mask=half),),
+        "grouping": (square(dtype, H=6, G=2),),
+        "causal": (core(dtype, N=3).but(causal=True),),
+        "window corner": (core(dtype, N=3).but(window=(1, 1)),),
+        "slopes corner": (core(dtype, N=3).but(slopes=np.array([2.0, 1.0, 0.5])),),
+        "slopes ahead": (plain.but(slopes=np.array([2.0, 1.0, 0.5])),),
         # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
-        "tanh": plain.but(softcap=2.0**-4),
-        "cap": plain.but(mask=eighths(4, 4), softcap=0.5),
-        "lse base": plain,
-        "lse sink": plain.but(sinks=np.array([0.5, -1.0, 2.0])),
-        "lse idle": plain.but(mask=idle),
-        "idle": plain.but(mask=idle),
-        "idle bias": plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),
-        "causality": plain,
-        "lengths": core(dtype),
+        "tanh": (plain.but(softcap=2.0**-4),),
+        "cap": (plain.but(mask=eighths(4, 4), softcap=0.5),),
+        "lse base": (plain,),
+        "lse sink": (plain.but(sinks=np.array([0.5, -1.0, 2.0])),),
+        "lse idle": (plain.but(mask=idle),),
+        "idle": (plain.but(mask=idle), core(dtype, N=8).but(window=(1, 1))),
+        "idle bias": (plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),),
+        "causality": (plain,),
+        "lengths": (core(dtype),),
     }

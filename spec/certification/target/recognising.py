@@ -1,10 +1,10 @@
 """Conventions recognised: a wrong answer that another, undeclared choice would make right.
 
-Each choice other than the declared one is tried on a small problem that tells
-the choices apart. The line that comes of it says what to declare, if it is meant.
+Each choice other than the declared one is tried on small problems that tell the
+choices apart. The line that comes of it says what to declare, if it is meant.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spec import CLAUSES
@@ -24,24 +24,24 @@ def recognised(
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
     kind = kind_of(raw.about)
 
-    def right(clause: Clause, choices: Mapping[str, str], problem: Any) -> bool:
+    def right(clause: Clause, choices: Mapping[str, str], problems: Iterable[Any]) -> bool:
         try:
             record = guard(kind.under(raw, choices))
         except Unsuitable:  # a record that was written by hand is what it is
             return False
-        return keeps(clause, record, kind.fitted(record, problem))
+        return all(keeps(clause, record, kind.fitted(record, problem)) for problem in problems)
 
     chosen = {**raw.chosen, **declared}
     mine = kind.under(raw, chosen)
     found: dict[str, str] = {}
-    for name, problem in kind.telling(dtype).items():
+    for name, problems in kind.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
         clause = CLAUSES[kind.told_by.get(name, kind.definition)]
-        asked = mine.kinds_of(kind.fitted(mine, problem)) <= mine.answers and clause.binds(mine)
-        if not asked or right(clause, known, problem):
+        asked = [x for x in problems if mine.kinds_of(kind.fitted(mine, x)) <= mine.answers]
+        if not asked or not clause.binds(mine) or right(clause, known, asked):
             continue
         for choice in raw.choices[name]:
-            if choice != chosen[name] and right(clause, {**known, name: choice}, problem):
+            if choice != chosen[name] and right(clause, {**known, name: choice}, asked):
                 found[name] = choice
     return found
 

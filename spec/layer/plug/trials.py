@@ -99,16 +99,18 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     }
 
 
-def telling(dtype: str) -> Mapping[str, LayerProblem]:
-    """For each convention, a problem on which its choices differ, and no others'."""
+def telling(dtype: str) -> Mapping[str, tuple[LayerProblem, ...]]:
+    """For each convention, problems on each of which its choices differ, and no others'."""
     plain = core(dtype)
     hidden = ~np.tri(4, k=1, dtype=bool)
     hidden[0, 1:3] = False, True
     idle = hidden.copy()
     idle[2] = True
+    padding = np.arange(4) >= np.array([[3], [2]])
+    whole = np.arange(4) >= np.array([[0], [2]])
     return {
-        "mask means": plain.but(mask=hidden),
-        "idle": plain.but(mask=idle),
-        "idle bias": plain.but(mask=np.where(idle, -np.inf, 0.0)),
-        "causality": plain,
+        "mask means": (plain.but(mask=hidden), plain.but(padding=padding)),
+        "idle": (plain.but(mask=idle), plain.but(padding=whole)),
+        "idle bias": (plain.but(mask=np.where(idle, -np.inf, 0.0)),),
+        "causality": (plain,),
     }

@@ -43,7 +43,7 @@ KIND = Kind(
     twists=twists,
     under=paired,
     asked={**ASKED, "place": "placed arrays"},
-    telling=lambda dtype: {"pairing": core(dtype)},
+    telling=lambda dtype: {"pairing": (core(dtype),)},
     compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
     vocabulary=features.ROTARY,
 )
