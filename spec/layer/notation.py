@@ -82,11 +82,10 @@ class LayerProblem(Posed):
     may not attend to key j; float, added to the scores after scaling, -inf forbids.
     causal: forbids the future as well. arrays: how many query, key and value are, 3; or 2,
     where key and value are one, as a decoder reads an encoder; or 1 in self-attention. What is
-    one array is the first that it is given as.
-    batched: the arrays are handed over with their batch axis; of one element they need none.
-    training: the mode.
-    asks: which weights are asked for. turn: whether queries and keys are turned by their
-    places, as rotary positions do. The rest is as `spec.notation.Posed` has it.
+    one array is the first that it is given as. batched: the arrays are handed over with their
+    batch axis; of one element they need none. training: the mode. asks: which weights are asked
+    for. turn: whether queries and keys are turned by their places, as rotary positions do. The
+    rest is as `spec.notation.Posed` has it.
     Raises ValueError: several batch elements without a batch axis.
     """
 

@@ -57,7 +57,7 @@ def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
         x = getattr(problem, name)
         for index in kept(x.shape[2]):
             narrower = {weights[at]: getattr(p, weights[at])[:, index] for at in read_as}
-            yield problem.but(**dict.fromkeys(read_as, x[..., index])).of(**narrower)
+            yield problem.but(**{name: x[..., index]}).of(**narrower)
 
 
 def options(problem: LayerProblem) -> Iterator[LayerProblem]:

@@ -62,17 +62,17 @@ def _compared(
     Nearly always the likeliest one is enough. Problem by problem: what is known of the rounding
     errors of one is soon forgotten.
     """
-    subjects, failures = search.kind.subjects, dict[int, tuple[Failure, Any]]()
-    names, other = _likeliest(search, lead, problems), dict[str, list[bool]]()
-    for some in filter(None, (names[:1], names[1:])):
-        for place, problem in enumerate(problems):
-            if place not in failures:
-                failures[place] = search.evidence.failure(lead, problem), problem
-            for name in some:
-                other.setdefault(name, []).append(not _alike(subjects[name], *failures[place]))
-        if not any(other[names[0]]):
-            break
-    return [*failures.values()], {name: np.array(x) for name, x in other.items()}
+    names, subjects = _likeliest(search, lead, problems), search.kind.subjects
+    failures: list[tuple[Failure, Any]] = []
+    other: list[list[bool]] = []  # by problem, and by name
+    for problem in problems:
+        failures.append((search.evidence.failure(lead, problem), problem))
+        other.append([not _alike(subjects[name], *failures[-1]) for name in names[:1]])
+    if np.any(other):
+        for known, one in zip(other, failures, strict=True):
+            known += [not _alike(subjects[name], *one) for name in names[1:]]
+    asked = zip(names, np.array(other).T, strict=False)  # it may be the first alone
+    return failures, dict(asked)
 
 
 def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool:

@@ -35,8 +35,7 @@ def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
 
 def core(dtype: str) -> LayerProblem:
     """A small problem of the core: one text, read by itself."""
-    three = apart(dtype)
-    return three.but(key=three.query, value=three.query, arrays=1)
+    return apart(dtype).but(arrays=1)
 
 
 def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
@@ -66,19 +65,13 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
             plain.but(mask=np.broadcast_to(bias, (6, 4, 4)).copy()),
         ),
         Capability.EACH_HEAD: (plain.but(asks="heads"),),
-        Capability.APART: (three, three.but(value=three.key, arrays=2)),
+        Capability.APART: (three, three.but(arrays=2)),
         Capability.WIDTHS: (apart(dtype, K=5, V=7),),
         Capability.UNBIASED: (plain.of(**dict.fromkeys(BUILT_WITH)),),
         Capability.GROUPS: (_sharing(plain),),
         Capability.UNBATCHED: (moves.of_batch(plain, 0).but(batched=False),),
-        Capability.MANY_TOKENS: (_of_length(plain, MOST["N"]),),
+        Capability.MANY_TOKENS: (plain.part("N", np.arange(MOST["N"]) % plain.N),),
     }
-
-
-def _of_length(problem: LayerProblem, length: int) -> LayerProblem:
-    """The problem of one text with so many tokens, which repeat."""
-    x, dout = (x[:, np.arange(length) % problem.N] for x in (problem.query, problem.dout))
-    return problem.but(query=x, key=x, value=x, dout=dout)
 
 
 def _sharing(problem: LayerProblem) -> LayerProblem:

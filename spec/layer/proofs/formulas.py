@@ -37,7 +37,7 @@ def symbolic(
 def of_itself(H: int = 1, D: int = 1, N: int = 2) -> LayerProblem:
     """Self-attention in symbols: query, key and value are one array."""
     problem = symbolic(H=H, D=D, N=N, M=N, K=H * D, V=H * D)
-    return problem.but(key=problem.query, value=problem.query, arrays=1)
+    return problem.but(arrays=1)
 
 
 def unbiased(problem: LayerProblem) -> LayerProblem:
