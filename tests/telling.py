@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.settings import Request
+from spec.certification.settings import PROFILES, Request
 from spec.certification.target.loading import origin_of
 from spec.clause import Clause
 from spec.features import ASKED, joined
@@ -38,7 +39,8 @@ from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
-LOOKED, ENOUGH = 200, 5  # problems that are drawn for a share, and how many have to lie inside
+LOOKED, ENOUGH = 2000, 100  # problems drawn in a format for a share, until so many lie inside
+FEW = 20  # fewer of these tell no share
 IN_TIME = (" after ", "asked before", "comes and goes")  # what no problem shows by itself
 FRESH, SEEDS = 77, 8  # the first seed of fresh problems, and how many there are at most
 MANY = 1000  # fresh problems inside of a region
@@ -133,9 +135,10 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
 
     Of causes by themselves: neither those that no wrong answer shows, nor those within another.
     """
-    examiner = Examiner.of(target, Request(target="", about=kind.about, profile="quick"))
+    reach = PROFILES[certificate.profile].name
+    examiner = Examiner.of(target, Request(target="", about=kind.about, profile=reach))
     subjects, bounds = examiner.probed.by_dtype, Bounds.of(kind, "")
-    evidence = Evidence(kind, subjects, {}, bounds, LOOKED, "quick")
+    evidence = Evidence(kind, subjects, {}, bounds, LOOKED, reach)
     for cause in certificate.causes:
         clauses = compared(kind, cause)
         if cause.drawn or cause.besides or not clauses:
@@ -144,10 +147,10 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
         found: list[Any] = []
         for dtype in {*cause.dtypes} & {*subjects}:
             for clause in clauses:
-                found.extend(series(clause, evidence.scope(clause, dtype), LOOKED, FRESH))
-        rows = [evidence.row(lead, p) for p in found if not lead.within(alone, p)]
-        known = [bool(row.how) for row in rows if row is not None]
-        if len(known) >= ENOUGH:
+                drawn = series(clause, evidence.scope(clause, dtype), LOOKED, FRESH)
+                found.extend(islice((p for p in drawn if not lead.within(alone, p)), ENOUGH))
+        known = [bool(row.how) for row in evidence.rows(lead, found)]
+        if len(known) >= FEW:
             yield sum(known) / len(known)
 
 

@@ -17,11 +17,13 @@
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
     several scores      more than one key, or one and a sink: there is something to weigh
     places off their rows  positions are others than the rows', and something goes by them
+    keys off their rows  theirs are, as those of queries may be
     places out of order  a key stands before one with a lower number
     places below zero   and places beyond 256, in either sign: of a query or of a key
     texts apart         a key is hidden from a query as it is of another text, or padding
     texts out of order  a token is of a text with a lower number than one before it
     texts beyond 255    a token is of a text with a larger number
+    texts 256 apart     a key is hidden as the number of its text differs by a multiple of that
     padding             a query or a key with a negative segment
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
@@ -92,24 +94,12 @@ def beyond(limit: float, problem: Problem) -> bool:
     return _above(limit, problem) or _below(-limit, problem)
 
 
-def _beyond_the_cap(problem: Problem) -> bool:
-    """Whether a product of a key that is seen is larger than the cap."""
-    if problem.softcap is None:
-        return False
-    t = definition.products(problem)[problem.allowed]
-    return bool((np.abs(t) > problem.softcap).any())
-
-
 def _sink_above_all(problem: Problem) -> bool:
     """Whether for some query the sink is the largest score of all."""
     if problem.sinks is None:
         return False
     largest = _scores(problem).max(axis=-1, initial=-np.inf)
     return bool((problem.sinks[:, None] > largest).any())
-
-
-def _sees_a_sink_alone(problem: Problem) -> bool:
-    return problem.sinks is not None and bool((~problem.allowed.any(-1) & ~problem.idle).any())
 
 
 def _apart(problem: Problem) -> bool:
@@ -201,17 +191,19 @@ WORDS: Mapping[str, Feature] = {
     "finite biases": lambda p: forms.added(p).size > 0,
     **{f"biases below {x}": forms.added_below(x) for x in LOW},
     "a cap": CAP.asked,
-    "scores beyond the cap": _beyond_the_cap,
+    "scores beyond the cap": forms.beyond_the_cap,
     "a sink": SINKS.asked,
     "a sink above all scores": _sink_above_all,
     "several scores": lambda p: p.M + (p.sinks is not None) > 1,
-    "a query that sees a sink alone": _sees_a_sink_alone,
+    "a query that sees a sink alone": forms.sees_a_sink_alone,
     "slopes": SLOPES.asked,
     "slopes of each sequence": HOLDS[Capability.SLOPES_EACH],
     "positions": QUERY_POSITIONS.asked,
     "positions of queries": lambda p: p.query_positions is not None,
     "positions of keys": lambda p: p.key_positions is not None,
     "places off their rows": forms.off_their_rows,
+    "queries off their rows": forms.queries_off_their_rows,
+    "keys off their rows": forms.keys_off_their_rows,
     "places out of order": forms.places_out_of_order,
     "places below zero": forms.below_zero,
     **{f"places beyond {x}": forms.beyond(x) for x in FARTHER},
@@ -219,6 +211,7 @@ WORDS: Mapping[str, Feature] = {
     "texts apart": forms.texts_apart,
     "texts out of order": forms.out_of_order,
     **{f"texts beyond {x}": forms.numbers_beyond(x) for x in FULL},
+    **{f"texts {x + 1} apart": forms.alike_in(x + 1) for x in FULL},
     "padding": forms.padding,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,

@@ -1,10 +1,11 @@
-"""What is special about options that are arrays: axes of a mask, what it adds, texts, places."""
+"""What is special about an option: axes of a mask, what it adds, caps, sinks, texts, places."""
 
 import itertools
 from collections.abc import Callable
 
 import numpy as np
 
+from spec.attention import definition
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.notation import Array
 
@@ -67,11 +68,20 @@ def added_below(limit: int) -> Callable[[Problem], bool]:
 
 def off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions, which are other places than those of the rows."""
-    counted = problem.causal or problem.window != UNBOUNDED or problem.slopes is not None
-    if not (counted and problem.placed):
+    if not (_counted(problem) and problem.placed):
         return False
     rows = problem.but(query_positions=None, key_positions=None).ahead("top-left")
     return not (problem.ahead("top-left") == rows).all()
+
+
+def queries_off_their_rows(problem: Problem) -> bool:
+    """Whether something goes by positions of queries that are not the numbers of their rows."""
+    return _counted(problem) and _off(problem.query_positions)
+
+
+def keys_off_their_rows(problem: Problem) -> bool:
+    """Whether something goes by positions of keys that are not the numbers of their rows."""
+    return _counted(problem) and _off(problem.key_positions)
 
 
 def places_out_of_order(problem: Problem) -> bool:
@@ -93,6 +103,41 @@ def beyond(limit: int) -> Callable[[Problem], bool]:
 def numbers_beyond(limit: int) -> Callable[[Problem], bool]:
     """Whether a token is of a text with a number above that, which may be all that bits hold."""
     return lambda p: any(bool((x > limit).any()) for x in _segments(p))
+
+
+def alike_in(count: int) -> Callable[[Problem], bool]:
+    """Whether a query and a key of two texts have numbers that differ by a multiple of that."""
+
+    def alike(problem: Problem) -> bool:
+        if not texts_apart(problem):
+            return False
+        mine, theirs = _segments(problem)
+        apart = mine[:, :, None] - theirs[:, None, :]
+        return bool(((apart != 0) & (apart % count == 0)).any())
+
+    return alike
+
+
+def beyond_the_cap(problem: Problem) -> bool:
+    """Whether a product of a key that is seen is larger than the cap."""
+    if problem.softcap is None:
+        return False
+    t = definition.products(problem)[problem.allowed]
+    return bool((np.abs(t) > problem.softcap).any())
+
+
+def sees_a_sink_alone(problem: Problem) -> bool:
+    """Whether every key is hidden from a query that has a sink."""
+    return problem.sinks is not None and bool((~problem.allowed.any(-1) & ~problem.idle).any())
+
+
+def _counted(problem: Problem) -> bool:
+    """Whether something goes by positions."""
+    return problem.causal or problem.window != UNBOUNDED or problem.slopes is not None
+
+
+def _off(positions: Array | None) -> bool:
+    return positions is not None and bool((positions != np.arange(positions.shape[-1])).any())
 
 
 def _positions(problem: Problem) -> tuple[Array, ...]:

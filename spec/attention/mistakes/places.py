@@ -38,13 +38,13 @@ def ignores_the_positions(_: Any) -> Placed:
     return None, None
 
 
-@wrong("place", incident="I44", where=f"positions of queries and {COUNTED}")
+@wrong("place", incident="I44", where="queries off their rows")
 def ignores_the_positions_of_queries(given: Any) -> Placed:
     """Knows where keys stand, and numbers the queries."""
     return read(lambda _, r: (rows(given)[0], r), given)
 
 
-@wrong("place", incident="I44", citation="onnx/onnx#8054", where=f"positions of keys and {COUNTED}")
+@wrong("place", incident="I44", citation="onnx/onnx#8054", where="keys off their rows")
 def ignores_the_positions_of_keys(given: Any) -> Placed:
     """Knows how far a text has been read, and numbers the keys."""
     return read(lambda p, _: (p, rows(given)[1]), given)

@@ -172,13 +172,13 @@ def numbered(x: Array) -> Array:
     return np.where(x < 0, x, np.cumsum(starts, axis=1))
 
 
-@wrong("same_text", incident="plausible", where="texts apart and texts beyond 15")
+@wrong("same_text", incident="plausible", where="texts 16 apart")
 def keeps_segments_in_four_bits(given: Any) -> Array:
     """Packs a number into bits that are left in another one."""
     return relabelled(lambda x: x & 15, given)
 
 
-@wrong("same_text", incident="plausible", where="texts apart and texts beyond 255")
+@wrong("same_text", incident="plausible", where="texts 256 apart")
 def keeps_segments_in_a_byte(given: Any) -> Array:
     """Has a byte for each token, and no more than 256 texts in mind."""
     return relabelled(lambda x: x & 255, given)

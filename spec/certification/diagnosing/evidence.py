@@ -192,7 +192,7 @@ class Evidence:
             first, formats = lead.clauses[0], self.subjects.items()
             bound = [dtype for dtype, subject in formats if first.binds(subject)]
             found = [problem for dtype in bound for problem in self._put(first, dtype)]
-            self.drawn[key] = self._rows(lead, found, drawn=True)
+            self.drawn[key] = self.rows(lead, found, drawn=True)
         return self.drawn[key]
 
     def failing(self, lead: Lead, bounds: Bounds) -> list[Lead]:
@@ -201,7 +201,7 @@ class Evidence:
         found = (replace(lead, problem=row.problem, how=row.how) for row in wrong)
         return [one for one in found if one.within(bounds, one.problem)]
 
-    def _rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
+    def rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
         """Problems as rows, those that say something."""
 
         def told(problem: Any) -> tuple[str, Any] | None:
@@ -223,7 +223,7 @@ class Evidence:
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> list[Row]:
         """A problem with one thing changed, in each way that there is, and in these lengths."""
         others = [*changed(self.kind, problem, (*self.subjects,), lengths)]
-        return [replace(row, weight=MADE) for row in self._rows(lead, others)]
+        return [replace(row, weight=MADE) for row in self.rows(lead, others)]
 
     def way_down(
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False

@@ -14,6 +14,7 @@ from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row, widened
 from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
 from spec.certification.diagnosing.table import COVERED, MAINLY, Table, alike, distinct, empty
@@ -214,12 +215,11 @@ class Search:
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
-        split = table.shorter(split)
+        split = narrowed(self.evidence, lead, split, table, self._without(others))
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
-        inside = table.inside(split)
-        both = inside & table.wrong
+        both = table.inside(split) & table.wrong
         cause = Cause(
             features=self.evidence.named(split.columns),
             asked=lead.asked,
@@ -227,7 +227,7 @@ class Search:
             drawn=lead.drawn,
             clauses=lead.numbers,
             beside=lead.numbers if lead.drawn else (),
-            problems=(int(both.sum()), int(inside.sum())),
+            problems=(int(both.sum()), int(table.inside(split).sum())),
         )
         wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
         right = [row.problem for row, x in zip(table.rows, table.wrong, strict=True) if not x]

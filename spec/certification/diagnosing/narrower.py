@@ -1,0 +1,71 @@
+"""Sets of which too little is wrong inside, made narrower.
+
+What was made from a wrong problem, by changing one thing, is wrong more often than what is drawn:
+a rare set looks as if nearly all of it were. So problems are drawn inside of a set, many enough to
+say how much of it is wrong; and where that is too little, they tell what else is needed.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from spec.certification.diagnosing.evidence import ANOTHER, Evidence
+from spec.certification.diagnosing.leads import Lead, Row
+from spec.certification.diagnosing.separating import MOST, Split
+from spec.certification.diagnosing.table import COVERED, Table
+from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.drawing import series
+from spec.features import joined
+
+LOOKED = ((4, 40), (16, 160))  # times the problems of a search are drawn, until so many are inside
+LITTLE = 0.4  # of them is wrong: then it is too wide
+
+
+def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds: Bounds) -> Split:
+    """A conjunction, of as few features as do, but of more if too little is wrong inside.
+
+    bounds: outside of other causes.
+    """
+    split = table.shorter(split)
+    if lead.drawn or not split.columns:
+        return split
+    inside = (row for row, x in zip(table.rows, table.inside(split), strict=True) if x)
+    drawn = [row for row in inside if row.weight == 1]
+    alike = {"", *(row.how for row in table.rows)}
+    features = joined(evidence.named(split.columns))
+    for times, enough in LOOKED:
+        if len(drawn) < enough:
+            found = _inside(evidence, lead, features, bounds, times * evidence.count, enough)
+            rows = evidence.rows(lead, [*found], drawn=True)
+            drawn += [row for row in rows if row.how in alike]
+        if not drawn or np.mean([row.how != "" for row in drawn]) >= LITTLE:
+            return split
+    return _longer(split, drawn, table)
+
+
+def _inside(
+    evidence: Evidence, lead: Lead, features: str, bounds: Bounds, looked: int, enough: int
+) -> Iterator[Any]:
+    """Problems drawn anew where a lead quantifies, in each format, with some features."""
+    first, test = lead.clauses[0], evidence.kind.features.sentence(features)
+    for dtype, subject in evidence.subjects.items():
+        if first.binds(subject):
+            drawn = series(first, evidence.scope(first, dtype), looked, ANOTHER + looked)
+            within = (p for p in drawn if test(p, lead.asked) and lead.within(bounds, p))
+            yield from islice(within, enough)
+
+
+def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
+    """A narrower set that holds nearly all that is wrong, or the same one, if there is none.
+
+    drawn: what was, inside.
+    """
+    wrong = [*table.said[table.inside(split) & table.wrong], *(x.said for x in drawn if x.how)]
+    more = Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns
+    outside = table.outside(split).rows
+    every = [*drawn, *(row for row in outside if row.weight == 1)]
+    longer = Split((*split.columns, *more), split.worth)
+    longer = Table.of(every, table.prices).shorter(longer) if more else split
+    return longer if len(longer.columns) <= MOST else split
