@@ -1,6 +1,7 @@
 """Sentences about problems: what they mean, what is no sentence, and how one is denied."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,3 +170,23 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
     said = [word for word in sorted(VOCABULARY.words) if "ahead" in word or word == "a NaN"]
 
     assert [word for word in said if VOCABULARY.test(word)(put, "")] == holds
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options"),
+    [
+        ("keys off their rows", {"key_positions": [1, 2, 3], "causal": True}),
+        ("not keys off their rows", {"key_positions": [0, 1, 2], "causal": True}),
+        ("not keys off their rows", {"key_positions": [1, 2, 3]}),  # nothing goes by them
+        ("not keys off their rows", {"query_positions": [1, 2, 3], "causal": True}),
+        ("queries off their rows", {"query_positions": [1, 2, 3], "window": (None, 0)}),
+        ("texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
+        ("texts 16 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
+        ("not texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 16]}),
+        ("not texts 16 apart", {"query_segments": [0, 1, 15], "key_segments": [0, 1, 14]}),
+    ],
+)
+def test_words_for_places_and_texts(sentence: str, options: dict[str, Any]) -> None:
+    arrays = {x: np.array([y, y]) if isinstance(y, list) else y for x, y in options.items()}
+    problem = square("float32", N=3, M=3).but(**arrays)
+    assert VOCABULARY.sentence(sentence)(problem, "")

@@ -33,7 +33,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
         return split
     inside = (row for row, x in zip(table.rows, table.inside(split), strict=True) if x)
     drawn = [row for row in inside if row.weight == 1]
-    alike = {"", *(row.how for row in table.rows)}
+    alike = {"", lead.how, *(row.how for row in table.rows)}
     features = joined(evidence.named(split.columns))
     for times, enough in LOOKED:
         if len(drawn) < enough:
@@ -42,7 +42,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
             drawn += [row for row in rows if row.how in alike]
         if not drawn or np.mean([row.how != "" for row in drawn]) >= LITTLE:
             return split
-    return _longer(split, drawn, table)
+    return _longer(split, drawn, table) if any(row.how for row in drawn) else split
 
 
 def _inside(
@@ -62,10 +62,12 @@ def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
 
     drawn: what was, inside.
     """
-    wrong = [*table.said[table.inside(split) & table.wrong], *(x.said for x in drawn if x.how)]
+    wrong = [*(x.said for x in drawn if x.how), *table.said[table.inside(split) & table.wrong]]
     more = Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns
-    outside = table.outside(split).rows
-    every = [*drawn, *(row for row in outside if row.weight == 1)]
-    longer = Split((*split.columns, *more), split.worth)
-    longer = Table.of(every, table.prices).shorter(longer) if more else split
-    return longer if len(longer.columns) <= MOST else split
+    longer = {*split.columns, *more}
+    every = np.array([row.said for row in (*table.rows, *drawn)])
+    for column in split.columns:
+        rest = longer - {column}
+        if every[every[:, [*rest]].all(axis=1), column].all():  # the others imply it
+            longer = rest
+    return Split((*sorted(longer),), split.worth) if more and len(longer) <= MOST else split

@@ -1,0 +1,41 @@
+"""A set of which little is wrong inside is made narrower, and no other is."""
+
+from spec import CLAUSES
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.leads import Lead
+from spec.certification.diagnosing.narrower import narrowed
+from spec.certification.diagnosing.table import Table
+from spec.certification.judging.bounds import Bounds
+from spec.kinds import KINDS
+
+KIND = KINDS["attention"]
+NOWHERE = Bounds.of(KIND, "")
+COUNT = 150  # problems that are drawn in a format
+
+
+def said(name: str, *features: str) -> set[str]:
+    """What a set of problems is made, on some of which a mistake is wrong."""
+    evidence = Evidence(KIND, {"float32": KIND.subjects[name]}, {}, NOWHERE, COUNT, "standard")
+    lead = Lead((CLAUSES["A1"],), "", False, None, "is wrong")
+    table = Table.of(evidence.draws(lead), evidence.prices)
+    split = table.worth(tuple(map(evidence.names.index, features)))
+    return {*evidence.named(narrowed(evidence, lead, split, table, NOWHERE).columns)}
+
+
+def test_a_set_that_is_too_wide_is_narrowed() -> None:
+    name = "takes_the_keys_of_a_window_to_be_in_order"
+    narrow = said(name, "places out of order")
+    assert narrow > {"places out of order"}
+    assert narrow & {"a window", "a bound to the left", "a bound to the right"}
+
+
+def test_what_a_narrower_word_implies_is_not_said() -> None:
+    assert said("ignores_the_positions_of_keys", "positions of keys") == {"keys off their rows"}
+
+
+def test_a_set_that_is_clear_stays() -> None:
+    assert said("ignores_causality", "causal", "a hidden key") == {"causal", "a hidden key"}
+
+
+def test_where_nothing_is_wrong_nothing_is_narrowed() -> None:
+    assert said("ignores_causality", "not causal") == {"not causal"}
