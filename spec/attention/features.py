@@ -9,6 +9,7 @@
     a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
+    a key behind the window  and one ahead of it: its bound hides a key that nothing else does
     a padding mask      it has one row for all queries
     a mask of outer axes   of heads, of batches, or of both
     an uneven mask      its entries are not all the same
@@ -18,13 +19,16 @@
     several scores      more than one key, or one and a sink: there is something to weigh
     places off their rows  positions are others than the rows', and something goes by them
     keys off their rows  theirs are, as those of queries may be
+    keys out of step    their places do not count up by one, and something goes by them
+    places apart        queries stand elsewhere than keys, and something goes by that
+    places beyond the rows  a token stands behind the last row of keys, and something goes by it
     places out of order  a key stands before one with a lower number
     places below zero   and places beyond 256, in either sign: of a query or of a key
     texts apart         a key is hidden from a query as it is of another text, or padding
     texts out of order  a token is of a text with a lower number than one before it
     texts beyond 255    a token is of a text with a larger number
     texts 256 apart     a key is hidden as the number of its text differs by a multiple of that
-    padding             a query or a key with a negative segment
+    padding             a query or a key with a negative segment; on both sides, of each
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
     an axis of one      the output has one, along which it may be lost
@@ -36,13 +40,11 @@ What asks for an option is said by the rows of `spec.attention.options`.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
-from spec import formats
-from spec.attention import definition, forms
-from spec.attention.notation import NOTHING_HIDDEN, Problem
+from spec.attention import forms, magnitudes
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -58,115 +60,12 @@ from spec.attention.options import (
     Capability,
 )
 from spec.features import FORMATS, Feature, Vocabulary
-from spec.notation import Array
 
 ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
-FAR = 9000
 FARTHER = (256, 30000, 10000000)
 LARGE, LOW = (8, 100), (-1000, -10000)
 FULL = (15, 255)  # what four bits hold, and a byte
-
-
-@lru_cache(maxsize=16)
-def _scores(problem: Problem) -> Array:
-    return definition.scores(problem)
-
-
-@lru_cache(maxsize=16)
-def _ends(problem: Problem) -> tuple[float, float]:
-    """The highest and the lowest score of a key that is seen, its bias included."""
-    s = _scores(problem)
-    seen = s[problem.allowed & np.isfinite(s)]
-    return (float(seen.max()), float(seen.min())) if seen.size else (0.0, 0.0)
-
-
-def _above(limit: float, problem: Problem) -> bool:
-    return _ends(problem)[0] > limit
-
-
-def _below(limit: float, problem: Problem) -> bool:
-    return _ends(problem)[1] < limit
-
-
-def beyond(limit: float, problem: Problem) -> bool:
-    """Whether a key that is seen has a larger score, of either sign."""
-    return _above(limit, problem) or _below(-limit, problem)
-
-
-def _sink_above_all(problem: Problem) -> bool:
-    """Whether for some query the sink is the largest score of all."""
-    if problem.sinks is None:
-        return False
-    largest = _scores(problem).max(axis=-1, initial=-np.inf)
-    return bool((problem.sinks[:, None] > largest).any())
-
-
-def _apart(problem: Problem) -> bool:
-    highest, lowest = _ends(problem)
-    return highest - lowest > 80
-
-
-def _small(problem: Problem) -> bool:
-    """Whether a key that is seen has little weight."""
-    return bool((definition.softmax(_scores(problem))[problem.allowed] < 0.0001).any())
-
-
-@lru_cache(maxsize=16)
-def _lead(problem: Problem) -> float:
-    """How far a hidden key would be ahead of all that a query sees; NaN if it is no number."""
-    if problem.allowed.all() or not problem.M:
-        return -np.inf
-    mask = problem.mask
-    added = None if mask is None or mask.dtype == bool else np.where(np.isneginf(mask), 0, mask)
-    s = definition.scores(problem.but(mask=added, **NOTHING_HIDDEN))
-    hidden, seen = (
-        np.where(where, s, -np.inf).max(axis=-1) for where in (~problem.allowed, problem.allowed)
-    )
-    lead = np.subtract(hidden, seen, where=~problem.idle, out=np.full(hidden.shape, -np.inf))
-    return float(lead.max(initial=-np.inf))
-
-
-def _ahead(by: float, problem: Problem) -> bool:
-    return not _lead(problem) <= by
-
-
-def unhidden(problem: Problem, by: float = FAR) -> bool:
-    """Whether a hidden key counts where its score is merely made lower, by about so much."""
-    return bool(problem.M and problem.idle.any()) or _ahead(by, problem)
-
-
-def _inexact(problem: Problem) -> bool:
-    """Whether to multiply by the scale rounds."""
-    return problem.D > 0 and abs(float(np.frexp(problem.sigma)[0])) not in (0, 0.5)
-
-
-def _long(problem: Problem) -> bool:
-    """Whether a number has more significant bits than float16, or TF32, keeps."""
-    bits = formats.FORMATS["float16"].p
-    mantissas = (np.ldexp(np.frexp(x)[0], bits) for x in (problem.q, problem.k, problem.v))
-    return any(bool((x != np.rint(x)).any()) for x in mantissas)
-
-
-def _large(limit: float, problem: Problem) -> bool:
-    """Whether a number in q, k or v is larger, of either sign."""
-    return max(np.abs(x).max(initial=0.0) for x in (problem.q, problem.k, problem.v)) > limit
-
-
-def _tiny(problem: Problem) -> bool:
-    """Whether a value that is not zero is about as small as normal numbers can be, or smaller."""
-    v = np.abs(problem.v)
-    return bool(((v > 0) & (v < 16 * formats.FORMATS[problem.dtype].tiny)).any())
-
-
-def _idle(problem: Problem, by: bool) -> bool:
-    """Whether truth values hide all keys from a query; else whether it takes -inf."""
-    if not problem.idle.any():
-        return False
-    additive = problem.mask is not None and problem.mask.dtype != bool
-    told = problem.but(mask=None) if additive else problem
-    return bool(told.idle.any()) if by else bool((problem.idle & ~told.idle).any())
-
 
 HOLDS = {option.capability: option.holds for option in SINGLE}
 WORDS: Mapping[str, Feature] = {
@@ -174,6 +73,10 @@ WORDS: Mapping[str, Feature] = {
     "a window": WINDOW.asked,
     "a bound to the left": lambda p: p.window[0] is not None,
     "a bound to the right": lambda p: p.window[1] is not None,
+    "a bound to one side": lambda p: (p.window[0] is None) != (p.window[1] is None),
+    "a bound of zero": lambda p: 0 in p.window,
+    "a key behind the window": partial(forms.beside_the_window, 0),
+    "a key ahead of the window": partial(forms.beside_the_window, 1),
     "a mask": MASK.asked,
     "a boolean mask": HOLDS[Capability.MASK],
     "an additive mask": HOLDS[Capability.BIAS],
@@ -186,14 +89,14 @@ WORDS: Mapping[str, Feature] = {
     "a mask broadcast inside": forms.broadcast_inside,
     "a hidden key": lambda p: not p.allowed.all(),
     "an idle query": lambda p: bool(p.idle.any()),
-    "an idle query by truth values": lambda p: _idle(p, by=True),
-    "an idle query by -inf": lambda p: _idle(p, by=False),
+    "an idle query by truth values": lambda p: forms.idle(p, by=True),
+    "an idle query by -inf": lambda p: forms.idle(p, by=False),
     "finite biases": lambda p: forms.added(p).size > 0,
     **{f"biases below {x}": forms.added_below(x) for x in LOW},
     "a cap": CAP.asked,
     "scores beyond the cap": forms.beyond_the_cap,
     "a sink": SINKS.asked,
-    "a sink above all scores": _sink_above_all,
+    "a sink above all scores": magnitudes.sink_above_all,
     "several scores": lambda p: p.M + (p.sinks is not None) > 1,
     "a query that sees a sink alone": forms.sees_a_sink_alone,
     "slopes": SLOPES.asked,
@@ -204,6 +107,9 @@ WORDS: Mapping[str, Feature] = {
     "places off their rows": forms.off_their_rows,
     "queries off their rows": forms.queries_off_their_rows,
     "keys off their rows": forms.keys_off_their_rows,
+    "keys out of step": forms.keys_out_of_step,
+    "places apart": forms.places_apart,
+    "places beyond the rows": forms.beyond_the_rows,
     "places out of order": forms.places_out_of_order,
     "places below zero": forms.below_zero,
     **{f"places beyond {x}": forms.beyond(x) for x in FARTHER},
@@ -213,25 +119,26 @@ WORDS: Mapping[str, Feature] = {
     **{f"texts beyond {x}": forms.numbers_beyond(x) for x in FULL},
     **{f"texts {x + 1} apart": forms.alike_in(x + 1) for x in FULL},
     "padding": forms.padding,
+    "padding on both sides": forms.padding_on_both_sides,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
-    "an inexact scale": _inexact,
-    "entries of more than 11 bits": _long,
-    "tiny values": _tiny,
-    **{f"entries beyond {x}": partial(_large, x) for x in LARGE},
+    "an inexact scale": magnitudes.inexact,
+    "entries of more than 11 bits": magnitudes.long,
+    "tiny values": magnitudes.tiny,
+    **{f"entries beyond {x}": partial(magnitudes.large, x) for x in LARGE},
     "grouped heads": GROUPED.asked,
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],
     "expanded memory": lambda p: p.memory == "expanded",
-    **{f"scores above {x}": partial(_above, x) for x in ABOVE},
-    **{f"scores below {x}": partial(_below, float(x)) for x in BELOW},
-    "scores beyond 50": partial(beyond, 50),
-    "scores 80 apart": _apart,
-    "weights below 0.0001": _small,
-    "a hidden key ahead": partial(_ahead, 0),
-    "a hidden key far ahead": partial(_ahead, FAR),
-    "a key no penalty hides": unhidden,
+    **{f"scores above {x}": partial(magnitudes.above, x) for x in ABOVE},
+    **{f"scores below {x}": partial(magnitudes.below, float(x)) for x in BELOW},
+    "scores beyond 50": partial(magnitudes.beyond, 50),
+    "scores 80 apart": magnitudes.apart,
+    "weights below 0.0001": magnitudes.small,
+    "a hidden key ahead": partial(magnitudes.ahead, 0),
+    "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
+    "a key no penalty hides": magnitudes.unhidden,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
     "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),

@@ -23,6 +23,15 @@ def axis(place: int) -> Callable[[Problem], bool]:
     return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
 
 
+def beside_the_window(side: int, problem: Problem) -> bool:
+    """Whether the left bound (side 0) or the right one (1) hides a key that nothing else does."""
+    if problem.window[side] is None:
+        return False
+    left, right = problem.window
+    without = problem.but(window=(left, None) if side else (None, right))
+    return bool((without.allowed & ~problem.allowed).any())
+
+
 def of_padding(problem: Problem) -> bool:
     """Whether the mask has one row for all queries."""
     mask = problem.mask
@@ -61,6 +70,12 @@ def _segments(problem: Problem) -> tuple[Array, ...]:
     return tuple(x for x in both if x is not None)
 
 
+def padding_on_both_sides(problem: Problem) -> bool:
+    """Whether a segment of a query is negative, and one of a key."""
+    given = _segments(problem)
+    return bool(given) and all(bool((x < 0).any()) for x in given)
+
+
 def added_below(limit: int) -> Callable[[Problem], bool]:
     """Whether a finite bias is lower than that."""
     return lambda p: bool((added(p) < limit).any())
@@ -82,6 +97,26 @@ def queries_off_their_rows(problem: Problem) -> bool:
 def keys_off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions of keys that are not the numbers of their rows."""
     return _counted(problem) and _off(problem.key_positions)
+
+
+def keys_out_of_step(problem: Problem) -> bool:
+    """Whether something goes by positions of keys that do not count up by one."""
+    r = problem.key_positions
+    return _counted(problem) and r is not None and bool((np.diff(r, axis=-1) != 1).any())
+
+
+def places_apart(problem: Problem) -> bool:
+    """Whether something goes by positions, and those of queries and of keys are not the same."""
+    given = (problem.query_positions, problem.N), (problem.key_positions, problem.M)
+    p, r = (np.arange(rows)[None] if x is None else x for x, rows in given)
+    alike = problem.N == problem.M and bool((p == r).all())
+    return _counted(problem) and problem.placed and not alike
+
+
+def beyond_the_rows(problem: Problem) -> bool:
+    """Whether something goes by positions, and a token stands behind the last row of keys."""
+    rows = problem.M
+    return _counted(problem) and any(bool((x >= rows).any()) for x in _positions(problem))
 
 
 def places_out_of_order(problem: Problem) -> bool:
@@ -144,3 +179,12 @@ def _positions(problem: Problem) -> tuple[Array, ...]:
     """Those of queries and of keys, as far as they are given."""
     both = problem.query_positions, problem.key_positions
     return tuple(x for x in both if x is not None)
+
+
+def idle(problem: Problem, by: bool) -> bool:
+    """Whether truth values hide all keys from a query; else whether it takes -inf."""
+    if not problem.idle.any():
+        return False
+    additive = problem.mask is not None and problem.mask.dtype != bool
+    told = problem.but(mask=None) if additive else problem
+    return bool(told.idle.any()) if by else bool((problem.idle & ~told.idle).any())

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from spec.attention.features import beyond, unhidden
+from spec.attention.magnitudes import beyond, unhidden
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition

@@ -172,6 +172,9 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
     assert [word for word in said if VOCABULARY.test(word)(put, "")] == holds
 
 
+PLACED = {"key_positions": [2, 1, 0]}
+
+
 @pytest.mark.parametrize(
     ("sentence", "options"),
     [
@@ -180,6 +183,21 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
         ("not keys off their rows", {"key_positions": [1, 2, 3]}),  # nothing goes by them
         ("not keys off their rows", {"query_positions": [1, 2, 3], "causal": True}),
         ("queries off their rows", {"query_positions": [1, 2, 3], "window": (None, 0)}),
+        ("keys out of step", {"key_positions": [0, 1, 3], "slopes": [0.5, 0.5, 0.5]}),
+        ("not keys out of step", {"key_positions": [4, 5, 6], "causal": True}),
+        ("places beyond the rows", {"key_positions": [0, 1, 3], "causal": True}),
+        ("not places beyond the rows", {"key_positions": [0, 1, 2], "causal": True}),
+        ("places apart", {**PLACED, "query_positions": [0, 1, 3], "causal": True}),
+        ("not places apart", {**PLACED, "query_positions": [2, 1, 0], "causal": True}),
+        ("not places apart", {**PLACED, "query_positions": [0, 1, 3]}),
+        ("a key behind the window", {"window": (1, None)}),
+        ("not a key behind the window", {"window": (2, 0)}),
+        ("a key ahead of the window", {"window": (None, 1)}),
+        ("not a key ahead of the window", {"window": (0, 1), "causal": True}),
+        ("a bound of zero and not a bound to one side", {"window": (0, 1)}),
+        ("a bound to one side and not a bound of zero", {"window": (None, 1)}),
+        ("padding on both sides", {"query_segments": [0, -1, 0], "key_segments": [0, 1, -1]}),
+        ("not padding on both sides", {"query_segments": [0, 1, 0], "key_segments": [0, 1, -1]}),
         ("texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
         ("texts 16 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
         ("not texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 16]}),
@@ -188,5 +206,5 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
 )
 def test_words_for_places_and_texts(sentence: str, options: dict[str, Any]) -> None:
     arrays = {x: np.array([y, y]) if isinstance(y, list) else y for x, y in options.items()}
-    problem = square("float32", N=3, M=3).but(**arrays)
+    problem = square("float32", N=3, M=3, H=3, G=3).but(**arrays)
     assert VOCABULARY.sentence(sentence)(problem, "")

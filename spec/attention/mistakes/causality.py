@@ -64,7 +64,7 @@ def hides_the_past(sizes: Sizes) -> Array:
     "past",
     incident="I04",
     citation="bledden/triton-msl#7",
-    where="causal and M % 16 = 0 and not positions",
+    where="causal and M % 16 = 0 and a hidden key and not positions",
 )
 def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     """Folds the causal bound into the check for a ragged tile, which a whole one lacks."""
@@ -156,7 +156,7 @@ def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> 
     return mask | past, False
 
 
-@wrong("heed", incident="I05", where="causal and a boolean mask")
+@wrong("heed", incident="I05", where="causal and a boolean mask and a hidden key")
 def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Joins what the mask hides and what causality hides by "exclusive or"."""
     if mask is None or not causal or mask.dtype != bool:

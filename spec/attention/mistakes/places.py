@@ -100,13 +100,13 @@ def uses_the_positions_of_the_first_sequence(given: Any) -> Placed:
     return read(lambda p, r: (0 * p + p[:1], 0 * r + r[:1]), given)
 
 
-@wrong("place", incident="plausible", where="positions")
+@wrong("place", incident="plausible", where="places apart")
 def uses_the_positions_of_queries_for_keys(given: Any) -> Placed:
     """Has one array, as in self-attention."""
     return read(lambda p, r: (p, np.resize(p, r.shape)), given)
 
 
-@wrong("place", incident="plausible", where="positions")
+@wrong("place", incident="plausible", where="places apart")
 def uses_the_positions_of_keys_for_queries(given: Any) -> Placed:
     """Hands the same pointer over twice, the second one."""
     return read(lambda p, r: (np.resize(r, p.shape), r), given)
@@ -118,19 +118,19 @@ def counts_queries_from_the_first(given: Any) -> Placed:
     return read(lambda p, r: (p[:, :1] + np.arange(p.shape[1]), r), given)
 
 
-@wrong("place", incident="I44", where="positions of keys")
+@wrong("place", incident="I44", where="keys out of step")
 def counts_keys_from_the_first(given: Any) -> Placed:
     """Reads one position of each sequence, where its padding ends."""
     return read(lambda p, r: (p, r[:, :1] + np.arange(r.shape[1])), given)
 
 
-@wrong("place", incident="plausible", where="positions")
+@wrong("place", incident="plausible", where="places beyond the rows")
 def stops_positions_at_the_last_row(given: Any) -> Placed:
     """Has no place for a position behind the last of the keys that it was given."""
     return read(lambda p, r: (np.minimum(p, r.shape[1] - 1), np.minimum(r, r.shape[1] - 1)), given)
 
 
-@wrong("place", incident="plausible", where="places beyond 256")
+@wrong("place", incident="plausible", where=f"places beyond 256 and {COUNTED}")
 def keeps_positions_in_bfloat16(given: Any) -> Placed:
     """Casts all that it is given to the format of the model, in which 257 is 256."""
     return read(lambda p, r: (of_format(p, "bfloat16"), of_format(r, "bfloat16")), given)
@@ -153,7 +153,7 @@ def keeps_positions_in_16_bits(given: Any) -> Placed:
     return read(lambda *both: tuple(np.clip(x, -32768, 32767) for x in both), given)
 
 
-@wrong("place", incident="plausible", where="places below zero")
+@wrong("place", incident="plausible", where=f"places below zero and {COUNTED}")
 def takes_positions_without_a_sign(given: Any) -> Placed:
     """Reads -1, which stands before a text, as 4294967295, which stands behind all."""
     return read(lambda p, r: (p % 2**32, r % 2**32), given)
@@ -199,7 +199,7 @@ def has_positions_for_causality_alone(given: Any, window: Window) -> Array:
     return RIGHT.around(in_rows(given), window)
 
 
-@wrong("around", incident="I44", where="positions and a window and (N > 16 or M > 16)")
+@wrong("around", incident="I44", where=f"{OFF} and a window and (N > 16 or M > 16)")
 def visits_the_tiles_of_a_window_of_rows(given: Any, window: Window) -> Array:
     """Goes from the tile of keys where a window of rows begins to that where it ends."""
     seen, (left, right) = RIGHT.around(given, window), window

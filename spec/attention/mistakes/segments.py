@@ -75,7 +75,7 @@ def has_no_segments_for_a_single_query(given: Any) -> Array:
     return forgotten(lambda x: x.query.shape[2] == 1, given)
 
 
-@wrong("same_text", incident="I43", where="padding")
+@wrong("same_text", incident="I43", where="padding on both sides")
 def takes_padding_for_a_text(given: Any) -> Array:
     """Compares numbers alone, and -1 is -1."""
     return EVERYWHERE if given.query_segments is None else np.equal(*beside(given))
@@ -184,7 +184,7 @@ def keeps_segments_in_a_byte(given: Any) -> Array:
     return relabelled(lambda x: x & 255, given)
 
 
-@wrong("call", incident="I43", spoils="forward", where="segments and causal")
+@wrong("call", incident="I43", spoils="forward", where="segments and causal and a hidden key")
 def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> Array:
     """Counts places anew in each text, of its queries and of its keys."""
     if given.query_segments is None or not given.is_causal:

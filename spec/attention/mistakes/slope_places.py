@@ -105,7 +105,7 @@ def takes_the_next_key_for_none_away(s: Array, sigma: float, given: Any) -> Arra
     return taken(lambda ahead: np.maximum(np.abs(ahead) - 1, 0))(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes and M > 16")
+@wrong("slant", incident="I42", where="slopes and M > 16 and not positions")
 def counts_keys_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
     """Adds no offset to the number of a key in its tile of 16."""
     return placed(lambda n: np.abs(np.arange(n.M) % TILE - np.arange(n.N)[:, None]))(

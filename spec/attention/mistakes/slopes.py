@@ -82,7 +82,7 @@ def forgets_slopes_beside_sinks(s: Array, sigma: float, given: Any) -> Array:
     return forgotten(lambda x: x.sinks is not None)(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes and N = 1")
+@wrong("slant", incident="I42", where="slopes and N = 1 and several scores")
 def has_no_slopes_for_a_single_query(s: Array, sigma: float, given: Any) -> Array:
     """Decodes with a kernel for one query, which was written before there were slopes."""
     return forgotten(lambda x: x.query.shape[2] == 1)(s, sigma, given)
@@ -121,7 +121,7 @@ def reads_the_slopes_of_the_first_sequence(s: Array, sigma: float, given: Any) -
     return read(lambda m, _: m[:1])(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes")
+@wrong("slant", incident="plausible", where="slopes and several scores")
 def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
     """Computes the published slopes from the number of heads, whichever are given."""
     H = given.query.shape[1]

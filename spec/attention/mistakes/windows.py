@@ -55,7 +55,7 @@ def forgets_the_window_beside_a_mask(window: Window, mask: Array | None, _: bool
     return window if mask is None else UNBOUNDED
 
 
-@wrong("limit", incident="I07", where="a bound to the right")
+@wrong("limit", incident="I07", where="a key ahead of the window")
 def bounds_windows_to_the_left_alone(window: Window, _: Array | None, __: bool) -> Window:
     """Forgets the keys ahead, which a causal caller never misses."""
     return window[0], None
@@ -90,40 +90,45 @@ def takes_windows_to_be_causal(window: Window, _: Array | None, __: bool) -> Win
     return window if window == UNBOUNDED else (window[0], 0)
 
 
-@wrong("limit", incident="plausible", where=HIDES)
+@wrong("limit", incident="plausible", where="a bound of zero and a hidden key")
 def takes_a_bound_of_zero_for_none(window: Window, _: Array | None, __: bool) -> Window:
     """Tests `if left:`, so that zero bounds nothing."""
     return window[0] or None, window[1] or None
 
 
-@wrong("limit", incident="plausible", where="a window")
+@wrong("limit", incident="plausible", where="a bound to one side")
 def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window:
     """Writes `left or 0`, so that who has one bound has two."""
     return window if window == UNBOUNDED else (window[0] or 0, window[1] or 0)
 
 
-@wrong("within", incident="I06", citation="NVIDIA/TransformerEngine#1197", where="a window")
+@wrong(
+    "within",
+    incident="I06",
+    citation="NVIDIA/TransformerEngine#1197",
+    where="a bound to the left and not positions",
+)
 def excludes_the_left_bound(sizes: Sizes, window: Window) -> Array:
     """Counts the query as one of its window, so that it reaches one key less far back."""
     left, right = bounds(window)
     return (ahead(sizes) > -left) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="I06", where="a bound to the left and N > 1")
+@wrong("within", incident="I06", where="a key behind the window and not positions")
 def reaches_one_key_further_back(sizes: Sizes, window: Window) -> Array:
     """Is handed a width that counts the query, and adds the query once more."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left - 1) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="I06", where="a bound to the right")
+@wrong("within", incident="I06", where="a bound to the right and not positions")
 def excludes_the_right_bound(sizes: Sizes, window: Window) -> Array:
     """Writes a half-open range, as slices are, and loses its last key."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left) & (ahead(sizes) < right)
 
 
-@wrong("within", incident="I06", where="a bound to the right and M > 1")
+@wrong("within", incident="I06", where="a key ahead of the window and not positions")
 def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
     """Adds one to make a range that was closed already."""
     left, right = bounds(window)
@@ -163,7 +168,7 @@ def skips_whole_tiles_alone(sizes: Sizes, window: Window) -> Array:
     return (keys(sizes) >= (queries(sizes) - left) // TILE * TILE) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="I07", where="a bound to the left and N > 16")
+@wrong("within", incident="I07", where="a bound to the left and N > 16 and not positions")
 def skips_the_tile_that_a_window_cuts(sizes: Sizes, window: Window) -> Array:
     """Rounds the first tile of a window up, and so loses the keys before it."""
     left, right = bounds(window)
@@ -176,7 +181,7 @@ def skips_the_tile_that_a_window_cuts(sizes: Sizes, window: Window) -> Array:
     "within",
     incident="plausible",
     citation="flashinfer-ai/flashinfer#4972",
-    where="a bound to the left and N > 1",
+    where="a bound to the left and N > 1 and not positions",
 )
 def shares_a_left_bound_among_rows(sizes: Sizes, window: Window) -> Array:
     """Computes the left bound once for each tile of queries, from its last one."""
@@ -185,7 +190,7 @@ def shares_a_left_bound_among_rows(sizes: Sizes, window: Window) -> Array:
     return (keys(sizes) >= last - left) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="I07", where="a bound to the left and N > 17")
+@wrong("within", incident="I07", where="a key behind the window and M > 16 and not positions")
 def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
     """Applies the left bound in the first tile of keys, behind which no test went."""
     left, right = bounds(window)

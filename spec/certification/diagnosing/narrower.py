@@ -14,7 +14,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import ANOTHER, Evidence
 from spec.certification.diagnosing.leads import Lead, Row
 from spec.certification.diagnosing.separating import MOST, Split
-from spec.certification.diagnosing.table import COVERED, Table
+from spec.certification.diagnosing.table import COVERED, Table, empty
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.features import joined
@@ -39,7 +39,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
         if len(drawn) < enough:
             found = _inside(evidence, lead, features, bounds, times * evidence.count, enough)
             rows = evidence.rows(lead, [*found], drawn=True)
-            drawn += [row for row in rows if row.how in alike]
+            drawn += [x for x in rows if x.how in alike and (x.how or not empty(x.problem))]
         if not drawn or np.mean([row.how != "" for row in drawn]) >= LITTLE:
             return split
     return _longer(split, drawn, table) if any(row.how for row in drawn) else split
