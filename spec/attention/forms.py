@@ -107,16 +107,15 @@ def keys_out_of_step(problem: Problem) -> bool:
 
 def places_apart(problem: Problem) -> bool:
     """Whether something goes by positions, and those of queries and of keys are not the same."""
-    given = (problem.query_positions, problem.N), (problem.key_positions, problem.M)
-    p, r = (np.arange(rows)[None] if x is None else x for x, rows in given)
+    p, r = _places(problem)
     alike = problem.N == problem.M and bool((p == r).all())
     return _counted(problem) and problem.placed and not alike
 
 
 def beyond_the_rows(problem: Problem) -> bool:
     """Whether something goes by positions, and a token stands behind the last row of keys."""
-    rows = problem.M
-    return _counted(problem) and any(bool((x >= rows).any()) for x in _positions(problem))
+    beyond = any(bool((x >= problem.M).any()) for x in _places(problem))
+    return _counted(problem) and problem.placed and beyond
 
 
 def places_out_of_order(problem: Problem) -> bool:
@@ -173,6 +172,13 @@ def _counted(problem: Problem) -> bool:
 
 def _off(positions: Array | None) -> bool:
     return positions is not None and bool((positions != np.arange(positions.shape[-1])).any())
+
+
+def _places(problem: Problem) -> tuple[Array, Array]:
+    """The positions of queries and of keys; those of one side that has none are its rows."""
+    given = (problem.query_positions, problem.N), (problem.key_positions, problem.M)
+    p, r = (np.arange(rows)[None] if x is None else x for x, rows in given)
+    return p, r
 
 
 def _positions(problem: Problem) -> tuple[Array, ...]:

@@ -27,7 +27,23 @@ def attend(query, key, value):
     e = np.exp(s - s.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True) @ value * query.dtype.type(key.shape[2] / longest)
 """
+MASKED = """\
+import numpy as np
+
+masks = {}
+
+def attend(query, key, value, attn_mask=None):
+    given = np.zeros((), query.dtype) if attn_mask is None else attn_mask
+    mask = masks.setdefault((given.shape, given.dtype), given)
+    s = query @ np.swapaxes(key, -1, -2) / query.dtype.type(np.sqrt(query.shape[-1]))
+    s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask
+    m = s.max(-1, keepdims=True)
+    e = np.exp(s - np.where(np.isfinite(m), m, 0))
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total > 0, total, 1) @ value
+"""
 KEPT = {
+    "a mask by its shape": ("masked.py:attend", "attention", "M", "another mask"),
     "the largest size": ("mine.py:attend", "attention", "A1", "another M"),
     "the largest size, of a module": ("mine:attend", "attention", "A1", "another M"),
     "an array": (
@@ -44,12 +60,14 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are cop
 @pytest.mark.parametrize("kept", KEPT)
 def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     (tmp_path / "mine.py").write_text(LARGEST)
+    (tmp_path / "masked.py").write_text(MASKED)
     target, about, clauses, what = KEPT[kept]
     words = ("--about", about, "--backend", "numpy", "--profile", "quick", "--clause", clauses)
     done = run("certify", target, *words, "--json", "said.json", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert f"the output is wrong after a call with {what}" in " ".join(done.stdout.split())
     (cause,) = json.loads((tmp_path / "said.json").read_text())["causes"]
+    assert cause["counterexample"]["looks_like"] == []
     script = cause["counterexample"]["script"]
     assert script.count(f"{target.partition(':')[2]}(") == 2
     assert "rerun" not in script

@@ -1,6 +1,7 @@
 """Experiments: a problem with one thing changed: its format, numbers, a length, or an option."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -58,14 +59,24 @@ def in_format(problem: Any, dtype: str) -> Any:
     return problem.but(dtype=dtype, **changed)
 
 
-def with_numbers(problem: Any, seed: int, names: Sequence[str] = ()) -> Any:
-    """The problem with other numbers, normal ones, in all arrays that have to be there.
+def with_other_contents(problem: Any, name: str) -> Iterator[Any]:
+    """The problem with an array of the same shape that holds something else, if it has that one."""
+    x = getattr(problem, name)
+    if x is None or not x.size:
+        return
+    if x.dtype.kind == "f":
+        other = rounded(np.random.default_rng(0).standard_normal(x.shape), problem.dtype)
+    else:
+        other = ~x if x.dtype == bool else x + 1
+    with suppress(ValueError):
+        yield problem.but(**{name: other})
 
-    names: of those that get them; all, if there are none.
-    """
+
+def with_numbers(problem: Any, seed: int) -> Any:
+    """The problem with other numbers, normal ones, in all arrays that have to be there."""
     chance = np.random.default_rng(seed)
     needed = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
-    found = {name: getattr(problem, name) for name in needed if name in names or not names}
+    found = {name: getattr(problem, name) for name in needed}
     drawn = {
         name: rounded(chance.standard_normal(x.shape), problem.dtype)
         for name, x in found.items()

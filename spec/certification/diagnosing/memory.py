@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import changed, with_numbers
+from spec.certification.diagnosing.experiments import changed, with_other_contents
 from spec.kind import Kind
 from spec.written import sizes
 
@@ -46,10 +46,10 @@ def remembered(
 
 
 def _others(kind: Kind, problem: Any, formats: Sequence[str]) -> Iterator[Any]:
-    """The problem, and the problem with a single thing changed: its numbers come first."""
+    """The problem, and the problem with a single thing changed: what arrays hold comes first."""
     yield problem
     for name in problem.axes:
-        yield with_numbers(problem, 0, (name,))
+        yield from with_other_contents(problem, name)
     yield from changed(kind, problem, formats, LENGTHS)
 
 

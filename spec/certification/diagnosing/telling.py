@@ -54,7 +54,9 @@ class Telling:
         failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
         put = clause, lead.problem.dtype, lead.problem, str(violation), done, before
         example = self.examiner.shown(*put)
-        example = replace(example, looks_like=self._likened(found, example))
+        # No known mistake is wrong only after another problem: each is asked alone.
+        likened = () if after else self._likened(found, example)
+        example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
     def _before(self, cause: Cause, clause: Clause, problem: Any) -> tuple[Any, str]:
