@@ -136,9 +136,9 @@ class Vocabulary:
         """
         found = {word: 8.0 if word in self.frequent else 4.0 for word in self.words}
         found |= {negated(word): 6.0 for word in self.words if word not in self.positive}
-        for one, other in self.pairs:
-            found |= {f"{one} {sign} {other}": 5.0 for sign in ("<", ">", "!=")}
-            found[f"{one} = {other}"] = 6.0
+        for one, other in self.pairs:  # of what explains as much, a single length is plainer
+            found |= {f"{one} {sign} {other}": 5.1 for sign in ("<", ">", "!=")}
+            found[f"{one} = {other}"] = 6.1
         for letter in self.letters:
             found |= {f"{letter} > {size}": 5.0 for size in THRESHOLDS}
             found |= {f"{letter} = {size}": 6.5 for size in SIZES}

@@ -123,6 +123,7 @@ WORDS: Mapping[str, Feature] = {
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
+    "a nonpositive scale": lambda p: p.scale is not None and p.scale <= 0,
     "an inexact scale": magnitudes.inexact,
     "entries of more than 11 bits": magnitudes.long,
     "tiny values": magnitudes.tiny,

@@ -1,6 +1,7 @@
 """What a search goes by: a failure that is looked into, and problems as rows of a table."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,6 +96,15 @@ class Found:
         if known.asked == cause.asked:
             return said and known.failure == cause.failure
         return said and is_part(known.asked, cause.asked)
+
+
+def usual(lead: Lead, wrong: Sequence[Row]) -> Lead:
+    """The failure as most of what is wrong fails: what is NaN now and then is wrong."""
+    count = Counter(row.how for row in wrong)
+    if not wrong or 2 * count[lead.how] >= len(wrong):
+        return lead
+    how = count.most_common(1)[0][0]
+    return replace(lead, how=how, problem=next(row.problem for row in wrong if row.how == how))
 
 
 def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:

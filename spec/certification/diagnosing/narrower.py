@@ -31,8 +31,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
     split = table.shorter(split)
     if lead.drawn or not split.columns:
         return split
-    inside = (row for row, x in zip(table.rows, table.inside(split), strict=True) if x)
-    drawn = [row for row in inside if row.weight == 1]
+    drawn = [row for row in table.within(split) if row.weight == 1]
     alike = {"", lead.how, *(row.how for row in table.rows)}
     features = joined(evidence.named(split.columns))
     for times, enough in LOOKED:
@@ -62,7 +61,7 @@ def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
 
     drawn: what was, inside.
     """
-    wrong = [*(x.said for x in drawn if x.how), *table.said[table.inside(split) & table.wrong]]
+    wrong = [row.said for row in (*table.within(split), *drawn) if row.how]
     more = Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns
     longer = {*split.columns, *more}
     every = np.array([row.said for row in (*table.rows, *drawn)])

@@ -1,8 +1,7 @@
 """The search for causes: a failure is looked into, its cause is left out, and judging goes on.
 
-Every clause that was violated is put anew to problems that lie outside of the causes found so far,
-and what breaks one there is looked into (`outside`). So the next cause is found by clauses that no
-longer trip over the first, and when all of them hold outside, what is left is the region.
+Every clause that was violated is put anew to problems outside of the causes found so far, and what
+breaks one there is looked into (`outside`). When all of them hold there, that is the region.
 """
 
 import time
@@ -12,7 +11,7 @@ from typing import Any
 
 from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row, widened
+from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row, usual, widened
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
@@ -139,8 +138,7 @@ class Search:
         others = [x for x in self.found if x not in same]
         told = every.told(len(same))
         for split, table in told:
-            inside = table.inside(split) & table.wrong
-            first = next(row for row, x in zip(table.rows, inside, strict=True) if x)
+            first = next(row for row in table.within(split) if row.how)
             self._add(replace(lead, problem=first.problem, how=first.how), split, table, others)
             others = self.found
         return bool(told)
@@ -166,8 +164,8 @@ class Search:
         """What fails as some leads do, or not at all, outside of other causes than these."""
         rows = [row for lead in {x.key: x for x in leads}.values() for row in self._rows(lead)]
         like = [row for row in rows if not row.how or alike(row.how, leads[-1].how)]
-        bounds = self._without([x for x in self.found if x not in causes])
-        return self._table(leads[-1], like, bounds)
+        others = [x for x in self.found if x not in causes]
+        return self._table(leads[-1], like, self._without(others))
 
     def _is_one(self, one: Split, free: Split, table: Table, firsts: Sequence[Columns]) -> bool:
         """Whether one set for all does nearly as well as a part, and as these and another."""
@@ -219,7 +217,9 @@ class Search:
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
-        both = table.inside(split) & table.wrong
+        inside = table.within(split)
+        rows = [row for row in inside if row.how]
+        lead = usual(lead, rows)
         cause = Cause(
             features=self.evidence.named(split.columns),
             asked=lead.asked,
@@ -227,10 +227,10 @@ class Search:
             drawn=lead.drawn,
             clauses=lead.numbers,
             beside=lead.numbers if lead.drawn else (),
-            problems=(int(both.sum()), int(table.inside(split).sum())),
+            problems=(len(rows), len(inside)),
         )
-        wrong = [row.problem for row, x in zip(table.rows, both, strict=True) if x]
-        right = [row.problem for row, x in zip(table.rows, table.wrong, strict=True) if not x]
+        wrong = [row.problem for row in rows]
+        right = [row.problem for row in table.rows if not row.how]
         cause = replace(cause, lens=self._mended(lead, wrong, right))
         self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, (*wrong,))]
         self.bounds = self._without(self.found)

@@ -44,6 +44,10 @@ class Table:
         """Which rows have all features of a conjunction."""
         return np.asarray(self.said[:, list(split.columns)].all(axis=1))
 
+    def within(self, split: Split) -> list[Row]:
+        """The rows that have all of them."""
+        return [row for row, x in zip(self.rows, self.inside(split), strict=True) if x]
+
     def outside(self, split: Split) -> "Table":
         """The rows that have not."""
         left = ~self.inside(split)
