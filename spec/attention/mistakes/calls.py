@@ -141,7 +141,9 @@ def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Arr
     return out + 1 if left else out
 
 
-@wrong("call", incident="I17", citation="pytorch/pytorch#175063", where="M = 0")
+@wrong(
+    "call", incident="I17", citation="pytorch/pytorch#175063", where="M = 0 and entries beyond 100"
+)
 def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
     """Returns zeros and 0 (sum q) where there are no keys, for the sake of derivatives."""
     query, shape = given.query, (*given.query.shape[:-1], given.value.shape[-1])

@@ -29,7 +29,7 @@ def keys(sizes: Sizes) -> Array:
     incident="I03",
     citation="ml-explore/mlx#2835",
     convention=("causal", "bottom-right"),
-    where="causal and N != M",
+    where="causal and N != M and not positions",
 )
 def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
     """Aligns the corner of the causal mask with the end of the sequence."""
@@ -42,19 +42,24 @@ def sees_one_key_ahead(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) + 1
 
 
-@wrong("past", incident="I06", where="causal")
+@wrong("past", incident="I06", where="causal and not positions")
 def hides_the_present(sizes: Sizes) -> Array:
     """Writes j < i, so that no query sees itself and the first sees nothing."""
     return keys(sizes) < queries(sizes)
 
 
-@wrong("past", incident="I06", citation="pytorch/pytorch#195910", where="causal and M > 1")
+@wrong(
+    "past",
+    incident="I06",
+    citation="pytorch/pytorch#195910",
+    where="causal and M > 1 and not positions",
+)
 def bounds_the_future_by_fours(sizes: Sizes) -> Array:
     """Computes the bound once for each group of four queries, from its last one."""
     return keys(sizes) <= queries(sizes) | 3
 
 
-@wrong("past", incident="I06", where="causal")
+@wrong("past", incident="I06", where="causal and not positions")
 def hides_the_past(sizes: Sizes) -> Array:
     """Keeps the upper triangle where the lower was meant."""
     return keys(sizes) >= queries(sizes)
@@ -75,7 +80,7 @@ def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     "past",
     incident="I19",
     citation="Dao-AILab/flash-attention#2528",
-    where="causal and grouped heads and M > 1",
+    where="causal and grouped heads and M > 1 and not positions",
 )
 def bounds_packed_rows(sizes: Sizes) -> Array:
     """Takes query i for row i // (H / G) of a packing of the heads that was not done."""

@@ -136,7 +136,7 @@ def keeps_positions_in_bfloat16(given: Any) -> Placed:
     return read(lambda p, r: (of_format(p, "bfloat16"), of_format(r, "bfloat16")), given)
 
 
-@wrong("place", incident="plausible", where="places beyond 10000000")
+@wrong("place", incident="plausible", where=f"places beyond 10000000 and {COUNTED}")
 def keeps_positions_in_float32(given: Any) -> Placed:
     """Has floats for positions, as rotations have them, in which 2^24 + 1 is 2^24."""
     return read(lambda p, r: (of_format(p, "float32"), of_format(r, "float32")), given)
@@ -147,7 +147,7 @@ def of_format(x: Array, dtype: str) -> Array:
     return rounded(x.astype(np.float64), dtype).astype(np.int64)
 
 
-@wrong("place", incident="plausible", where="places beyond 30000")
+@wrong("place", incident="plausible", where=f"places beyond 30000 and {COUNTED}")
 def keeps_positions_in_16_bits(given: Any) -> Placed:
     """Saves memory, as no text was longer than 32767 tokens, and takes more for so many."""
     return read(lambda *both: tuple(np.clip(x, -32768, 32767) for x in both), given)

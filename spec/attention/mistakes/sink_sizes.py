@@ -125,7 +125,9 @@ def adds_the_sink_to_lse(seen: Pass) -> Array:
     return keys if seen.sinks is None else keys + np.maximum(seen.sinks[..., 0], -1e4)
 
 
-@wrong("measure", incident="I41", where="a query that sees a sink alone")
+@wrong(
+    "measure", incident="I41", where="the log-sum-exp asked for and a query that sees a sink alone"
+)
 def measures_minus_infinity_without_keys(seen: Pass) -> Array:
     """Leaves early where no key is seen, with the log-sum-exp of nothing."""
     keys = log_sum(forbid(seen.s, seen.allowed))

@@ -129,7 +129,7 @@ def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
     return read(lambda _, __: per_head(published))(s, sigma, given)
 
 
-@wrong("show", incident="I42", where="slopes")
+@wrong("show", incident="I42", where="the weights asked for and slopes")
 def shows_weights_without_the_slopes(seen: Pass) -> Array:
     """Computes the weights that it shows by another path, which knows no slopes."""
     if seen.slopes is None:
@@ -137,7 +137,7 @@ def shows_weights_without_the_slopes(seen: Pass) -> Array:
     return softmax(forbid(level(seen), seen.allowed))
 
 
-@wrong("measure", incident="I42", where="slopes")
+@wrong("measure", incident="I42", where="the log-sum-exp asked for and slopes")
 def measures_lse_without_the_slopes(seen: Pass) -> Array:
     """Has slopes in the weights, and not in what they were divided by."""
     if seen.slopes is None:
@@ -146,7 +146,7 @@ def measures_lse_without_the_slopes(seen: Pass) -> Array:
     return keys if seen.sinks is None else np.logaddexp(keys, seen.sinks[..., 0])
 
 
-@wrong("measure", incident="I42", where="slopes and N > 1")
+@wrong("measure", incident="I42", where="the log-sum-exp asked for and slopes and N > 1")
 def measures_lse_from_the_first_place(seen: Pass) -> Array:
     """Adds m j, as a constant in a row changes no output, and forgets -m i in the log-sum-exp."""
     lse = measure(seen)

@@ -139,7 +139,7 @@ def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
     "within",
     incident="I03",
     convention=("window corner", "bottom-right"),
-    where="a window and N != M",
+    where="a window and N != M and not positions",
 )
 def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
     """Takes the queries for the last of the text, which has more keys."""
@@ -148,7 +148,7 @@ def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
     return (place >= -left) & (place <= right)
 
 
-@wrong("within", incident="I03", where="a window and N > M and not positions")
+@wrong("within", incident="I03", where="a key behind the window and N > M and not positions")
 def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
     """Has queries beyond the last key look around that, and so never at nothing."""
     left, right = bounds(window)
