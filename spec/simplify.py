@@ -12,6 +12,7 @@ from spec.notation import Array
 
 Simplification = Callable[[Any], Iterator[Any]]
 PLACES = 16  # of parts of an axis that are left out
+FEW = (1, 2)  # elements that are kept at last
 FAR = 24  # arrays of at most so many numbers are simplified number by number
 
 
@@ -56,9 +57,10 @@ def plain_numbers(problem: Any) -> Iterator[Any]:
 
 
 def kept(size: int) -> Iterator[Array]:
-    """Ways to keep fewer of `size` elements: without a half, a quarter, ..., a single one.
+    """Ways to keep fewer of `size` elements: without a half, ..., a single one; and one or two.
 
-    Of long axes some single ones are tried, as no search has the time to leave out each.
+    Of long axes some single ones are tried, as no search has the time to leave out each. One or
+    two may do where no other number between does, as of heads that are to be grouped.
     """
     chunk = size // 2
     everything = np.arange(size)
@@ -69,6 +71,7 @@ def kept(size: int) -> Iterator[Array]:
             if kept.size:
                 yield kept
         chunk //= 2
+    yield from (everything[:few] for few in FEW if few < size - 1)
 
 
 def simpler(x: Array) -> Iterator[Array]:

@@ -16,6 +16,7 @@
     a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
                         axis stands for several behind one that is written out
     an inexact scale    the one that applies, asked for or not, is no power of two: products round
+    a scale other than 1   likewise
     several scores      more than one key, or one and a sink: there is something to weigh
     places off their rows  positions are others than the rows', and something goes by them
     keys off their rows  theirs are, as those of queries may be
@@ -124,6 +125,7 @@ WORDS: Mapping[str, Feature] = {
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,
     "a nonpositive scale": lambda p: p.scale is not None and p.scale <= 0,
+    "a scale other than 1": magnitudes.scaled,
     "an inexact scale": magnitudes.inexact,
     "entries of more than 11 bits": magnitudes.long,
     "tiny values": magnitudes.tiny,

@@ -84,6 +84,11 @@ def unhidden(problem: Problem, by: float = FAR) -> bool:
     return bool(problem.M and problem.idle.any()) or ahead(by, problem)
 
 
+def scaled(problem: Problem) -> bool:
+    """Whether to multiply by the scale changes anything."""
+    return problem.D > 0 and problem.sigma != 1
+
+
 def inexact(problem: Problem) -> bool:
     """Whether to multiply by the scale rounds."""
     return problem.D > 0 and abs(float(np.frexp(problem.sigma)[0])) not in (0, 0.5)

@@ -8,6 +8,7 @@ from spec.cache.mistakes import MISTAKES
 from spec.cache.notation import Problem
 from spec.cache.plug import cache, text
 from spec.cache.reading import reading
+from spec.cache.simplify import WAYS
 from spec.kind import Kind
 
 KIND = Kind(
@@ -20,6 +21,7 @@ KIND = Kind(
     core=text,
     ask={"extend": reading},
     truth=lambda: DEFINITION,
+    simplify=WAYS,
     mistakes=MISTAKES,
     load=cache,
     asked={"rollback": "a rollback", "fork": "a fork", "watched": "a watched call"},

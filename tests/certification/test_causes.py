@@ -116,18 +116,33 @@ def sees_two_keys_ahead(sizes: Sizes) -> np.ndarray:
     return np.arange(sizes.M) <= np.arange(sizes.N)[:, None] + 2
 
 
+def beside(name: str, step: str) -> Certificate:
+    """The certificate of a known mistake in one step, with two keys too many in another."""
+    two = replace(RIGHT, **{step: MISTAKES[name].replaced[step]}, past=sees_two_keys_ahead)
+    return certify(program(two, "forward"), clauses=("A", "C"), **QUICK)
+
+
 def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
-    two = replace(RIGHT, scale=MISTAKES["scales_twice"].replaced["scale"], past=sees_two_keys_ahead)
-    certificate = certify(program(two, "forward"), clauses=("A", "C"), **QUICK)
+    name = "normalises_queries_and_keys"
+    certificate = beside(name, "scores")
     first, second = certificate.causes
     assert first.features == ("several scores",)  # a sink makes another of one key
     assert "causal" in second.features
-    assert second.besides.startswith("scales_twice (incident I14")
+    assert second.besides.startswith(f"{name} (incident I14")
     assert "wrong in another way" in second.sentence
-    assert "but for that, wrong as scales_twice" in str(certificate)
+    assert f"but for that, wrong as {name}" in str(certificate)
     assert certificate.region.sentence == "not several scores"
-    one = certify(MISTAKES["scales_twice"].target, clauses=("A", "C"), **QUICK)
+    one = certify(MISTAKES[name].target, clauses=("A", "C"), **QUICK)
     assert len(one.causes) == 1
+
+
+def test_a_second_fault_is_a_cause_like_any_where_the_first_one_is_right() -> None:
+    certificate = beside("scales_twice", "scale")
+    first, second = certificate.causes
+    assert {*first.features} == {"several scores", "a scale other than 1"}
+    assert "causal" in second.features
+    assert not second.besides
+    assert certificate.region.passed
 
 
 def one_head(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -29,6 +29,8 @@ PROBLEM = square("float32", N=5, M=16)
         ("no idle query", True),
         ("an idle query by -inf", False),
         ("an inexact scale", True),
+        ("a scale other than 1", True),
+        ("a nonpositive scale", False),
         ("tiny values", False),
         ("entries of more than 11 bits", False),
         ("gradients asked for", True),

@@ -77,7 +77,7 @@ def leaves_scores_unscaled(_: Sizes, asked: float | None) -> float:
     return 1.0 if asked is None else asked
 
 
-@wrong("scale", incident="I14", where="several scores")
+@wrong("scale", incident="I14", where="several scores and a scale other than 1")
 def scales_twice(sizes: Sizes, asked: float | None) -> float:
     """Scales the queries first, and the scores again."""
     return (default_scale(sizes) if asked is None else asked) ** 2
@@ -87,7 +87,7 @@ def scales_twice(sizes: Sizes, asked: float | None) -> float:
     "scale",
     incident="I14",
     citation="esceptico/perceiver-io#9",
-    where="several scores or a scale of zero",
+    where="a scale other than 1 and (several scores or a scale of zero)",
 )
 def divides_by_the_scale(sizes: Sizes, asked: float | None) -> float:
     """Divides by D ** -0.5, where it meant to multiply."""

@@ -73,7 +73,11 @@ def signs_the_distance_in_slope_gradients(seen: Pass, ds: Array) -> Array:
     return summed(seen, (ds * ahead(seen.given)).sum(axis=(-2, -1)))
 
 
-@wrong("slope_gradients", incident="plausible", where=OF_SLOPES)
+@wrong(
+    "slope_gradients",
+    incident="plausible",
+    where=f"{OF_SLOPES} and several scores and a scale other than 1",
+)
 def scales_slope_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale, as for queries and keys."""
     return seen.sigma * slope_gradients(seen, ds)
