@@ -11,7 +11,7 @@ from spec.simplify import RECORDS, Simplification
 def shorter(problem: Problem) -> Iterator[Problem]:
     """As many tokens less in every sequence: without a half of the text, ..., a single one.
 
-    Without tokens alone, all sequences would soon be as long as the text is.
+    Tokens that are left out alone soon leave all sequences as long as the text is.
     """
     fewer = problem.N // 2
     while fewer:
