@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spec.attention import definition
+from spec.attention.moves import placed
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.notation import Array
 
@@ -83,7 +84,7 @@ def added_below(limit: int) -> Callable[[Problem], bool]:
 
 def off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions, which are other places than those of the rows."""
-    if not (_counted(problem) and problem.placed):
+    if not _by_positions(problem):
         return False
     rows = problem.but(query_positions=None, key_positions=None).ahead("top-left")
     return not (problem.ahead("top-left") == rows).all()
@@ -91,31 +92,32 @@ def off_their_rows(problem: Problem) -> bool:
 
 def queries_off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions of queries that are not the numbers of their rows."""
-    return _counted(problem) and _off(problem.query_positions)
+    return _by_positions(problem) and _off(problem.query_positions)
 
 
 def keys_off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions of keys that are not the numbers of their rows."""
-    return _counted(problem) and _off(problem.key_positions)
+    return _by_positions(problem) and _off(problem.key_positions)
 
 
 def keys_out_of_step(problem: Problem) -> bool:
     """Whether something goes by positions of keys that do not count up by one."""
     r = problem.key_positions
-    return _counted(problem) and r is not None and bool((np.diff(r, axis=-1) != 1).any())
+    return _by_positions(problem) and r is not None and bool((np.diff(r, axis=-1) != 1).any())
 
 
 def places_apart(problem: Problem) -> bool:
     """Whether something goes by positions, and those of queries and of keys are not the same."""
-    p, r = _places(problem)
-    alike = problem.N == problem.M and bool((p == r).all())
-    return _counted(problem) and problem.placed and not alike
+    if not _by_positions(problem):
+        return False
+    p, r = _positions(placed(problem))
+    return problem.N != problem.M or bool((p != r).any())
 
 
 def beyond_the_rows(problem: Problem) -> bool:
     """Whether something goes by positions, and a token stands behind the last row of keys."""
-    beyond = any(bool((x >= problem.M).any()) for x in _places(problem))
-    return _counted(problem) and problem.placed and beyond
+    positions = _positions(placed(problem))
+    return _by_positions(problem) and any(bool((x >= problem.M).any()) for x in positions)
 
 
 def places_out_of_order(problem: Problem) -> bool:
@@ -165,20 +167,14 @@ def sees_a_sink_alone(problem: Problem) -> bool:
     return problem.sinks is not None and bool((~problem.allowed.any(-1) & ~problem.idle).any())
 
 
-def _counted(problem: Problem) -> bool:
-    """Whether something goes by positions."""
-    return problem.causal or problem.window != UNBOUNDED or problem.slopes is not None
+def _by_positions(problem: Problem) -> bool:
+    """Whether positions are given, and something goes by them."""
+    counted = problem.causal or problem.window != UNBOUNDED or problem.slopes is not None
+    return counted and problem.placed
 
 
 def _off(positions: Array | None) -> bool:
     return positions is not None and bool((positions != np.arange(positions.shape[-1])).any())
-
-
-def _places(problem: Problem) -> tuple[Array, Array]:
-    """The positions of queries and of keys; those of one side that has none are its rows."""
-    given = (problem.query_positions, problem.N), (problem.key_positions, problem.M)
-    p, r = (np.arange(rows)[None] if x is None else x for x, rows in given)
-    return p, r
 
 
 def _positions(problem: Problem) -> tuple[Array, ...]:

@@ -32,13 +32,13 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
     if lead.drawn or not split.columns:
         return split
     drawn = [row for row in table.within(split) if row.weight == 1]
-    alike = {"", lead.how, *(row.how for row in table.rows)}
+    ways = {"", lead.how, *(row.how for row in table.rows)}
     features = joined(evidence.named(split.columns))
     for times, enough in LOOKED:
         if len(drawn) < enough:
             found = _inside(evidence, lead, features, bounds, times * evidence.count, enough)
             rows = evidence.rows(lead, [*found], drawn=True)
-            drawn += [x for x in rows if x.how in alike and (x.how or not empty(x.problem))]
+            drawn += [x for x in rows if x.how in ways and (x.how or not empty(x.problem))]
         if not drawn or np.mean([row.how != "" for row in drawn]) >= LITTLE:
             return split
     return _longer(split, drawn, table) if any(row.how for row in drawn) else split
