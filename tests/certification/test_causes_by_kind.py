@@ -37,3 +37,15 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
     certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile="quick")
     (cause,) = certificate.causes
     assert (cause.asked, {*cause.features}) == (asked, features)
+
+
+def test_a_cause_is_all_that_its_lens_mends() -> None:
+    """Through the lens nobody sees what else is wrong, and the region would hold it."""
+    target = KINDS["merging"].mistakes["takes_nats_for_bits"].target
+    certificate = certify(target, about="merging", dtypes=("float32",))
+    (cause,) = certificate.causes
+    assert "lse base=2" in cause.lens
+    region = certificate.region
+    if region.sentence:
+        assert certify(target, about="merging", dtypes=("float32",), where=region.sentence).passed
+    assert {*cause.features} <= {"two live states"}

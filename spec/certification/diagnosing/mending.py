@@ -5,12 +5,14 @@ told with it, and what remains is judged through the lens, so that a second caus
 behind the first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
+from spec.certification.diagnosing.separating import Split
+from spec.certification.diagnosing.table import Table
 from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probing import narrowed
 from spec.certification.target.recognising import declaring
@@ -42,20 +44,21 @@ class Mending:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
 
     def right(
-        self, evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]
+        self, evidence: Evidence, lead: Lead, split: Split, table: Table
     ) -> tuple[str, "Mending", Evidence] | None:
         """The lens through which what is wrong is right, in words, and what is seen through it.
 
-        right: what is so anyway, and stays it.
+        What is right anyway stays it.
         """
+        wrong = [row.problem for row in table.within(split) if row.how]
+        right = [row.problem for row in table.rows if not row.how]
         few = [x for several in (wrong, right) for x in several[:: 1 + len(several) // MENDED]]
         for words, mending in self.others():
             subjects = mending.subjects()
             if subjects is None:
                 continue
             seen = evidence.through(subjects)
-            rows = (seen.row(lead, problem) for problem in few)
-            if wrong and all(row is not None and not row.how for row in rows):
+            if wrong and all(_is_right(seen, lead, problem) for problem in few):
                 return words, mending, seen
         return None
 
@@ -69,3 +72,21 @@ class Mending:
                 return None
         seen = examiner.guard(kind.under(raw, {**examiner.request.conventions, **self.choices}))
         return {dtype: narrowed(seen, one) for dtype, one in examiner.probed.by_dtype.items()}
+
+
+def reach(evidence: Evidence, lead: Lead, split: Split, table: Table) -> Split:
+    """All that a lens mends, as a set: what is wrong beside the first one may be mended as well.
+
+    Through the lens nobody would see that it is wrong. evidence: seen through it.
+    """
+    beside = [row for row in table.outside(split).rows if row.how]
+    others = {id(row) for row in beside if not _is_right(evidence, lead, row.problem)}
+    if len(others) == len(beside):
+        return split
+    mended = Table.of([row for row in table.rows if id(row) not in others], table.prices)
+    return mended.shorter(mended.shared())
+
+
+def _is_right(evidence: Evidence, lead: Lead, problem: Any) -> bool:
+    row = evidence.row(lead, problem)
+    return row is not None and not row.how

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from spec.certification.diagnosing.evidence import ANOTHER, GOES, MADE
+from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import IN_BITS, Found, Lead, Row, usual, widened
-from spec.certification.diagnosing.mending import Mending
+from spec.certification.diagnosing.leads import GOES, IN_BITS, Found, Lead, Row, usual, widened
+from spec.certification.diagnosing.mending import Mending, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Columns, Split
@@ -217,9 +217,11 @@ class Search:
         if not split.columns and table.share(split) < RARELY:
             self._give_up(lead, GOES)
             return
+        lead = usual(lead, [row for row in table.within(split) if row.how])
+        lens = self._mended(lead, split, table)
+        split = reach(self.evidence, lead, split, table) if lens else split
         inside = table.within(split)
-        rows = [row for row in inside if row.how]
-        lead = usual(lead, rows)
+        wrong = (*(row.problem for row in inside if row.how),)
         cause = Cause(
             features=self.evidence.named(split.columns),
             asked=lead.asked,
@@ -227,17 +229,15 @@ class Search:
             drawn=lead.drawn,
             clauses=lead.numbers,
             beside=lead.numbers if lead.drawn else (),
-            problems=(len(rows), len(inside)),
+            problems=(len(wrong), len(inside)),
+            lens=lens,
         )
-        wrong = [row.problem for row in rows]
-        right = [row.problem for row in table.rows if not row.how]
-        cause = replace(cause, lens=self._mended(lead, wrong, right))
-        self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, (*wrong,))]
+        self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, wrong)]
         self.bounds = self._without(self.found)
 
-    def _mended(self, lead: Lead, *known: Sequence[Any]) -> str:
+    def _mended(self, lead: Lead, split: Split, table: Table) -> str:
         """The lens through which what is wrong is right, if there is one; all is then seen so."""
-        found = self.mending.right(self.evidence, lead, *known)
+        found = self.mending.right(self.evidence, lead, split, table)
         if found is None:
             return ""
         words, self.mending, self.evidence = found
