@@ -157,10 +157,13 @@ def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verd
     return verdict if problem is None else with_counterexample(examiner, verdict, problem)
 
 
-def rerun(number: str, target: Target, problem: Any, before: Any = None, **options: Any) -> int:
+def rerun(
+    number: str, target: Target, problem: Any, before: Any = None, times: int = 1, **options: Any
+) -> int:
     """Run one clause on one problem, print how it is broken, and return 1 if it is.
 
-    before: another problem, which the target is asked first of all, and is not probed then.
+    before: another problem, which the target is asked first of all, and is not probed then. times:
+    that the clause is run at most, until it is broken.
     """
     request = requested(target, options)
     if before is not None:
@@ -168,7 +171,8 @@ def rerun(number: str, target: Target, problem: Any, before: Any = None, **optio
     else:
         examiner = Examiner.of(target, request)
         subject = examiner.probed.by_dtype[problem.dtype]
-        said = str(broken(examiner.clauses[number], subject, problem) or "")
+        found = (broken(examiner.clauses[number], subject, problem) for _ in range(times))
+        said = str(next(filter(None, found), ""))
     print(f"{number} is violated: {said}" if said else f"{number} holds here")
     return 1 if said else 0
 

@@ -9,11 +9,13 @@ import textwrap
 import numpy as np
 import pytest
 
+from spec import certify
 from spec.certification import rerun
 from spec.certification.diagnosing.memory import nobody, remembered
 from spec.kinds import KINDS
 from tests.certification.test_sharing import BEGIN, said
 from tests.shell import run
+from tests.telling import shown
 
 LARGEST = """\
 import numpy as np
@@ -89,6 +91,43 @@ def test_a_clause_that_is_run_again_is_run_on_both(tmp_path, capsys):
     assert rerun("A1", f"{tmp_path / 'mine.py'}:attend", short, before=long, **put) == 1
     assert "A1 is violated" in capsys.readouterr().out
     assert rerun("A1", f"{tmp_path / 'mine.py'}:attend", long, before=short, **put) == 0
+
+
+TURNS = """
+import itertools
+from implementations.dense import attend as right
+
+turn = itertools.count()
+
+def attend(query, key, value):
+    return right(query, key, value) + (next(turn) % 8 == 7)
+"""
+
+
+def test_a_clause_whose_answer_comes_and_goes_is_run_until_it_is_broken(tmp_path):
+    (tmp_path / "mine.py").write_text(TURNS)
+    put = {"about": "attention", "backend": "numpy"}
+    words = ("--backend", "numpy", "--profile", "quick", "--dtype", "float64", "--clause", "A1")
+    done = run("certify", "mine.py:attend", *words, "--json", "said.json", cwd=tmp_path)
+    assert "an answer comes and goes" in " ".join(done.stdout.split())
+    (cause,) = json.loads((tmp_path / "said.json").read_text())["causes"]
+    script = cause["counterexample"]["script"]
+    assert "times=64" in script
+    (tmp_path / "cause.py").write_text(script)
+    words = [sys.executable, "cause.py"]
+    shown = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.returncode == 1, shown.stderr
+    problem = KINDS["attention"].core("float64")
+    assert rerun("A1", "implementations.dense:attend", problem, times=3, **put) == 0
+
+
+def test_without_a_target_that_nobody_asked_a_script_asks_other_numbers_first():
+    mistake = KINDS["merging"].mistakes["accumulates_gradients"]
+    certificate = certify(mistake.target, about="merging", dtypes=mistake.dtypes)
+    (cause,) = certificate.causes
+    assert "asked before" in cause.failure
+    assert cause.counterexample.script.count("accumulates_gradients.backward(") == 2
+    assert [*shown(certificate)] == [True]
 
 
 def alone(answers):

@@ -15,7 +15,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from spec.certification.diagnosing.experiments import changed, of_new_lengths, with_numbers
-from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
+from spec.certification.diagnosing.leads import (
+    DEPENDS,
+    GOES,
+    Lead,
+    Row,
+    how_it_breaks,
+    how_it_fails,
+)
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
@@ -32,7 +39,6 @@ from spec.subject import Refused, Subject
 from spec.trial import broken, tried
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
-GOES = "an answer comes and goes"
 MADE = 0.3
 TIMES = 8  # that a problem is put again
 
@@ -184,7 +190,7 @@ class Evidence:
             known = known and rows[1] is not None and bool(rows[1].how)
             if not known:
                 break
-        return "an answer depends on what was asked before" if known else ""
+        return DEPENDS if known else ""
 
     def draws(self, lead: Lead) -> list[Row]:
         """Problems drawn in each format where the first clause of a lead quantifies."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.experiments import in_format
-from spec.certification.diagnosing.leads import Found, Lead, Row
-from spec.certification.diagnosing.memory import Alone, remembered
+from spec.certification.diagnosing.experiments import in_format, with_numbers
+from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
+from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.search import Search
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
@@ -16,9 +16,11 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.verdict import Counterexample
 from spec.clause import Clause
+from spec.comparison import Violation
 from spec.trial import broken
 
 ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
+AGAIN = 64  # times that a problem is put whose answer comes and goes
 SMALLER = 600  # problems at most for making a counterexample smaller
 
 
@@ -46,21 +48,31 @@ class Telling:
         formats = formats or (found.lead.problem.dtype,)
         cause = replace(found.cause, clauses=clauses, dtypes=formats)
         lead, done = self._smallest(found)
-        broke = None if lead is None else self.evidence.failure(lead, lead.problem)
+        times = AGAIN if cause.failure == GOES else 1
+        broke = self._broken(lead, times)
         if lead is None or broke is None:
             return cause
         clause, violation = broke
         before, after = self._before(cause, clause, lead.problem)
         failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
         put = clause, lead.problem.dtype, lead.problem, str(violation), done, before
-        example = self.examiner.shown(*put)
+        example = self.examiner.shown(*put, times if before is None else 1)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
+    def _broken(self, lead: Lead | None, times: int) -> tuple[Clause, Violation] | None:
+        """Which clause a problem breaks, and how, if it does when it is put so often."""
+        if lead is None:
+            return None
+        tries = (self.evidence.failure(lead, lead.problem) for _ in range(times))
+        return next(filter(None, tries), None)
+
     def _before(self, cause: Cause, clause: Clause, problem: Any) -> tuple[Any, str]:
         """What the target was asked before it answers a problem wrong, and in words, if so."""
+        if self.alone is nobody and cause.failure == DEPENDS:  # as it was seen to (`unsteady`)
+            return with_numbers(problem, 0), ""
         formats = (*self.evidence.subjects,)
         put = self.alone, self.search.kind, clause.number, problem, formats
         known = None if cause.lens else remembered(*put)
@@ -72,10 +84,11 @@ class Telling:
         beside = [x.cause for x in self.search.found if x is not found and not besides]
         kind, both = self.search.kind, ([found.cause], beside)
         alone, others = (Bounds.of(kind, "", causes) for causes in both)
+        goes = found.cause.failure == GOES  # and then no problem is outside of it
 
         def keeps(row: Row) -> bool:
-            inside = row.how == lead.how and not lead.within(alone, row.problem)
-            inside = inside and lead.within(others, row.problem)
+            inside = goes or not lead.within(alone, row.problem)
+            inside = inside and row.how == lead.how and lead.within(others, row.problem)
             return inside and not (besides and does_as(evidence, lead, besides, row.problem))
 
         # Of what comes and goes, or is remembered, no others are known.

@@ -18,44 +18,55 @@ from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.written import classes, found_from, source
 
+GOES = "# Its answer comes and goes, so the clause is run until it is broken."
+NEVER = "# No plain call of it shows this, so the clause itself is run."
 AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
 HOW = ("about", "backend", "layout", "description", "device", "compiled", *MULTIPLES)
 
 
 def script(
-    clause: Clause, raw: Subject, request: Request, problem: Any, message: str, before: Any = None
+    clause: Clause,
+    raw: Subject,
+    request: Request,
+    problem: Any,
+    message: str,
+    before: Any = None,
+    times: int = 1,
 ) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
 
     raw: what is judged, in its own conventions, with what was left of it to judge. before: what
-    it has to be asked first, if anything.
+    it has to be asked first, if anything. times: that it may take until the failure is there.
     """
     if ":" not in raw.origin or "<" in raw.origin:
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
     lines = None
-    if before is None:
+    if before is None and times == 1:
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
-    lines = lines or plain(clause, raw, request, problem, before)
+    if times == 1:  # a call that is wrong now may be right the next time
+        lines = lines or plain(clause, raw, request, problem, before)
     if lines:
         return head + "\n".join(lines)
-    return head + _by_clause(clause, raw, request, problem, before)
+    return head + _by_clause(clause, raw, request, problem, before, times)
 
 
-def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, before: Any) -> str:
+def _by_clause(
+    clause: Clause, raw: Subject, request: Request, problem: Any, before: Any, times: int
+) -> str:
     """A script that runs the clause itself."""
     asked = request.asked
     words = [name for name in (*HOW, "conventions", "specification") if name in asked]
     options = [f"{name}={asked[name]!r}" for name in words]
     first = [] if before is None else source(before, variable="before")
-    named = ["before=before"] * bool(first)
+    named = ["before=before"] * bool(first) + [f"times={times}"] * (times > 1)
     place, _, name = raw.origin.rpartition(":")
     is_file = place.endswith(".py")
     target = repr(f"{Path(place).resolve() if is_file else place}:{name}")
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     lines = [
-        AFTER if first else "# No plain call of it shows this, so the clause itself is run.",
+        GOES if times > 1 else AFTER if first else NEVER,
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",

@@ -176,9 +176,19 @@ class Examiner:
         return replace(example, looks_like=self._looks_like(clause, implementation, smaller))
 
     def shown(
-        self, clause: Clause, dtype: str, problem: Any, message: str, done: bool, before: Any = None
+        self,
+        clause: Clause,
+        dtype: str,
+        problem: Any,
+        message: str,
+        done: bool,
+        before: Any = None,
+        times: int = 1,
     ) -> Counterexample:
-        """A problem that breaks a clause, it may be after another, with all but its likeness."""
+        """A problem that breaks a clause, with all but its likeness.
+
+        before: what it breaks it after, if anything. times: that it may take.
+        """
         subject = self.probed.by_dtype[dtype]
         violation = broken(clause, subject, problem)
         left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
@@ -191,7 +201,7 @@ class Examiner:
             formula=clause.formula,
             place=violation.place if violation else None,
             looks_like=(),
-            script=script(clause, raw.but(**left), self.request, problem, message, before),
+            script=script(clause, raw.but(**left), self.request, problem, message, before, times),
             reduced=done,
         )
 
