@@ -6,10 +6,12 @@
                         exp(88) is the end of float32, exp(11) that of float16
     scores beyond 50    above 50, or below -50
     scores 80 apart     the highest of a problem and the lowest; float32 hardly has exp(-80)
+    biases of either kind  finite ones of an additive mask, or those of slopes
     a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
     a key behind the window  and one ahead of it: its bound hides a key that nothing else does
+    a key at the left bound  and one at the right: it is seen, and the next one is not
     a padding mask      it has one row for all queries
     a mask of outer axes   of heads, of batches, or of both
     an uneven mask      its entries are not all the same
@@ -32,6 +34,7 @@
     padding             a query or a key with a negative segment; on both sides, of each
     a sink above all scores  for some query and its head: most of the weight is nobody's
     scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
+    a length above 16   of the queries, or of the keys
     an axis of one      the output has one, along which it may be lost
     entries beyond 8    in either sign: of q, k or v
     tiny values         one is next to the smallest normal number, and a mean may lie below that
@@ -78,6 +81,8 @@ WORDS: Mapping[str, Feature] = {
     "a bound of zero": lambda p: 0 in p.window,
     "a key behind the window": partial(forms.beside_the_window, 0),
     "a key ahead of the window": partial(forms.beside_the_window, 1),
+    "a key at the left bound": partial(forms.at_the_bound, 0),
+    "a key at the right bound": partial(forms.at_the_bound, 1),
     "a mask": MASK.asked,
     "a boolean mask": HOLDS[Capability.MASK],
     "an additive mask": HOLDS[Capability.BIAS],
@@ -93,10 +98,12 @@ WORDS: Mapping[str, Feature] = {
     "an idle query by truth values": lambda p: forms.idle(p, by=True),
     "an idle query by -inf": lambda p: forms.idle(p, by=False),
     "finite biases": lambda p: forms.added(p).size > 0,
+    "biases of either kind": lambda p: p.slopes is not None or forms.added(p).size > 0,
     **{f"biases below {x}": forms.added_below(x) for x in LOW},
     "a cap": CAP.asked,
     "scores beyond the cap": forms.beyond_the_cap,
     "a sink": SINKS.asked,
+    "sinks above 8": lambda p: p.sinks is not None and bool((p.sinks > 8).any()),
     "a sink above all scores": magnitudes.sink_above_all,
     "several scores": lambda p: p.M + (p.sinks is not None) > 1,
     "a query that sees a sink alone": forms.sees_a_sink_alone,
@@ -142,6 +149,7 @@ WORDS: Mapping[str, Feature] = {
     "a hidden key ahead": partial(magnitudes.ahead, 0),
     "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
     "a key no penalty hides": magnitudes.unhidden,
+    "a length above 16": lambda p: max(p.N, p.M) > 16,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),
     "D is no power of 2": lambda p: bool(p.D & (p.D - 1)),
@@ -149,5 +157,13 @@ WORDS: Mapping[str, Feature] = {
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
 FREQUENT = ("an axis of one", "an uneven mask", "several scores")
-POSITIVE = ("an axis of one", "several scores", "views", "strided memory", "expanded memory")
+AT_A_BOUND = ("a key at the left bound", "a key at the right bound")
+POSITIVE = (
+    *AT_A_BOUND,
+    "an axis of one",
+    "several scores",
+    "views",
+    "strided memory",
+    "expanded memory",
+)
 VOCABULARY = Vocabulary(WORDS, "BHGNMDE", PAIRS, FREQUENT, POSITIVE)

@@ -33,6 +33,15 @@ def beside_the_window(side: int, problem: Problem) -> bool:
     return bool((without.allowed & ~problem.allowed).any())
 
 
+def at_the_bound(side: int, problem: Problem) -> bool:
+    """Whether a key is seen that lies just at the left bound (side 0), or at the right one (1)."""
+    bound = problem.window[side]
+    if bound is None:
+        return False
+    ahead = problem.ahead(problem.window_corner or problem.corner)
+    return bool((problem.allowed & (ahead == (bound if side else -bound))).any())
+
+
 def of_padding(problem: Problem) -> bool:
     """Whether the mask has one row for all queries."""
     mask = problem.mask

@@ -8,8 +8,7 @@ numbers in an empty state   its output is not zero; a NaN in an empty state, not
 uneven states           two live ones of a row whose log-sum-exps differ; and lie within 2000 of
                         zero: beyond, their rounding is more than that of a float16
 states 8 apart          two live ones of a row whose log-sum-exps differ by more than that
-rows 80 apart           the larger log-sum-exps of two rows differ by more; exp(-80) is hardly a
-                        number of float32
+rows 8 apart            the larger log-sum-exps of two rows differ by more
 log-sum-exps beyond 80  of a live state, on either side of zero; exp(88) is the end of float32.
 log-sum-exps below -30000   the larger one of a row
 a cotangent of lse      of a row with a live state
@@ -78,7 +77,7 @@ WORDS: Mapping[str, Feature] = {
     "uneven states": partial(_apart, 0),
     "uneven states within 2000": partial(_uneven_within, 2000),
     "states 8 apart": partial(_apart, 8),
-    "rows 80 apart": lambda p: np.ptp(tops(p)) > 80 if tops(p).size else False,
+    "rows 8 apart": lambda p: np.ptp(tops(p)) > 8 if tops(p).size else False,
     "log-sum-exps beyond 80": partial(_beyond, 80),
     "log-sum-exps below -30000": lambda p: (tops(p) < -30000).any(),
     "a cotangent of lse": lambda p: p.dlse[live(p)[0] | live(p)[1]].any(),

@@ -33,6 +33,10 @@ def test_what_a_narrower_word_implies_is_not_said() -> None:
     assert said("ignores_the_positions_of_keys", "positions of keys") == {"keys off their rows"}
 
 
+def test_of_few_problems_more_than_usual_may_be_wrong_by_chance() -> None:
+    assert {"slopes", "several scores"} <= said("has_slopes_of_its_own", "slopes")
+
+
 def test_a_set_that_is_clear_stays() -> None:
     assert said("ignores_causality", "causal", "a hidden key") == {"causal", "a hidden key"}
 

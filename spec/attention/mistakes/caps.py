@@ -156,7 +156,7 @@ def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Cap
     "cap",
     incident="I12",
     convention=("cap", "after-bias"),
-    where="a cap and finite biases and M > 1 or a cap and slopes",
+    where="a cap and biases of either kind and several scores",
 )
 def caps_the_bias_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Adds the bias first, that of slopes as well, and caps the sum."""

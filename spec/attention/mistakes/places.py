@@ -199,7 +199,7 @@ def has_positions_for_causality_alone(given: Any, window: Window) -> Array:
     return RIGHT.around(in_rows(given), window)
 
 
-@wrong("around", incident="I44", where=f"{OFF} and a window and (N > 16 or M > 16)")
+@wrong("around", incident="I44", where=f"{OFF} and a window and a length above 16")
 def visits_the_tiles_of_a_window_of_rows(given: Any, window: Window) -> Array:
     """Goes from the tile of keys where a window of rows begins to that where it ends."""
     seen, (left, right) = RIGHT.around(given, window), window

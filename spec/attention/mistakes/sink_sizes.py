@@ -53,7 +53,7 @@ def clips_sinks_at_zero(a: Array, s: Array, allowed: Array, given: Any) -> Array
     return a if given.sinks is None else sunk(a, s, allowed, np.maximum(beside(given.sinks), 0))
 
 
-@wrong("sink", incident="plausible", where="a sink above all scores")
+@wrong("sink", incident="plausible", where="sinks above 8 and several scores")
 def clips_sinks_at_ten(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Lets no sink be above ten, that no exponential overflows."""
     return a if given.sinks is None else sunk(a, s, allowed, np.minimum(beside(given.sinks), 10))

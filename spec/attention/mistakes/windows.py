@@ -106,7 +106,7 @@ def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window
     "within",
     incident="I06",
     citation="NVIDIA/TransformerEngine#1197",
-    where="a bound to the left and not positions",
+    where="a key at the left bound and not positions",
 )
 def excludes_the_left_bound(sizes: Sizes, window: Window) -> Array:
     """Counts the query as one of its window, so that it reaches one key less far back."""
@@ -121,7 +121,7 @@ def reaches_one_key_further_back(sizes: Sizes, window: Window) -> Array:
     return (ahead(sizes) >= -left - 1) & (ahead(sizes) <= right)
 
 
-@wrong("within", incident="I06", where="a bound to the right and not positions")
+@wrong("within", incident="I06", where="a key at the right bound and not positions")
 def excludes_the_right_bound(sizes: Sizes, window: Window) -> Array:
     """Writes a half-open range, as slices are, and loses its last key."""
     left, right = bounds(window)

@@ -14,13 +14,14 @@ import numpy as np
 from spec.certification.diagnosing.evidence import ANOTHER, Evidence
 from spec.certification.diagnosing.leads import Lead, Row
 from spec.certification.diagnosing.separating import MOST, Split
-from spec.certification.diagnosing.table import COVERED, Table, empty
+from spec.certification.diagnosing.table import COVERED, Table
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.features import joined
 
-LOOKED = ((4, 40), (16, 160))  # times the problems of a search are drawn, until so many are inside
-LITTLE = 0.4  # of them is wrong: then it is too wide
+# How many times the problems of a search are drawn, until so many are inside; it is too wide if no
+# more of them are wrong than that. Of few that are drawn, a part may be so by chance.
+LOOKED = ((4, 40, 0.55), (16, 160, 0.37))
 
 
 def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds: Bounds) -> Split:
@@ -34,12 +35,12 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
     drawn = [row for row in table.within(split) if row.weight == 1]
     ways = {"", lead.how, *(row.how for row in table.rows)}
     features = joined(evidence.named(split.columns))
-    for times, enough in LOOKED:
+    for times, enough, little in LOOKED:
         if len(drawn) < enough:
             found = _inside(evidence, lead, features, bounds, times * evidence.count, enough)
             rows = evidence.rows(lead, [*found], drawn=True)
-            drawn += [x for x in rows if x.how in ways and (x.how or not empty(x.problem))]
-        if not drawn or np.mean([row.how != "" for row in drawn]) >= LITTLE:
+            drawn += [row for row in rows if row.how in ways]
+        if not drawn or np.mean([row.how != "" for row in drawn]) >= little:
             return split
     return _longer(split, drawn, table) if any(row.how for row in drawn) else split
 

@@ -31,7 +31,7 @@ def forgets_the_maximum(l_1: Array, _: Array) -> Array:
     return np.zeros_like(l_1)
 
 
-@wrong("larger", incident="I17", where="rows 80 apart")
+@wrong("larger", incident="I17", where="rows 8 apart")
 def subtracts_one_maximum_for_all(l_1: Array, l_2: Array) -> Array:
     """Takes one maximum over all rows, so that those far below it vanish."""
     both = np.concatenate([l_1.reshape(-1), l_2.reshape(-1)])
