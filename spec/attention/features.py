@@ -143,7 +143,7 @@ WORDS: Mapping[str, Feature] = {
     "expanded memory": lambda p: p.memory == "expanded",
     **{f"scores above {x}": partial(magnitudes.above, x) for x in ABOVE},
     **{f"scores below {x}": partial(magnitudes.below, float(x)) for x in BELOW},
-    **{f"scores beyond {x}": partial(magnitudes.beyond, x) for x in (11, 50)},
+    **{f"scores beyond {x}": partial(magnitudes.beyond, x) for x in (11, 50, 30000)},
     "scores 80 apart": magnitudes.apart,
     "weights below 0.0001": magnitudes.small,
     "a hidden key ahead": partial(magnitudes.ahead, 0),

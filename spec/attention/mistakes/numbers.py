@@ -56,7 +56,7 @@ def rounds_scores_to_bfloat16(q: Array, k: Array, sigma: float) -> Array:
     "scores",
     incident="plausible",
     spoils="rounding",
-    where="M > 1 or scores above 88 or scores below -30000",
+    where="M > 1 or scores beyond 30000",
 )
 def rounds_scores_to_float16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 11 bits, and none beyond 65504."""
