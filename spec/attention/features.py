@@ -156,7 +156,7 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-FREQUENT = ("an axis of one", "an uneven mask", "several scores")
+FREQUENT = ("an axis of one", "an uneven mask", "several scores", "a length above 16")
 AT_A_BOUND = ("a key at the left bound", "a key at the right bound")
 POSITIVE = (
     *AT_A_BOUND,

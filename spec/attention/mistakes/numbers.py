@@ -52,12 +52,7 @@ def rounds_scores_to_bfloat16(q: Array, k: Array, sigma: float) -> Array:
     return shortened(scores(q, k, sigma), BFLOAT16)
 
 
-@wrong(
-    "scores",
-    incident="plausible",
-    spoils="rounding",
-    where="M > 1 or scores beyond 30000",
-)
+@wrong("scores", incident="plausible", spoils="rounding", where="M > 1 or scores beyond 30000")
 def rounds_scores_to_float16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 11 bits, and none beyond 65504."""
     return halved(scores(q, k, sigma))
