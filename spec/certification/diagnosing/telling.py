@@ -10,6 +10,7 @@ from spec.certification.diagnosing.experiments import in_format, with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.search import Search
+from spec.certification.explaining.script import Again
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner
@@ -55,8 +56,8 @@ class Telling:
         clause, violation = broke
         before, after = self._before(cause, clause, lead.problem)
         failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
-        put = clause, lead.problem.dtype, lead.problem, str(violation), done, before
-        example = self.examiner.shown(*put, times if before is None else 1)
+        again = Again(before, times if before is None else 1)
+        example = self.examiner.shown(clause, lead.problem, str(violation), done, again)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
         example = replace(example, looks_like=likened)

@@ -7,6 +7,7 @@ makes. It does not import this specification; where that cannot be written down,
 and runs the clause. It exits with 1 as long as the failure is there.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,49 +25,52 @@ AFTER = "# What it is asked before changes the answer, so the clause is run on b
 HOW = ("about", "backend", "layout", "description", "device", "compiled", *MULTIPLES)
 
 
+@dataclass(frozen=True)
+class Again:
+    """How a failure is met again. before: what has to be asked first; times: that it may take."""
+
+    before: Any = None
+    times: int = 1
+
+
+ONCE = Again()
+
+
 def script(
-    clause: Clause,
-    raw: Subject,
-    request: Request,
-    problem: Any,
-    message: str,
-    before: Any = None,
-    times: int = 1,
+    clause: Clause, raw: Subject, request: Request, problem: Any, message: str, again: Again = ONCE
 ) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
 
-    raw: what is judged, in its own conventions, with what was left of it to judge. before: what
-    it has to be asked first, if anything. times: that it may take until the failure is there.
+    raw: what is judged, in its own conventions, with what was left of it to judge.
     """
     if ":" not in raw.origin or "<" in raw.origin:
         return ""
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
     lines = None
-    if before is None and times == 1:
+    if again == ONCE:
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
-    if times == 1:  # a call that is wrong now may be right the next time
-        lines = lines or plain(clause, raw, request, problem, before)
+    if again.times == 1:  # else a call that is wrong now may be right the next time
+        lines = lines or plain(clause, raw, request, problem, again.before)
     if lines:
         return head + "\n".join(lines)
-    return head + _by_clause(clause, raw, request, problem, before, times)
+    return head + _by_clause(clause, raw, request, problem, again)
 
 
-def _by_clause(
-    clause: Clause, raw: Subject, request: Request, problem: Any, before: Any, times: int
-) -> str:
+def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, again: Again) -> str:
     """A script that runs the clause itself."""
     asked = request.asked
     words = [name for name in (*HOW, "conventions", "specification") if name in asked]
     options = [f"{name}={asked[name]!r}" for name in words]
-    first = [] if before is None else source(before, variable="before")
-    named = ["before=before"] * bool(first) + [f"times={times}"] * (times > 1)
+    first = [] if again.before is None else source(again.before, variable="before")
+    often = again.times > 1
+    named = ["before=before"] * bool(first) + [f"times={again.times}"] * often
     place, _, name = raw.origin.rpartition(":")
     is_file = place.endswith(".py")
     target = repr(f"{Path(place).resolve() if is_file else place}:{name}")
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     lines = [
-        GOES if times > 1 else AFTER if first else NEVER,
+        GOES if often else AFTER if first else NEVER,
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",

@@ -12,7 +12,7 @@ from spec.backends import Unsuitable
 from spec.backends.compiled import none, not_compiled, programs
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
-from spec.certification.explaining.script import script
+from spec.certification.explaining.script import ONCE, Again, script
 from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
@@ -172,24 +172,14 @@ class Examiner:
         self.patience -= time.monotonic() - start
         violation = broken(clause, implementation, smaller)
         message = str(violation) if violation else verdict.message  # it may fail only at times
-        example = self.shown(clause, verdict.dtype, smaller, message, done)
+        example = self.shown(clause, smaller, message, done)
         return replace(example, looks_like=self._looks_like(clause, implementation, smaller))
 
     def shown(
-        self,
-        clause: Clause,
-        dtype: str,
-        problem: Any,
-        message: str,
-        done: bool,
-        before: Any = None,
-        times: int = 1,
+        self, clause: Clause, problem: Any, message: str, done: bool, again: Again = ONCE
     ) -> Counterexample:
-        """A problem that breaks a clause, with all but its likeness.
-
-        before: what it breaks it after, if anything. times: that it may take.
-        """
-        subject = self.probed.by_dtype[dtype]
+        """A problem that breaks a clause, with all but its likeness."""
+        subject = self.probed.by_dtype[problem.dtype]
         violation = broken(clause, subject, problem)
         left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
         raw = spared(self.raw) if self.inference else self.raw
@@ -201,7 +191,7 @@ class Examiner:
             formula=clause.formula,
             place=violation.place if violation else None,
             looks_like=(),
-            script=script(clause, raw.but(**left), self.request, problem, message, before, times),
+            script=script(clause, raw.but(**left), self.request, problem, message, again),
             reduced=done,
         )
 
