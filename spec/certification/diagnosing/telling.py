@@ -50,7 +50,7 @@ class Telling:
         cause = replace(found.cause, clauses=clauses, dtypes=formats)
         lead, done = self._smallest(found)
         times = AGAIN if cause.failure == GOES else 1
-        broke = self._broken(lead, times)
+        broke = None if lead is None else self._broken(lead, times)
         if lead is None or broke is None:
             return cause
         clause, violation = broke
@@ -63,10 +63,8 @@ class Telling:
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
-    def _broken(self, lead: Lead | None, times: int) -> tuple[Clause, Violation] | None:
+    def _broken(self, lead: Lead, times: int) -> tuple[Clause, Violation] | None:
         """Which clause a problem breaks, and how, if it does when it is put so often."""
-        if lead is None:
-            return None
         tries = (self.evidence.failure(lead, lead.problem) for _ in range(times))
         return next(filter(None, tries), None)
 
