@@ -85,6 +85,13 @@ def test_which_clauses_are_selected_changes_no_problem():
     assert {v.clause: v.worst for v in some.verdicts} == {x: worst[x] for x in ("A1", "V2", "K1")}
 
 
+def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list():
+    options = {**OPTIONS, "profile": "standard", "clauses": "V2", "deviations": {"V2": "published"}}
+    compiled, plain = (certify(x, **options) for x in (COMPILING, "implementations.dense:attend"))
+    assert {v.clause: v.outcome for v in compiled.verdicts} == {"A1": "holds", "V2": "holds"}
+    assert {v.clause: v.outcome for v in plain.verdicts} == {"A1": "holds", "V2": "violated"}
+
+
 def test_a_fault_of_what_compiles_is_told_as_any_other():
     certificate = certify(FAULTY, **OPTIONS)
     (cause,) = certificate.causes

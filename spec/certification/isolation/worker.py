@@ -108,7 +108,7 @@ def main() -> None:
         survey = examiner.survey().to_json()
         _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
         return
-    pulse.forgets = not any(subject.palette for subject in examiner.probed.by_dtype.values())
+    pulse.forgets = not examiner.probed.sampled
     examiner.inference = not wanted["gradients"]
     guard.lifted = True
     examiner.raw = guard.spared(examiner.raw)

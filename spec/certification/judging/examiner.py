@@ -121,7 +121,7 @@ class Examiner:
             conventions={**self.raw.chosen, **self.request.conventions},
             defaults=self.raw.defaults,
             deviations=self.deviations.reasons,
-            strict=self.deviations.strict,
+            strict=() if self.probed.sampled else self.deviations.strict,
             order=tuple(self.clauses),
             items=in_turn(
                 (i for i, v in bound.items() if v is None), self.clauses, definition, self.request

@@ -31,7 +31,7 @@ class Survey:
     about: the kind of subject. definition: the number of the clause without which nothing of
     this kind is certified. conventions: all that were chosen; defaults: what they are unless
     somebody chooses. deviations: number of a clause -> why it is known to be broken;
-    strict: those of them that have to be seen.
+    strict: those of them that have to be seen; none if few shapes are, as one may hide in others.
     order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
     all that is to be run, in the order in which it is. settled: the verdicts that need no run.
     advice: what conventions were recognised, and how to declare them. command: the command line

@@ -47,6 +47,11 @@ class Probed:
     refusals: tuple[Refusal, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def sampled(self) -> bool:
+        """Whether it is asked in some shapes alone, as it compiles for each."""
+        return any(record.palette for record in self.by_dtype.values())
+
     def to_json(self) -> dict[str, Any]:
         """What was found, as JSON has it, for a process in which nothing was probed."""
         left = {dtype: _left(record) for dtype, record in self.by_dtype.items()}
