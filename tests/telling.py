@@ -39,8 +39,8 @@ from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
-LOOKED, ENOUGH = 1000, 100  # problems drawn of each seed for a share, until so many lie inside
-OTHERS = 4  # seeds for it: those of one have a few shapes
+OTHERS = 20  # seeds for a share: the problems of one have a few shapes
+LOOKED, ENOUGH = 200, 20  # problems drawn of each, until so many lie inside
 FEW = 20  # fewer of these tell no share
 IN_TIME = (" after ", "asked before", "comes and goes")  # what no problem shows by itself
 FRESH, SEEDS = 77, 8  # the first seed of fresh problems, and how many there are at most

@@ -6,11 +6,14 @@
                         exp(88) is the end of float32, exp(11) that of float16
     scores beyond 50    above 50, or below -50
     scores 80 apart     the highest of a problem and the lowest; float32 hardly has exp(-80)
+    scores of a query 80 apart  those of the keys that it sees
     biases of either kind  finite ones of an additive mask, or those of slopes
     a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
-    a key behind the window  and one ahead of it: its bound hides a key that nothing else does
+    a key in the future  causality hides a key that nothing else does
+    a key behind the window  and one ahead of it: its bound does
+    a mask that tells   it hides a key that nothing else does, or adds to the score of one seen
     a key at the left bound  and one at the right: it is seen, and the next one is not
     a padding mask      it has one row for all queries
     a mask of outer axes   of heads, of batches, or of both
@@ -74,6 +77,7 @@ FULL = (15, 255)  # what four bits hold, and a byte
 HOLDS = {option.capability: option.holds for option in SINGLE}
 WORDS: Mapping[str, Feature] = {
     "causal": CAUSAL.asked,
+    "a key in the future": forms.in_the_future,
     "a window": WINDOW.asked,
     "a bound to the left": lambda p: p.window[0] is not None,
     "a bound to the right": lambda p: p.window[1] is not None,
@@ -93,6 +97,7 @@ WORDS: Mapping[str, Feature] = {
     "a padding mask": forms.of_padding,
     "an uneven mask": lambda p: p.mask is not None and len(np.unique(p.mask)) > 1,
     "a mask broadcast inside": forms.broadcast_inside,
+    "a mask that tells": forms.telling_mask,
     "a hidden key": lambda p: not p.allowed.all(),
     "an idle query": lambda p: bool(p.idle.any()),
     "an idle query by truth values": lambda p: forms.idle(p, by=True),
@@ -145,6 +150,7 @@ WORDS: Mapping[str, Feature] = {
     **{f"scores below {x}": partial(magnitudes.below, float(x)) for x in BELOW},
     **{f"scores beyond {x}": partial(magnitudes.beyond, x) for x in (11, 50, 30000)},
     "scores 80 apart": magnitudes.apart,
+    "scores of a query 80 apart": magnitudes.apart_in_a_row,
     "weights below 0.0001": magnitudes.small,
     "a hidden key ahead": partial(magnitudes.ahead, 0),
     "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
@@ -156,7 +162,13 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 PAIRS = (("N", "M"), ("D", "E"), ("B", "H"))
-FREQUENT = ("an axis of one", "an uneven mask", "several scores", "a length above 16")
+FREQUENT = (
+    "an axis of one",
+    "an uneven mask",
+    "a mask that tells",
+    "several scores",
+    "a length above 16",
+)
 POSITIVE = (
     "a key at the left bound",
     "a key at the right bound",

@@ -24,13 +24,29 @@ def axis(place: int) -> Callable[[Problem], bool]:
     return lambda p: p.mask is not None and p.mask.ndim >= place and p.mask.shape[-place] > 1
 
 
+def in_the_future(problem: Problem) -> bool:
+    """Whether causality hides a key that nothing else does."""
+    return problem.causal and _shows(problem, causal=False)
+
+
+def _shows(problem: Problem, **options: object) -> bool:
+    """Whether a key that is hidden would not be under other options."""
+    return bool((problem.but(**options).allowed & ~problem.allowed).any())
+
+
+def telling_mask(problem: Problem) -> bool:
+    """Whether a mask hides a key that nothing else does, or adds to the score of one seen."""
+    if problem.mask is None:
+        return False
+    return _shows(problem, mask=None) or bool((problem.but(slopes=None).bias != 0).any())
+
+
 def beside_the_window(side: int, problem: Problem) -> bool:
     """Whether the left bound (side 0) or the right one (1) hides a key that nothing else does."""
     if problem.window[side] is None:
         return False
     left, right = problem.window
-    without = problem.but(window=(left, None) if side else (None, right))
-    return bool((without.allowed & ~problem.allowed).any())
+    return _shows(problem, window=(left, None) if side else (None, right))
 
 
 def at_the_bound(side: int, problem: Problem) -> bool:

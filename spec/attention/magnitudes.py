@@ -54,6 +54,15 @@ def apart(problem: Problem) -> bool:
     return highest - lowest > 80
 
 
+def apart_in_a_row(problem: Problem) -> bool:
+    """Whether those of one query are, of keys that it sees."""
+    s = _scores(problem)
+    seen = problem.allowed & np.isfinite(s)
+    highest = s.max(axis=-1, where=seen, initial=-np.inf)
+    lowest = s.min(axis=-1, where=seen, initial=np.inf)
+    return bool((highest - lowest > 80).any())
+
+
 def small(problem: Problem) -> bool:
     """Whether a key that is seen has little weight."""
     return bool((definition.softmax(_scores(problem))[problem.allowed] < 0.0001).any())

@@ -192,6 +192,13 @@ PLACED = {"key_positions": [2, 1, 0]}
         ("places apart", {**PLACED, "query_positions": [0, 1, 3], "causal": True}),
         ("not places apart", {**PLACED, "query_positions": [2, 1, 0], "causal": True}),
         ("not places apart", {**PLACED, "query_positions": [0, 1, 3]}),
+        ("a key in the future", {"causal": True, "mask": np.array([True, True, False])}),
+        ("not a key in the future", {"causal": True, "window": (None, 0)}),
+        ("not a key in the future", {"mask": np.array([True, True, False])}),
+        ("a mask that tells", {"mask": np.array([True, True, False])}),
+        ("a mask that tells", {"mask": np.array([0.0, 1.0, 0.0]), "slopes": [0.5, 0.5, 0.5]}),
+        ("not a mask that tells", {"mask": np.tri(3, dtype=bool), "causal": True}),
+        ("not a mask that tells", {"mask": np.zeros(3), "slopes": [0.5, 0.5, 0.5]}),
         ("a key behind the window", {"window": (1, None)}),
         ("not a key behind the window", {"window": (2, 0)}),
         ("a key ahead of the window", {"window": (None, 1)}),
@@ -219,3 +226,13 @@ def test_words_for_places_and_texts(sentence: str, options: dict[str, Any]) -> N
     arrays = {x: np.array([y, y]) if isinstance(y, list) else y for x, y in options.items()}
     problem = square("float32", N=3, M=3, H=3, G=3).but(**arrays)
     assert VOCABULARY.sentence(sentence)(problem, "")
+
+
+@pytest.mark.parametrize(("of_the_second_key", "holds"), [(1, False), (-1, True)])
+def test_scores_may_be_apart_of_two_queries_alone(of_the_second_key: int, holds: bool) -> None:
+    q, k = ([100], [1]), ([1], [of_the_second_key])
+    problem = square("float64", B=1, H=1, G=1, N=2, M=2, D=1).but(
+        q=np.array(q, dtype=np.float64)[None, None], k=np.array(k, dtype=np.float64)[None, None]
+    )
+    assert VOCABULARY.sentence("scores 80 apart")(problem, "")
+    assert VOCABULARY.sentence("scores of a query 80 apart")(problem, "") is holds

@@ -69,7 +69,7 @@ def hides_the_past(sizes: Sizes) -> Array:
     "past",
     incident="I04",
     citation="bledden/triton-msl#7",
-    where="causal and M % 16 = 0 and a hidden key and not positions",
+    where="a key in the future and M % 16 = 0 and not positions",
 )
 def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     """Folds the causal bound into the check for a ragged tile, which a whole one lacks."""
@@ -87,12 +87,7 @@ def bounds_packed_rows(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) // max(sizes.H // max(sizes.G, 1), 1)
 
 
-@wrong(
-    "heed",
-    incident="I04",
-    citation="keras-team/keras#23038",
-    where="causal and (M > 1 or positions)",
-)
+@wrong("heed", incident="I04", citation="keras-team/keras#23038", where="a key in the future")
 def ignores_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Takes a fast path that has no causal bound."""
     return mask, False
@@ -124,7 +119,7 @@ def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
     "heed",
     incident="I04",
     citation="facebookresearch/xformers#103",
-    where="causal and no mask and (M > 1 or positions)",
+    where="a key in the future and no mask",
 )
 def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Handles both kinds of masking inside `if mask is not None`."""
@@ -135,7 +130,7 @@ def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array)
     "heed",
     incident="I05",
     citation="keras-team/keras#20459",
-    where="causal and a mask and (M > 1 or positions)",
+    where="a key in the future and a mask",
 )
 def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Takes a mask that is given to be the whole mask."""

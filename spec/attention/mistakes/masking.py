@@ -167,7 +167,7 @@ def wraps_mask_rows_at_64(mask: Array, sizes: Sizes) -> Array:
     return steps.spread(mask, sizes)[:, :, rows]
 
 
-@wrong("spread", incident="I13", where="a mask and M > 64 and M % 64 != 0")
+@wrong("spread", incident="I13", where="a mask that tells and M > 64 and M % 64 != 0")
 def reads_whole_tiles_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     """Reads the mask 64 keys at a time, and shows the keys beyond the last whole tile."""
     return _shown_from(sizes.M // 64 * 64 or sizes.M, mask, sizes)

@@ -62,7 +62,7 @@ def reads_only_128_keys(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (position(s) < 128))
 
 
-@wrong("weigh", incident="I17", where="M > 16 and scores 80 apart")
+@wrong("weigh", incident="I17", where="M > 16 and scores of a query 80 apart")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
     """Computes the maximum before the loop over tiles, from the first of them."""
     hidden = forbid(s, allowed)

@@ -19,9 +19,11 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.features import joined
 
-# How many times the problems of a search are drawn, until so many are inside; it is too wide if no
-# more of them are wrong than that. Of few that are drawn, a part may be so by chance.
-LOOKED = ((4, 40, 0.55), (16, 160, 0.37))
+# Of each seed so many times the problems of a search are drawn, until so many are inside.
+TIMES, ENOUGH = 4, 40
+# Seeds, and the share of what is wrong that is enough after them: a seed has a few shapes, and the
+# share of one, or of few problems, is so by chance.
+LOOKED = ((range(1, 2), 0.55), (range(2, 5), 0.37))
 
 
 def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds: Bounds) -> Split:
@@ -35,26 +37,25 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
     drawn = [row for row in table.within(split) if row.weight == 1]
     ways = {"", lead.how, *(row.how for row in table.rows)}
     features = joined(evidence.named(split.columns))
-    for times, enough, little in LOOKED:
-        if len(drawn) < enough:
-            found = _inside(evidence, lead, features, bounds, times * evidence.count, enough)
-            rows = evidence.rows(lead, [*found], drawn=True)
-            drawn += [row for row in rows if row.how in ways]
+    for seeds, little in LOOKED:
+        found = [p for seed in seeds for p in _inside(evidence, lead, features, bounds, seed)]
+        drawn += [row for row in evidence.rows(lead, found, drawn=True) if row.how in ways]
         if not drawn or np.mean([row.how != "" for row in drawn]) >= little:
             return split
     return _longer(split, drawn, table) if any(row.how for row in drawn) else split
 
 
 def _inside(
-    evidence: Evidence, lead: Lead, features: str, bounds: Bounds, looked: int, enough: int
+    evidence: Evidence, lead: Lead, features: str, bounds: Bounds, seed: int
 ) -> Iterator[Any]:
     """Problems drawn anew where a lead quantifies, in each format, with some features."""
     first, test = lead.clauses[0], evidence.kind.features.sentence(features)
     for dtype, subject in evidence.subjects.items():
         if first.binds(subject):
-            drawn = series(first, evidence.scope(first, dtype), looked, ANOTHER + looked)
+            scope, looked = evidence.scope(first, dtype), TIMES * evidence.count
+            drawn = series(first, scope, looked, ANOTHER + seed)
             within = (p for p in drawn if test(p, lead.asked) and lead.within(bounds, p))
-            yield from islice(within, enough)
+            yield from islice(within, ENOUGH)
 
 
 def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
