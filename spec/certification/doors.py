@@ -130,17 +130,17 @@ def _by_children(target: Target, request: Request, executor: Executor | None) ->
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
     """Every item of the survey, one after the other, as long as there is reason and time."""
     request, notes = examiner.request, list[str]()
-    plan = Plan(survey.items, request.fail_fast)
+    plan = Plan.of(survey.items, request)
     while plan.go_on():
         if request.budget is not None and time.perf_counter() - start > request.budget:
             plan.stop(f"the budget of {request.budget:g} s was spent")
             break
         number, dtype = item = plan.waiting[0]
-        grade = plan.begin(item)
+        how = plan.begin(item)
         if request.fail_fast:
-            plan.note(_examined(examiner, number, dtype, grade))
+            plan.note(_examined(examiner, number, dtype, *how))
         else:
-            plan.note(examiner.verdict(number, dtype, grade)[0])
+            plan.note(examiner.verdict(number, dtype, *how)[0])
         notes += examiner.witness.changed(f"while {number} was run", dtype)
     return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
 
@@ -151,9 +151,11 @@ def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) 
     return diagnosed(examiner, failing, granted(verdicts)) if failing else Diagnosis()
 
 
-def _examined(examiner: Examiner, number: str, dtype: str, grade: Grade) -> Verdict:
+def _examined(
+    examiner: Examiner, number: str, dtype: str, grade: Grade, few: bool = False
+) -> Verdict:
     """The verdict on one clause, with its counterexample."""
-    verdict, problem = examiner.verdict(number, dtype, grade)
+    verdict, problem = examiner.verdict(number, dtype, grade, few)
     return verdict if problem is None else with_counterexample(examiner, verdict, problem)
 
 

@@ -7,18 +7,20 @@ from dataclasses import replace
 import pytest
 
 from spec import CLAUSES
-from spec.certification.judging.plan import Item, Plan, granted, in_turn
+from spec.certification.judging.plan import How, Item, Plan, granted, in_turn
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.settings import Request, with_definition
 from spec.notation import GRADES, HALF, Grade
 
 ITEMS = tuple((f"S{i}", dtype) for dtype in ("float32", "float16", "bfloat16") for i in range(1, 9))
+ENDS = ("", "fast", "fast, after looks")
 
 
-def verdict(item: Item, grade: Grade, needs: Grade, outcome: str) -> Verdict:
-    """It holds in the grade that it needs, which it finds; it says in which it was begun."""
+def verdict(item: Item, how: How, needs: Grade, outcome: str) -> Verdict:
+    """It holds in the grade that it needs, which it finds; it says how it was begun."""
+    grade, _ = how
     number, dtype = item
-    found = unrun(CLAUSES[number], dtype, "holds", f"begun in {grade}")
+    found = unrun(CLAUSES[number], dtype, "holds", f"begun in {grade}, few: {how.few}")
     best = max(grade, needs, key=GRADES.index) if dtype in HALF else "strict"
     if outcome == "violated":  # in whatever grade it was begun
         return replace(found, examples=1, outcome="violated", rounding=grade)
@@ -26,17 +28,19 @@ def verdict(item: Item, grade: Grade, needs: Grade, outcome: str) -> Verdict:
 
 
 def results(
-    seed: int, jobs: int, fail_fast: bool, order: Sequence[Item] = ITEMS, lost: float = 0
+    seed: int, jobs: int, ends: str = "", order: Sequence[Item] = ITEMS, lost: float = 0
 ) -> tuple[list[Verdict], str]:
     """The verdicts where so many run at a time, and which of them is done first is chance.
 
-    lost: how likely it is that nothing comes of one, and it is given back.
+    ends: "fast", or "fast, after looks", where the first violation is the end. lost: how likely it
+    is that nothing comes of one, and it is given back.
     """
     facts = random.Random(seed)
     needs = {item: facts.choice(("strict", "strict", "strict", *GRADES)) for item in ITEMS}
     outcomes = {item: facts.choice(("holds",) * 9 + ("violated",)) for item in ITEMS}
-    chance, plan = random.Random(seed + jobs), Plan(order, fail_fast)
-    running: dict[Item, Grade] = {}
+    seen = {item: facts.choice(("holds", outcomes[item])) for item in ITEMS}  # by a look
+    chance, plan = random.Random(seed + jobs), Plan(order, ends != "", "looks" in ends)
+    running: dict[Item, How] = {}
     while running or plan.go_on():
         while plan.waiting and len(running) < jobs:
             item = chance.choice(plan.waiting[: 2 * jobs - 1])
@@ -46,7 +50,8 @@ def results(
             del running[item]
             plan.give_back([item])
             continue
-        plan.note(verdict(item, running.pop(item), needs[item], outcomes[item]))
+        how = running.pop(item)
+        plan.note(verdict(item, how, needs[item], (seen if how.few else outcomes)[item]))
     return plan.all(CLAUSES), plan.reason
 
 
@@ -54,26 +59,39 @@ def violated(verdicts: Iterable[Verdict]) -> set[tuple[str, str, Grade]]:
     return {(v.clause, v.dtype, v.rounding) for v in verdicts if v.outcome == "violated"}
 
 
-@pytest.mark.parametrize("fail_fast", [False, True])
+@pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("seed", range(25))
-def test_verdicts_are_the_same_in_whatever_order_they_come(seed: int, fail_fast: bool) -> None:
-    alone = results(seed, 1, fail_fast)
+def test_verdicts_are_the_same_in_whatever_order_they_come(seed: int, ends: str) -> None:
+    alone = results(seed, 1, ends)
     assert [(v.clause, v.dtype) for v in alone[0]] == [*ITEMS]
     for jobs in (2, 5):
-        assert results(seed, jobs, fail_fast) == alone
+        assert results(seed, jobs, ends) == alone
 
 
-@pytest.mark.parametrize("fail_fast", [False, True])
+@pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("seed", range(25))
-def test_verdicts_are_the_same_whatever_is_lost_on_the_way(seed: int, fail_fast: bool) -> None:
-    assert results(seed, 5, fail_fast, lost=0.2) == results(seed, 1, fail_fast)
+def test_verdicts_are_the_same_whatever_is_lost_on_the_way(seed: int, ends: str) -> None:
+    assert results(seed, 5, ends, lost=0.2) == results(seed, 1, ends)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_who_looks_first_ends_at_a_violation_if_there_is_one_and_else_has_run_all(
+    seed: int,
+) -> None:
+    found, reason = results(seed, 1, "fast, after looks")
+    every, _ = results(seed, 1)
+    wrong = [v for v in found if v.outcome == "violated"]
+    assert bool(wrong) == bool(reason) == any(v.outcome == "violated" for v in every)
+    assert {(v.clause, v.dtype) for v in wrong} <= {item[:2] for item in violated(every)}
+    held = [v.message for v in found if v.outcome == "holds"]
+    assert all(message.endswith("few: False") for message in held)
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_in_another_order_the_same_is_violated_and_the_same_grade_is_granted(seed: int) -> None:
-    read, _ = results(seed, 1, fail_fast=False)
+    read, _ = results(seed, 1)
     chance = random.Random(seed).sample(ITEMS, len(ITEMS))
-    run, _ = results(seed, 2, fail_fast=False, order=chance)
+    run, _ = results(seed, 2, order=chance)
     assert granted(run) == granted(read)
     assert violated(run) == violated(read)
 
@@ -109,7 +127,7 @@ def test_who_stops_at_the_first_violation_is_asked_first_what_tells_most() -> No
 
 
 def test_what_is_stopped_leaves_the_rest_blocked() -> None:
-    plan = Plan(ITEMS, fail_fast=False)
+    plan = Plan(ITEMS)
     first, second = ITEMS[:2]
     plan.note(verdict(first, plan.begin(first), "strict", "holds"))
     plan.begin(second)

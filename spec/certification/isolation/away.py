@@ -23,11 +23,11 @@ from spec.certification.isolation.scheduler import closed, workers
 from spec.certification.isolation.station import SLICE, Lost, dismiss, judge
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import edition
-from spec.certification.judging.plan import Item, Plan
+from spec.certification.judging.plan import FEW, How, Item, Plan
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import verdict_from_json
 from spec.certification.settings import Request
-from spec.notation import HALF, Grade
+from spec.notation import HALF
 from spec.written import installed
 
 TWICE = 2  # an item that is lost so often is judged at home
@@ -39,9 +39,9 @@ LEAST, MOST = 150, 600  # problems in a batch
 
 @dataclass(eq=False)
 class Batch:
-    """Items that are away, each in a grade, and what will come of them."""
+    """Items that are away, how each is to be run, and what will come of them."""
 
-    grades: Mapping[Item, Grade]
+    items: Mapping[Item, How]
     future: Future[Any]
     since: float = field(default_factory=time.monotonic)
 
@@ -76,12 +76,12 @@ class Away:
             items = self._next(bench, survey.definition)
             if not items:
                 return
-            grades = {item: bench.plan.begin(item) for item in items}
-            future = self._submit(known, [(*item, grade) for item, grade in grades.items()])
+            asked = {item: bench.plan.begin(item) for item in items}
+            future = self._submit(known, [(*item, *how) for item, how in asked.items()])
             if future is None:
                 bench.plan.give_back(items)
                 return
-            self._send(Batch(grades, future), bench.crew.messages)
+            self._send(Batch(asked, future), bench.crew.messages)
 
     def back(self, batch: Batch, bench: Workbench) -> None:
         """Have what came of a batch noted; what came to nothing waits again."""
@@ -104,7 +104,7 @@ class Away:
             bench.crew.spent[part] += seconds
         for line, times in found["printed"].items():
             bench.crew.stock.printed.add(line, times)
-        bench.plan.give_back({*batch.grades} - {(v.clause, v.dtype) for v in verdicts})
+        bench.plan.give_back({*batch.items} - {(v.clause, v.dtype) for v in verdicts})
         if not self.out:
             self._look()
 
@@ -160,15 +160,16 @@ class Away:
         In 16 bits what the definition needs is mostly what all need, so it comes first, and the
         others last, who then know it. Where an end may come early, all keep their turn.
         """
-        clauses, examples = bench.clauses, self.request.thoroughness.examples
-        weights = {i: clauses[i[0]].effort * examples for i in bench.plan.waiting}
+        plan, many = bench.plan, self.request.thoroughness.examples
+        efforts = {item: bench.clauses[item[0]].effort for item in plan.waiting}
+        weights = {item: x * (FEW if plan.few(item) else many) for item, x in efforts.items()}
 
         def turn(item: Item) -> tuple[int, int, int]:
             half = item[1] in HALF
             first = 0 if half and item[0] == definition else 1 + half
-            return first, -weights[item], bench.plan.place[item]
+            return first, -weights[item], plan.place[item]
 
-        mine = [item for item in bench.plan.waiting if not self.leaves(item)]
+        mine = [item for item in plan.waiting if not self.leaves(item)]
         if not self.request.fail_fast and self.request.budget is None:
             mine.sort(key=turn)
         share = sum(weights[item] for item in mine) / (SHARES * self.width)
@@ -185,9 +186,9 @@ class Away:
         if batch.since >= self.failed:  # what was out when it failed last fails for the same reason
             self.failures, self.failed = self.failures + 1, time.monotonic()
         self.over = self.over or self.failures >= FAILED or isinstance(error, BrokenExecutor)
-        self.reasons[_named(error)] += len(batch.grades)
-        self.lost.update([*batch.grades])
-        plan.give_back(batch.grades)
+        self.reasons[_named(error)] += len(batch.items)
+        self.lost.update([*batch.items])
+        plan.give_back(batch.items)
         self._look()
 
     def _look(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spec.certification.isolation.copying import Process, Stock, ended
 from spec.certification.isolation.guard import Crash, Probe
 from spec.certification.isolation.printed import Reader
-from spec.certification.judging.plan import Item
+from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ASKED
 from spec.notation import Grade
 
@@ -68,11 +68,11 @@ class Child:
         told = {"probed": probed, "gradients": asked, "explains": explains, "place": self.place}
         self.tell({"crashes": known, **told})
 
-    def run(self, item: Item, grade: Grade) -> None:
+    def run(self, item: Item, how: How) -> None:
         """Have it run a clause."""
         self.item, self.judged = item, False
         self.lap()
-        self.tell([*item, grade])
+        self.tell([*item, *how])
 
     def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
         """Have it look for the causes of what is violated."""

@@ -18,7 +18,7 @@ from spec.certification.isolation.guard import Crash
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import edition
 from spec.certification.judging.judging import PARTS
-from spec.certification.judging.plan import Plan
+from spec.certification.judging.plan import How, Plan
 from spec.certification.judging.survey import versions
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
@@ -29,7 +29,7 @@ from spec.notation import Grade
 IDLE = 60.0  # seconds after which those who have nothing to do are sent away
 SLICE = 5.0  # seconds after which a task begins nothing more
 Told = Mapping[str, Any]
-Wanted = Sequence[tuple[str, str, Grade]]
+Wanted = Sequence[tuple[str, str, Grade, bool]]
 
 
 class Lost(Exception):
@@ -55,8 +55,8 @@ class Station:
         bench, until = self.bench, time.monotonic() + SLICE
         bench.know(known["probed"])
         bench.lost = [*map(Crash.from_json, known["crashes"])]
-        grades = {(number, dtype): grade for number, dtype, grade in wanted}
-        bench.plan, bench.notes, bench.crashes = Plan([*grades], False, grades), {}, []
+        settled = {(number, dtype): How(grade, few) for number, dtype, grade, few in wanted}
+        bench.plan, bench.notes, bench.crashes = Plan([*settled], settled=settled), {}, []
         while bench.plan.waiting or self.crew.busy:
             if time.monotonic() < until:
                 bench.hand_out([*bench.plan.waiting])
@@ -66,7 +66,7 @@ class Station:
         spent, self.crew.spent = self.crew.spent, dict.fromkeys(PARTS, 0.0)
         return {
             "verdicts": [verdict_to_json(verdict) for verdict in bench.plan.verdicts.values()],
-            "notes": [(note, [*grades][place]) for note, place in bench.notes.items()],
+            "notes": [(note, [*settled][place]) for note, place in bench.notes.items()],
             "crashes": bench.crashes,
             "printed": self.crew.stock.printed.taken(),
             "spent": spent,

@@ -31,7 +31,7 @@ class Workbench:
         self.report: Report = lambda *_: None
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
-        self.plan = Plan((), False)
+        self.plan = Plan(())
         self.notes: dict[str, int] = {}
         self.crashes: list[Item] = []
 
@@ -81,9 +81,9 @@ class Workbench:
 
     def note(self, verdict: Verdict) -> None:
         """A verdict, or the same one with its example."""
-        known = (verdict.clause, verdict.dtype) in self.plan.verdicts
+        known = len(self.plan.verdicts)
         self.plan.note(verdict)
-        if not known:
+        if len(self.plan.verdicts) > known:  # it is no look
             self.report(verdict, len(self.plan.verdicts), len(self.plan.place))
 
     def say(self, note: str, item: Item) -> None:

@@ -1,8 +1,9 @@
 """The process in which a target lives: it answers requests of its parent, one line each.
 
     in    the request; once the target is loaded, the crashes known so far, what probing found, if
-          it is to judge, and whether it will be asked for gradients; then [number, dtype, grade]
-          for each clause; or {"explain": the items that are violated, "grades": those granted}
+          it is to judge, and whether it will be asked for gradients; then [number, dtype, grade,
+          whether few problems do] for each clause; or {"explain": the items that are violated,
+          "grades": those granted}
     out   {"loaded": whether it takes orders to copy itself, rather than more lines};
           {"probing": ...} before each probe, of nothing while shapes are chosen;
           {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
@@ -127,8 +128,8 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
             beside = copies.children_user + copies.children_system
             _tell(told, {"diagnosis": found.to_json(), "beside": beside})
             continue
-        number, dtype, grade = wanted
-        verdict, problem = examiner.verdict(number, dtype, grade)
+        number, dtype, *how = wanted
+        verdict, problem = examiner.verdict(number, dtype, *how)
         _tell(told, {"verdict": verdict_to_json(verdict)})
         if problem is not None and examiner.request.fail_fast:
             verdict = with_counterexample(examiner, verdict, problem)

@@ -18,7 +18,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.judging import without_gradients as spared
 from spec.certification.judging.palette import planned
-from spec.certification.judging.plan import in_turn
+from spec.certification.judging.plan import FEW, in_turn
 from spec.certification.judging.replaying import BREAKS, replayed, word
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Counterexample, Verdict, unrun
@@ -134,14 +134,15 @@ class Examiner:
             programs=self.programs,
         )
 
-    def verdict(self, number: str, dtype: str, grade: Grade) -> tuple[Verdict, Any]:
-        """Run one clause in one dtype; with the problem that breaks it, if any does."""
-        clause = self.clauses[number]
-        implementation = self.probed.by_dtype[dtype]
-        profile = self.request.thoroughness
+    def verdict(
+        self, number: str, dtype: str, grade: Grade, few: bool = False
+    ) -> tuple[Verdict, Any]:
+        """Run one clause in one dtype; with the problem that breaks it, if that may be the end."""
+        clause, implementation = self.clauses[number], self.probed.by_dtype[dtype]
+        profile, seed, compiled = self.request.thoroughness, self.request.seed, programs()
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
         seen, elsewhere = self.bounds.over(implementation), not self.bounds.everywhere
-        examples, seed, compiled = profile.examples, self.request.seed, programs()
+        examples = FEW if few else profile.examples
         drawn = (lambda _: True) if elsewhere else None  # more, in the place of what lies there
         if self.request.replays:
             return replayed(clause, implementation, scope, self.request.replays), None
@@ -153,7 +154,8 @@ class Examiner:
         verdict = self._written(clause, dtype, finding)
         if finding.violation is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
-        return replace(verdict, programs=programs() - compiled), finding.problem
+        ends = not few or clause.force == "must"
+        return replace(verdict, programs=programs() - compiled), finding.problem if ends else None
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""

@@ -14,12 +14,18 @@ Items may be run side by side, and come to an end in any order. What they come t
 be if each had waited for those that stand before it: whoever was begun in another grade than they
 need is run again, and where the run is stopped at an item, nothing counts that stands behind it.
 
+Where the first violation ends it all, each item is looked at first, on a few of its problems; then
+each that holds on these is run in full, which is what counts of it.
+
 In order is as `in_turn` has them, which need not be as they are read: the grade that is granted
 in the end is the least strict that any clause needs, wherever that stands.
 """
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
+from itertools import chain
+from typing import NamedTuple
 
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.settings import Request
@@ -27,41 +33,71 @@ from spec.clause import Clause
 from spec.notation import GRADES, HALF, Grade
 
 Item = tuple[str, str]  # the number of a clause, and a dtype
+FEW = 4  # problems of a clause of effort 1 that are a look
+
+
+class How(NamedTuple):
+    """How an item is run: in which grade of rounding, and whether on a few problems alone."""
+
+    grade: Grade = "strict"
+    few: bool = False
 
 
 class Plan:
     """The items of a survey in their order, and the verdicts so far.
 
-    waiting: what is still to be begun. reason: why the run was stopped, if it was. grades: in
-    which items are to be run, where that is settled elsewhere; then none is run again.
+    fail_fast: the first violation ends it. looks: each item is looked at first. waiting: what is
+    still to be begun. looked: what a look came to, if that is no end. reason: why the run was
+    stopped, if it was. settled: how items are to be run, where that is said elsewhere; then none
+    is run again.
     """
 
     def __init__(
-        self, items: Sequence[Item], fail_fast: bool, grades: Mapping[Item, Grade] | None = None
+        self,
+        items: Sequence[Item],
+        fail_fast: bool = False,
+        looks: bool = False,
+        settled: Mapping[Item, How] | None = None,
     ) -> None:
-        self.grades = grades
+        self.looks, self.settled = looks, settled
         self.place = {item: place for place, item in enumerate(items)}
         self.waiting = [*items]
         self.fail_fast = fail_fast
         self.verdicts: dict[Item, Verdict] = {}
+        self.looked: dict[Item, Verdict] = {}
         self.reason = ""
-        self._begun: dict[Item, Grade] = {}
-        self._end = len(items)
+        self._begun: dict[Item, How] = {}
+        self._end = 2 * len(items)
         self._in_order = True
 
-    def begin(self, item: Item) -> Grade:
-        """The grade in which an item is to be run, which waits no more."""
+    @staticmethod
+    def of(items: Sequence[Item], request: Request) -> "Plan":
+        """That of a request; there is no look where few problems are all."""
+        fast = request.fail_fast
+        return Plan(items, fast, fast and request.thoroughness.examples > FEW)
+
+    def begin(self, item: Item) -> How:
+        """How an item is to be run, which waits no more."""
         self.waiting.remove(item)
-        self._begun[item] = grade = self._grade(item)
-        return grade
+        self._begun[item] = how = self._how(item)
+        return how
+
+    def few(self, item: Item) -> bool:
+        """Whether it is still to be looked at."""
+        return self.looks and item not in self.looked
 
     def note(self, verdict: Verdict) -> None:
         """The verdict on an item, unless it stands behind the end."""
         item = (verdict.clause, verdict.dtype)
-        if self.place[item] > self._end:
+        if self._turn(item) > self._end:
+            return
+        ends = self.fail_fast and verdict.outcome == "violated" and verdict.force == "must"
+        if self.few(item) and verdict.ran and not ends:
+            self.looked[item] = verdict
+            self.give_back([item])
             return
         self.verdicts[item] = verdict
-        if self.fail_fast and verdict.outcome == "violated" and verdict.force == "must":
+        if ends:
             self.stop(f"{verdict.clause} was violated and the run was to fail fast", item)
 
     def stop(self, reason: str, last: Item | None = None) -> None:
@@ -69,25 +105,25 @@ class Plan:
         if last is None:
             self.reason, self._in_order = reason, False
             self.waiting.clear()
-        elif self.place[last] < self._end:
-            self.reason, self._end = reason, self.place[last]
-            self.waiting = [item for item in self.waiting if self.place[item] < self._end]
-            self._take_back([item for item in self.verdicts if self.place[item] > self._end])
+        elif self._turn(last) < self._end:
+            self.reason, self._end = reason, self._turn(last)
+            self.waiting = [item for item in self.waiting if self._turn(item) < self._end]
+            self._take_back([item for item in self.verdicts if self._turn(item) > self._end])
 
     def give_back(self, items: Iterable[Item]) -> None:
         """Have items wait again that were begun in vain, if they still count."""
-        if self.reason and self._end == len(self.place):  # nothing more is to be begun
+        if self.reason and self._end == 2 * len(self.place):  # nothing more is to be begun
             return
-        again = (item for item in items if self.place[item] <= self._end)
-        self.waiting = sorted({*self.waiting, *again}, key=self.place.__getitem__)
+        again = (item for item in items if self._turn(item) <= self._end)
+        self.waiting = sorted({*self.waiting, *again}, key=self._turn)
 
     def go_on(self) -> bool:
         """Whether anything waits, or has to be run again now that all else was."""
         if not self.waiting and self._in_order:
             ran = [item for item, verdict in self.verdicts.items() if verdict.ran]
-            self._run_again([item for item in ran if self._begun[item] != self._grade(item)])
+            self._run_again([item for item in ran if self._begun[item] != self._how(item)])
             self._in_order = bool(self.waiting)
-        if not self.waiting and not self.reason and self.grades is None:
+        if not self.waiting and not self.reason and self.settled is None:
             self._run_again(unsettled(self.verdicts.values()))
         return bool(self.waiting)
 
@@ -97,25 +133,32 @@ class Plan:
         reason = self.reason or "it was not judged when this was written"
         blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
         settled = {item: verdict for item, verdict in self.verdicts.items() if item not in left}
-        return [*{**blocked, **settled}.values()]
+        every = {**blocked, **settled}
+        spent = {item: every[item].after(look) for item, look in self.looked.items()}
+        return [*{**every, **spent}.values()]
 
-    def _grade(self, item: Item) -> Grade:
-        """What those before the item need, or, once these are settled, what all need."""
-        _, dtype = item
-        if self.grades is not None:
-            return self.grades[item]
+    def _turn(self, item: Item) -> int:
+        """Its place among all that is run: what was looked at comes behind all looks."""
+        return self.place[item] + len(self.place) * (not self.few(item))
+
+    def _how(self, item: Item) -> How:
+        """In the grade that those before it need, or, once these are settled, that all need."""
+        if self.settled is not None:
+            return self.settled[item]
+        few, dtype = self.few(item), item[1]
         if dtype not in HALF:
-            return "strict"
+            return How(few=few)
         known = (
             verdict
-            for other, verdict in self.verdicts.items()
+            for other, verdict in chain(self.looked.items(), self.verdicts.items())
             if not self._in_order or self.place[other] < self.place[item]
         )
-        return granted(v for v in known if v.dtype == dtype).get(dtype, "strict")
+        found = granted(v for v in known if v.dtype == dtype)
+        return How(found.get(dtype, "strict"), few)
 
     def _run_again(self, items: Iterable[Item]) -> None:
         """Have items wait again, in their order."""
-        self.waiting = sorted(items, key=self.place.__getitem__)
+        self.waiting = sorted(items, key=self._turn)
         self._take_back(self.waiting)
 
     def _take_back(self, items: Iterable[Item]) -> None:
@@ -152,15 +195,22 @@ def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
 
     Of mistakes that none before names. Of clauses alike in that, the first that is read.
     """
-    left, found, known = [*clauses], list[str](), set[str]()
+    read, found, known = [*clauses], list[str](), set[str]()
+
+    def turn(place: int) -> tuple[bool, float, int]:
+        c = read[place]
+        return c.number != definition, -len(c.catches - known) / c.effort, place
+
+    left = [turn(place) for place in range(len(read))]
+    heapify(left)
     while left:
-        worth = (
-            (c.number == definition, len(c.catches - known) / c.effort, -place)
-            for place, c in enumerate(left)
-        )
-        best = left.pop(-max(worth)[-1])
-        found.append(best.number)
-        known |= best.catches
+        *_, place = left[0]
+        if (now := turn(place)) != left[0]:  # it tells less than it did, and none tells more
+            heapreplace(left, now)
+            continue
+        heappop(left)
+        found.append(read[place].number)
+        known |= read[place].catches
     return found
 
 

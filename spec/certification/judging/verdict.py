@@ -10,7 +10,7 @@ crashed       the process died or hung while the clause was run, or the clause i
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from spec.clause import Clause
@@ -80,6 +80,12 @@ class Verdict:
     def ran(self) -> bool:
         """Whether at least one example was answered."""
         return self.examples > 0 and self.outcome in ("holds", "violated", "deviates")
+
+    def after(self, look: "Verdict") -> "Verdict":
+        """The same, with what a look at it cost before."""
+        parts = {*self.seconds} | {*look.seconds}
+        seconds = {x: self.seconds.get(x, 0.0) + look.seconds.get(x, 0.0) for x in parts}
+        return replace(self, seconds=seconds, programs=self.programs + look.programs)
 
 
 def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict:
