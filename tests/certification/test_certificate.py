@@ -5,10 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from implementations import dense
 from spec import about
 from spec.backends import Unsuitable
 from spec.certification import certify
+from spec.certification.judging.drawing import series
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.judging import scope_for
+from spec.certification.judging.plan import FEW
 from spec.certification.ledger.causes import as_text
+from spec.certification.settings import PROFILES, Request
 from tests import targets
 
 CLAUSES = about("attention")
@@ -52,6 +58,32 @@ def test_fail_fast_blocks_the_rest():
     assert certificate.ledger["violated"] == 1
     assert certificate.ledger["blocked"] >= 1
     assert certificate.exit_code == 1
+
+
+def test_who_is_right_is_judged_as_thoroughly_after_a_look_at_few_problems():
+    options = {**QUICK, "profile": "standard", "dtypes": ("float32", "float16"), "clauses": "A,S"}
+    plain, fast = (certify(dense.attend, **options, fail_fast=x) for x in (False, True))
+    assert plain.ledger["holds"] > 10
+    found = [[replace(v, seconds={}) for v in x.verdicts] for x in (plain, fast)]
+    assert found[0] == found[1]
+
+
+def test_what_few_problems_do_not_show_is_found_in_full():
+    options = {**QUICK, "profile": "standard", "clauses": ("A1",)}
+    clause, judge = CLAUSES["A1"], Examiner.of(dense.attend, Request(target="", **options))
+    scope = scope_for(clause, judge.probed.by_dtype["float32"], "float32", "strict", "standard")
+    met = [p.N for p in series(clause, scope, PROFILES["standard"].examples * clause.effort, 0)]
+    late = next(length for length in met if length not in met[: FEW * clause.effort])
+
+    def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
+        o = dense.attend(query, key, value, attn_mask, is_causal, scale)
+        return o + o.dtype.type(query.shape[-2] == late)
+
+    judge = Examiner.of(attend, Request(target="", **options))
+    seen = [judge.verdict("A1", "float32", "strict", few=x)[0] for x in (True, False)]
+    assert [v.outcome for v in seen] == ["holds", "violated"]
+    fast = certify(attend, **options, fail_fast=True)
+    assert [v.outcome for v in fast.verdicts] == ["violated"]
 
 
 def test_a_selection_is_certified_as_the_definition_is_run_as_well():
