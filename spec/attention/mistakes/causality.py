@@ -36,7 +36,7 @@ def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) + (sizes.M - sizes.N)
 
 
-@wrong("past", incident="I06", where="causal and M > 1 and not positions")
+@wrong("past", incident="I06", where="a key in the future and not positions")
 def sees_one_key_ahead(sizes: Sizes) -> Array:
     """Counts the bound from one: j <= i + 1."""
     return keys(sizes) <= queries(sizes) + 1
@@ -52,7 +52,7 @@ def hides_the_present(sizes: Sizes) -> Array:
     "past",
     incident="I06",
     citation="pytorch/pytorch#195910",
-    where="causal and M > 1 and not positions",
+    where="a key in the future and not positions",
 )
 def bounds_the_future_by_fours(sizes: Sizes) -> Array:
     """Computes the bound once for each group of four queries, from its last one."""
@@ -138,10 +138,7 @@ def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) 
 
 
 @wrong(
-    "heed",
-    incident="I05",
-    citation="pytorch/pytorch#131254",
-    where="causal and a mask and (a hidden key or an additive mask)",
+    "heed", incident="I05", citation="pytorch/pytorch#131254", where="causal and a mask that tells"
 )
 def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Takes `is_causal` for a description of the mask, which it then need not read."""

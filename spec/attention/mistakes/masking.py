@@ -14,7 +14,7 @@ from spec.notation import Array
 from spec.sizes import Sizes
 
 
-@wrong("heed", incident="I39", citation="opendilab/DI-engine#333", where="a mask")
+@wrong("heed", incident="I39", citation="opendilab/DI-engine#333", where="a mask that tells")
 def ignores_the_mask(_: Array | None, causal: bool, __: Array) -> Heeded:
     """Computes the masked scores, and discards them: `masked_fill` without its underscore."""
     return None, causal
@@ -148,7 +148,7 @@ def swaps_batch_and_heads_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     return full.swapaxes(0, 1) if sizes.B == sizes.H else full
 
 
-@wrong("spread", incident="I10", where="a mask and N = M and M > 1")
+@wrong("spread", incident="I10", where="a mask that tells and N = M and M > 1")
 def transposes_square_masks(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as keys by queries, which nothing notices when N = M."""
     full = steps.spread(mask, sizes)
@@ -173,7 +173,7 @@ def reads_whole_tiles_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     return _shown_from(sizes.M // 64 * 64 or sizes.M, mask, sizes)
 
 
-@wrong("spread", incident="I13", where="a mask and M > 1024")
+@wrong("spread", incident="I13", where="a mask that tells and M > 1024")
 def forgets_the_mask_beyond_1024_keys(mask: Array, sizes: Sizes) -> Array:
     """Has one block of threads for the mask, which are at most 1024."""
     return _shown_from(1024, mask, sizes)
