@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from spec.certification.diagnosing.separating import Split, best, shorter
+from spec.certification.diagnosing.separating import Columns, Split, best, shorter
+from spec.certification.diagnosing.table import Table
 
 NAMES = 40
 COST = np.full(NAMES, 5.0)
@@ -61,3 +62,41 @@ def test_a_feature_that_hardly_anything_hangs_on_is_left_out() -> None:
     wrong, weight = table[:, (3, 30)].all(axis=1), np.ones(len(table))
     assert shorter((3, 30), table, wrong, weight) == (3,)
     assert shorter((3, 17), table, table[:, (3, 17)].all(axis=1), weight) == (3, 17)
+
+
+def of_two(noise: float) -> Table:
+    """Wrong where either of two conjunctions holds, and elsewhere by chance."""
+    said, chance = rows(seed=10, count=400), np.random.default_rng(11)
+    wrong = said[:, (3, 17)].all(axis=1) | said[:, (5, 30)].all(axis=1)
+    return Table(said, wrong | (chance.random(len(said)) < noise), np.ones(len(said)), said, COST)
+
+
+def told(table: Table, *known: Columns) -> dict[Columns, Table]:
+    return {split.columns: alone for split, alone in table.told(known)}
+
+
+def test_what_takes_more_conjunctions_than_it_needs_is_told_anew() -> None:
+    table = of_two(noise=0)
+    assert {*told(table, (3,), (5, 30))} == {(3, 17), (5, 30)}
+    assert told(table, (3,)) == {}
+
+
+def test_each_is_told_by_the_rows_that_the_others_leave() -> None:
+    table = of_two(noise=0)
+    alone = told(table, (3,), (5, 30))[(3, 17)]
+    outside = ~table.said[:, (5, 30)].all(axis=1)
+    assert np.array_equal(alone.wrong, table.wrong[outside])
+    assert np.array_equal(alone.said, table.said[outside])
+
+
+def test_what_fewer_leave_unexplained_is_not_told_by_them() -> None:
+    assert told(of_two(noise=0.3), (3, 17), (5, 30)) == {}
+
+
+def test_conjunctions_are_worth_what_each_adds_and_what_the_best_one_adds_to_them() -> None:
+    table = of_two(noise=0)
+    first = table.worth((3, 17))
+    rest = table.outside(first).best()
+    assert rest.columns == (5, 30)
+    assert table.parted([(3, 17)]) == first.worth + rest.worth
+    assert table.parted([]) == table.best().worth

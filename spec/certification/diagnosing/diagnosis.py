@@ -110,7 +110,7 @@ def diagnosed(
         causes = [telling.told(found, x, met) for x, found in enumerate(search.found)]
     passed = passed and all(met[item] for item in failing if clauses[item[0]].force == "must")
     # What was set apart inside of another cause is not taken out twice.
-    out = [x for x, found in zip(causes, search.found, strict=True) if not x.besides or found.line]
+    out = [cause for cause in causes if not cause.besides]
     region = Region.outside(out, request.where, passed)
     return Diagnosis((*causes,), region, met, said, programs() - compiled)
 

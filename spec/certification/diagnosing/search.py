@@ -136,7 +136,7 @@ class Search:
     def _are_few(self, lead: Lead, same: Sequence[Found], every: Table) -> bool:
         """Whether all that fails alike is told anew by no more causes than there are by now."""
         others = [x for x in self.found if x not in same]
-        told = every.told(len(same))
+        told = every.told([self.evidence.columns(x.cause) for x in same])
         for split, table in told:
             first = next(row for row in table.within(split) if row.how)
             self._add(replace(lead, problem=first.problem, how=first.how), split, table, others)
@@ -169,11 +169,7 @@ class Search:
 
     def _is_one(self, one: Split, free: Split, table: Table, firsts: Sequence[Columns]) -> bool:
         """Whether one set for all does nearly as well as a part, and as these and another."""
-        parted, left = 0.0, table
-        for columns in firsts:
-            split = left.worth(columns)
-            parted, left = parted + split.worth, left.outside(split)
-        parted += left.best().worth
+        parted = table.parted(firsts)
         fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
         return fair or table.share(one) > CLEAR
 

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from spec.trial import asked
 from spec.written import sizes
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
+EXPLAINED = 0.8  # of what more causes explain: then fewer do
 MAINLY = 0.65  # of what lies inside is wrong: then one of several is good enough
-TRIED = 8  # conjunctions, for what they leave to another one
+TRIED, MANY = 8, 64  # conjunctions, for what they leave to another one
 
 
 @dataclass(frozen=True)
@@ -68,22 +70,36 @@ class Table:
         common = np.asarray(self.said[self.wrong].mean(axis=0) > COVERED)
         return self.best(common & having)
 
-    def first(self, having: Array) -> Split:
+    def first(self, having: Array, tried: int = TRIED) -> Split:
         """The conjunction that is worth most together with the best one for the rest."""
-        found = best(self.said, self.wrong, self.weight, self.prices, having, TRIED)
+        found = best(self.said, self.wrong, self.weight, self.prices, having, tried)
         rest = (self.outside(split).best() for split in found)
         worth = [one.worth + other.worth for one, other in zip(found, rest, strict=True)]
         return found[int(np.argmax(worth))]
 
-    def told(self, most: int) -> Sequence[tuple[Split, "Table"]]:
+    def parted(self, every: Sequence[Columns]) -> float:
+        """What conjunctions are worth one after another, and the best one for what they leave."""
+        worth, left = 0.0, self
+        for columns in every:
+            split = left.worth(columns)
+            worth, left = worth + split.worth, left.outside(split)
+        return worth + left.best().worth
+
+    def told(self, known: Sequence[Columns]) -> Sequence[tuple[Split, "Table"]]:
         """The fewest conjunctions in which nearly all lies that is wrong, and little else.
 
-        Two at least, and each with the rows that those before it leave; none, if it takes more
-        than `most`.
+        Two at least, and each with the rows that the others leave, where something is wrong; none,
+        if it takes more than there are known, or if these and another one explain far more.
         """
-        counts = itertools.product(range(2, most + 1), (False, True))
+        counts = itertools.product(range(2, len(known) + 1), (False, True))
         ways = ([*self._covered(count, short)] for count, short in counts)
-        return next((way for way in ways if self._is_told(way)), ())
+        told = [split for split, _ in next((way for way in ways if self._is_told(way)), ())]
+        if not told or sum(split.worth for split in told) <= EXPLAINED * self.parted(known):
+            return ()
+        others = ([x for x in told if x is not split] for split in told)
+        alone = [reduce(Table.outside, left, self) for left in others]
+        every = zip(told, alone, strict=True)
+        return [(split, table) for split, table in every if table.wrong[table.inside(split)].any()]
 
     def _covered(self, count: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
         """So many conjunctions, each the best for what those before it leave, and that.
@@ -94,7 +110,7 @@ class Table:
         left, every = self, np.full(len(self.prices), True)
         for place in range(1, count + 1):
             last = place == count and bool(left.wrong.any())
-            split = left.shared() if last else left.first(every)
+            split = left.shared() if last else left.first(every, MANY)
             split = left.shorter(split) if short else split
             yield split, left
             left = left.outside(split)
