@@ -47,9 +47,10 @@ def test_a_cause_of_something_else_is_not_that_mistake():
     assert is_that(CACHE, FORK, cause)
     assert not is_that(CACHE, FORK, replace(cause, asked=""))
     assert not is_that(CACHE, FORK, replace(cause, features=("N > 8",)))
-    attention, mistake = KINDS["attention"], KINDS["attention"].mistakes["sees_one_key_ahead"]
+    attention = KINDS["attention"]
+    mistake = attention.mistakes["forgets_the_cap_beside_causality"]
     wider, narrower = ("causal", "M > 1"), ("causal", "M > 1", "N > M")
-    for features, there in ((wider, True), (("M > 1", "not positions"), True), (narrower, False)):
+    for features, there in ((wider, True), (("a cap", "causal"), True), (narrower, False)):
         assert is_that(attention, mistake, Cause(features, "", "is wrong")) is there
     assert not is_that(attention, mistake, Cause(("causal",), "", "is wrong"))  # by two features
 
