@@ -8,7 +8,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification.judging.plan import How, Item, Plan, granted, in_turn
-from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.judging.verdict import Outcome, Verdict, unrun
 from spec.certification.settings import Request, with_definition
 from spec.notation import GRADES, HALF, Grade
 
@@ -136,3 +136,12 @@ def test_what_is_stopped_leaves_the_rest_blocked() -> None:
     found = plan.all(CLAUSES)
     assert [v.outcome for v in found] == ["holds", *["blocked"] * (len(ITEMS) - 1)]
     assert found[1].message == "time is up"
+
+
+@pytest.mark.parametrize(("outcome", "final"), [("refused", False), ("crashed", True)])
+def test_what_is_refused_at_a_look_is_run_in_full(outcome: Outcome, final: bool) -> None:
+    item, plan = ITEMS[0], Plan(ITEMS[:1], fail_fast=True, looks=True)
+    assert plan.begin(item).few
+    plan.note(unrun(CLAUSES[item[0]], item[1], outcome, "it is so"))
+    assert plan.go_on() is not final
+    assert plan.few(item) is final

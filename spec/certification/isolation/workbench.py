@@ -81,10 +81,10 @@ class Workbench:
 
     def note(self, verdict: Verdict) -> None:
         """A verdict, or the same one with its example."""
-        known = len(self.plan.verdicts)
-        self.plan.note(verdict)
-        if len(self.plan.verdicts) > known:  # it is no look
-            self.report(verdict, len(self.plan.verdicts), len(self.plan.place))
+        plan, known = self.plan, len(self.plan.verdicts) + len(self.plan.looked)
+        plan.note(verdict)
+        if len(plan.verdicts) + len(plan.looked) > known:
+            self.report(verdict, len(plan.verdicts), len(plan.place))
 
     def say(self, note: str, item: Item) -> None:
         """What else was seen while an item was judged: of one that was seen before, the first."""

@@ -34,6 +34,7 @@ from spec.notation import GRADES, HALF, Grade
 
 Item = tuple[str, str]  # the number of a clause, and a dtype
 FEW = 4  # problems of a clause of effort 1 that are a look
+ANSWERED = ("holds", "violated", "refused")  # to a look; more problems may say something else
 
 
 class How(NamedTuple):
@@ -92,7 +93,7 @@ class Plan:
         if self._turn(item) > self._end:
             return
         ends = self.fail_fast and verdict.outcome == "violated" and verdict.force == "must"
-        if self.few(item) and verdict.ran and not ends:
+        if self.few(item) and verdict.outcome in ANSWERED and not ends:
             self.looked[item] = verdict
             self.give_back([item])
             return
