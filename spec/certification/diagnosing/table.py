@@ -20,7 +20,7 @@ from spec.written import sizes
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
 EXPLAINED = 0.8  # of what more causes explain: then fewer do
 MAINLY = 0.65  # of what lies inside is wrong: then one of several is good enough
-TRIED, MANY = 8, 64  # conjunctions, for what they leave to another one
+TRIED = (8, 64)  # conjunctions, for what they leave to another one: at first, or if need be
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Table:
         common = np.asarray(self.said[self.wrong].mean(axis=0) > COVERED)
         return self.best(common & having)
 
-    def first(self, having: Array, tried: int = TRIED) -> Split:
+    def first(self, having: Array, tried: int = TRIED[0]) -> Split:
         """The conjunction that is worth most together with the best one for the rest."""
         found = best(self.said, self.wrong, self.weight, self.prices, having, tried)
         rest = (self.outside(split).best() for split in found)
@@ -91,8 +91,8 @@ class Table:
         Two at least, and each with the rows that the others leave, where something is wrong; none,
         if it takes more than there are known, or if these and another one explain far more.
         """
-        counts = itertools.product(range(2, len(known) + 1), (False, True))
-        ways = ([*self._covered(count, short)] for count, short in counts)
+        counts = itertools.product(range(2, len(known) + 1), TRIED, (False, True))
+        ways = ([*self._covered(*count)] for count in counts)
         told = [split for split, _ in next((way for way in ways if self._is_told(way)), ())]
         if not told or sum(split.worth for split in told) <= EXPLAINED * self.parted(known):
             return ()
@@ -101,16 +101,16 @@ class Table:
         every = zip(told, alone, strict=True)
         return [(split, table) for split, table in every if table.wrong[table.inside(split)].any()]
 
-    def _covered(self, count: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
+    def _covered(self, count: int, tried: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
         """So many conjunctions, each the best for what those before it leave, and that.
 
-        The last of them is one of those that hold nearly all of it. short: each without what
-        hardly anything hangs on, before what it leaves is looked at.
+        The last of them is one of those that hold nearly all of it. tried: how many for each.
+        short: each without what hardly anything hangs on, before what it leaves is looked at.
         """
         left, every = self, np.full(len(self.prices), True)
         for place in range(1, count + 1):
             last = place == count and bool(left.wrong.any())
-            split = left.shared() if last else left.first(every, MANY)
+            split = left.shared() if last else left.first(every, tried)
             split = left.shorter(split) if short else split
             yield split, left
             left = left.outside(split)
