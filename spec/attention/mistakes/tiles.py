@@ -64,9 +64,9 @@ def reads_only_128_keys(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I17", where="M > 16 and scores of a query 80 apart")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
-    """Computes the maximum before the loop over tiles, from the first of them."""
-    hidden = forbid(s, allowed)
-    return normalised(np.exp(hidden - top(hidden[..., :TILE])))
+    """Computes the maximum before the loop over tiles, from the first of them if that is seen."""
+    hidden, seen = forbid(s, allowed), allowed[..., :TILE].any(axis=-1, keepdims=True)
+    return normalised(np.exp(hidden - np.where(seen, top(hidden[..., :TILE]), top(hidden))))
 
 
 @wrong("weigh", incident="I17", where="M > 16")

@@ -37,7 +37,7 @@ def ignores_the_window(_: Window, __: Array | None, ___: bool) -> Window:
     return UNBOUNDED
 
 
-@wrong("limit", incident="I07", where="causal and a bound to the left and (N > 1 or positions)")
+@wrong("limit", incident="I07", where="causal and a key behind the window")
 def forgets_the_window_beside_causality(window: Window, _: Array | None, causal: bool) -> Window:
     """Has a causal path of its own, which knows no window."""
     return UNBOUNDED if causal else window
