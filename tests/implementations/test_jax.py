@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec import certify
+from spec import CLAUSES, certify
 from spec.attention import rounding
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
@@ -23,6 +23,7 @@ from spec.attention.record import Implementation
 from spec.comparison import equal
 from spec.entries import eighths
 from spec.subject import Refused
+from spec.trial import broken
 
 pytestmark = pytest.mark.jax
 MODULE = "implementations.adapters.jax_attention"
@@ -105,6 +106,16 @@ def test_what_large_scores_do_to_it_under_jit(width: int, finite: bool) -> None:
     assert bool(np.isfinite(jax_attention.compiled(q, k, v)).all()) is finite
 
 
+@pytest.mark.parametrize(("name", "holds"), [("attend", True), ("compiled", False)])
+def test_its_deviation_is_seen_by_the_clause_that_it_is_declared_for(
+    name: str, holds: bool
+) -> None:
+    """On a problem of its own, as the shapes of a seed need not have it."""
+    q, v = np.full((1, 1, 1, 1), 1e12, np.float32), np.ones((1, 1, 2, 1), np.float32)
+    problem = core("float32", B=1, H=1, G=1, N=1, M=2, D=1, E=1).but(q=q, k=-1.1 * v, v=v)
+    assert (broken(CLAUSES["S15"], _record(name), problem) is None) is holds
+
+
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
@@ -131,7 +142,7 @@ def _record(name: str) -> Implementation:
 )
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
-    # XLA does so in some shapes alone, which few palettes have: the fact has a test of its own.
+    # XLA does so in some shapes, which few palettes have: that S15 sees it is tested by itself.
     words += ["--deviation", FUSED]
     done = subprocess.run(
         [sys.executable, "-m", "spec", *words, "--dtype", "float32", "--json", str(tmp_path / "c")],
