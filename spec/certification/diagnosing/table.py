@@ -88,8 +88,9 @@ class Table:
     def told(self, known: Sequence[Columns]) -> Sequence[tuple[Split, "Table"]]:
         """The fewest conjunctions in which nearly all lies that is wrong, and little else.
 
-        Two at least, and each with the rows that the others leave, where something is wrong; none,
-        if it takes more than there are known, or if these and another one explain far more.
+        Two at least are looked for; of them those are told that have something wrong which the
+        others leave, each with all that these leave. None, if it takes more than there are known,
+        or if these and another one explain far more.
         """
         counts = itertools.product(range(2, len(known) + 1), TRIED, (False, True))
         ways = ([*self._covered(*count)] for count in counts)
