@@ -11,39 +11,29 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec import CLAUSES, certify, rerun
+from spec import certify, rerun
 from spec.backends import Unsuitable
-from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.leads import Lead
-from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import series
-from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.settings import PROFILES, Request
 from spec.certification.target.loading import origin_of
-from spec.clause import Clause
 from spec.features import ASKED, joined
 from spec.kind import Kind
 from spec.kinds import KINDS
 from spec.mistake import Mistake
 from tests.judging import EXAMPLES
+from tests.shares import FRESH, wrong_inside
 from tests.test_where_mistakes_are_wrong import judges
 
 DRAWN = 40  # problems of each clause that says whether a mistake shows
 MOSTLY = 0.9  # of them
-OTHERS = 20  # seeds for a share: the problems of one have a few shapes
-LOOKED, ENOUGH = 200, 20  # problems drawn of each, until so many lie inside
-FEW = 20  # fewer of these tell no share
-IN_TIME = (" after ", "asked before", "comes and goes")  # what no problem shows by itself
-FRESH, SEEDS = 77, 8  # the first seed of fresh problems, and how many there are at most
+SEEDS = 8  # of fresh problems, at most
 MANY = 1000  # fresh problems inside of a region
 ROOT = Path(__file__).parents[1]
 
@@ -120,39 +110,6 @@ def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
         if count >= MANY or not count:
             break
     return "holds" if count else "empty"
-
-
-def compared(kind: Kind, cause: Cause) -> tuple[Clause, ...]:
-    """Who holds the answers that a cause is about to the definition, one by one."""
-    if any(words in cause.failure for words in IN_TIME):
-        return ()
-    alike = (x for name, x in kind.compares.items() if group(kind, name) == cause.asked)
-    numbers = next((x for x in alike if {*x} & {*cause.clauses}), ())
-    return tuple(CLAUSES[number] for number in numbers)
-
-
-def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[float]:
-    """The share of what is wrong on problems of other seeds, for each cause with enough of them.
-
-    Of causes by themselves: neither those that no wrong answer shows, nor those within another.
-    """
-    reach = PROFILES[certificate.profile].name
-    examiner = Examiner.of(target, Request(target="", about=kind.about, profile=reach))
-    subjects, bounds = examiner.probed.by_dtype, Bounds.of(kind, "")
-    evidence = Evidence(kind, subjects, {}, bounds, LOOKED, reach)
-    for cause in certificate.causes:
-        clauses = compared(kind, cause)
-        if cause.drawn or cause.besides or not clauses:
-            continue
-        lead, alone = Lead(clauses, cause.asked, False, None, ""), Bounds.of(kind, "", [cause])
-        found: list[Any] = []
-        for dtype in {*cause.dtypes} & {*subjects}:
-            for clause, seed in product(clauses, range(FRESH, FRESH + OTHERS)):
-                drawn = series(clause, evidence.scope(clause, dtype), LOOKED, seed)
-                found.extend(islice((p for p in drawn if not lead.within(alone, p)), ENOUGH))
-        known = [bool(row.how) for row in evidence.rows(lead, found)]
-        if len(known) >= FEW:
-            yield sum(known) / len(known)
 
 
 def scripts(certificate: Certificate) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spec.certification.diagnosing.separating import Columns, Split, best, shorter
-from spec.certification.diagnosing.table import Table
+from spec.certification.diagnosing.table import EXPLAINED, MAINLY, Table
 
 NAMES = 40
 COST = np.full(NAMES, 5.0)
@@ -91,6 +91,29 @@ def test_each_is_told_by_the_rows_that_the_others_leave() -> None:
 
 def test_what_fewer_leave_unexplained_is_not_told_by_them() -> None:
     assert told(of_two(noise=0.3), (3, 17), (5, 30)) == {}
+
+
+def test_clear_ones_tell_no_more_than_they_explain() -> None:
+    said = rows(seed=12, count=1600)
+    said[::4, 9] = False
+    wrong = said[:, (5, 30)].all(axis=1) & (said[:, 8] | said[:, 9])
+    first, *_ = known = (3, 17, 20), (5, 8, 30), (5, 9, 30)
+    table = Table(said, wrong | said[:, first].all(axis=1), np.ones(len(said)), said, COST)
+    left = table.outside(table.worth(first))
+    few = table.worth(first).worth + left.worth((5, 30)).worth
+    assert left.share(left.worth((5, 30))) > MAINLY
+    assert few < EXPLAINED * table.parted(known)
+    assert (5, 30) not in told(table, *known)
+
+
+def test_nearly_all_is_told_by_few_though_much_is_right_inside() -> None:
+    said, chance = rows(seed=13, count=800), np.random.default_rng(14)
+    rarely = said[:, (5, 30)].all(axis=1) & (chance.random(len(said)) < 0.5)
+    wrong = rarely | said[:, (3, 17)].all(axis=1)
+    table = Table(said, wrong, np.ones(len(said)), said, COST)
+    left = table.outside(table.worth((3, 17)))
+    assert left.share(left.worth((5, 30))) < MAINLY
+    assert {*told(table, (3, 17), (5, 9, 30), (5, 8, 30))} == {(3, 17), (5, 30)}
 
 
 def test_conjunctions_are_worth_what_each_adds_and_what_the_best_one_adds_to_them() -> None:

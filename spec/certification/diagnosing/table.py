@@ -18,7 +18,8 @@ from spec.trial import asked
 from spec.written import sizes
 
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
-EXPLAINED = 0.8  # of what more causes explain: then fewer do
+EXPLAINED = 0.8  # of what more causes explain: then fewer do, if they are clear
+NEARLY = 0.95  # of it: then fewer do, however much of what lies inside is right
 MAINLY = 0.65  # of what lies inside is wrong: then one of several is good enough
 TRIED = (8, 64)  # conjunctions, for what they leave to another one: at first, or if need be
 
@@ -94,9 +95,8 @@ class Table:
         """
         counts = itertools.product(range(2, len(known) + 1), TRIED, (False, True))
         ways = ([*self._covered(*count)] for count in counts)
-        told = [split for split, _ in next((way for way in ways if self._is_told(way)), ())]
-        if not told or sum(split.worth for split in told) <= EXPLAINED * self.parted(known):
-            return ()
+        most = self.parted(known)
+        told = [split for split, _ in next((x for x in ways if self._is_told(x, most)), ())]
         others = ([x for x in told if x is not split] for split in told)
         alone = [reduce(Table.outside, left, self) for left in others]
         every = zip(told, alone, strict=True)
@@ -116,12 +116,15 @@ class Table:
             yield split, left
             left = left.outside(split)
 
-    def _is_told(self, way: Sequence[tuple[Split, "Table"]]) -> bool:
+    def _is_told(self, way: Sequence[tuple[Split, "Table"]], most: float) -> bool:
+        """Whether so few say enough. most: what the known ones and another one are worth."""
         split, table = way[-1]
         left = table.outside(split)
         least = (1 - COVERED) * float(self.weight @ self.wrong)
         clear = all(table.share(split) > MAINLY for split, table in way)
-        return clear and float(left.weight @ left.wrong) < least
+        explained = most * (EXPLAINED if clear else NEARLY)
+        every = float(left.weight @ left.wrong) < least
+        return every and sum(split.worth for split, _ in way) > explained
 
     def shorter(self, split: Split) -> Split:
         """A conjunction without the features that hardly anything hangs on."""
