@@ -11,6 +11,7 @@
     a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
+    a key no fill of -1e30 hides   its query sees others or a sink, and these score lower alone
     a key in the future  causality hides a key that nothing else does
     a key behind the window  and one ahead of it: its bound does
     a mask that tells   it hides a key that nothing else does, or adds to the score of one seen
@@ -70,6 +71,7 @@ from spec.features import FORMATS, Feature, Vocabulary
 
 ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
+FILLS = ("-10000", "-1e30")
 FARTHER = (256, 30000, 10000000)
 LARGE, LOW = (8, 100), (-1000, -10000)
 FULL = (15, 255)  # what four bits hold, and a byte
@@ -155,6 +157,7 @@ WORDS: Mapping[str, Feature] = {
     "a hidden key ahead": partial(magnitudes.ahead, 0),
     "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
     "a key no penalty hides": magnitudes.unhidden,
+    **{f"a key no fill of {x} hides": partial(magnitudes.unfilled, float(x)) for x in FILLS},
     "a length above 16": lambda p: max(p.N, p.M) > 16,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),

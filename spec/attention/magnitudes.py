@@ -9,7 +9,8 @@ from spec.attention import definition
 from spec.attention.notation import NOTHING_HIDDEN, Problem
 from spec.notation import Array
 
-FAR = 9000  # a penalty of ten thousand, less what scores are worth
+LITTLE = 1000  # what scores are worth
+FAR = 10000 - LITTLE  # a penalty of ten thousand, less that
 
 
 @lru_cache(maxsize=16)
@@ -91,6 +92,17 @@ def ahead(by: float, problem: Problem) -> bool:
 def unhidden(problem: Problem, by: float = FAR) -> bool:
     """Whether a hidden key counts where its score is merely made lower, by about so much."""
     return bool(problem.M and problem.idle.any()) or ahead(by, problem)
+
+
+def unfilled(fill: float, problem: Problem) -> bool:
+    """Whether a query sees a key or a sink, all of them lower than a fill, and another is hidden.
+
+    Lower by about so much.
+    """
+    t, most = definition.sinks(problem), _scores(problem).max(axis=-1, initial=-np.inf)
+    most = most if t is None else np.maximum(most, t[..., 0])
+    hides = np.logical_not(problem.allowed.all(axis=-1) | problem.idle)
+    return bool((hides & (most < fill + LITTLE)).any())
 
 
 def scaled(problem: Problem) -> bool:

@@ -189,14 +189,14 @@ def _shown_from(end: int, mask: Array, sizes: Sizes) -> Array:
     "weigh",
     incident="I11",
     citation="karpathy/minGPT#75",
-    where="an idle query or a hidden key and scores below -1000",
+    where="an idle query or a key no fill of -10000 hides",
 )
 def fills_with_minus_ten_thousand(s: Array, allowed: Array) -> Array:
     """Forbids with -1e4, which large scores see through."""
     return softmax(forbid(s, allowed, -1e4))
 
 
-@wrong("weigh", incident="I11", where="an idle query or a hidden key and scores below -1e30")
+@wrong("weigh", incident="I11", where="an idle query or a key no fill of -1e30 hides")
 def fills_with_minus_1e30(s: Array, allowed: Array) -> Array:
     """Forbids with -1e30, below which no score is thought to be."""
     return softmax(forbid(s, allowed, -1e30))

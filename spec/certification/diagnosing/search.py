@@ -115,6 +115,9 @@ class Search:
         every = self._every((lead,), same)
         if self._is_one_with(lead, same, every, having) or self._are_few(lead, same, every):
             return
+        each = ([x] for x in same if len(same) > 1)
+        if any(self._is_one_with(lead, x, self._every((lead,), x), having) for x in each):
+            return
         rows = [x for x in self._rows(lead) if x.how in ("", lead.how)]
         alone = self._table(lead, rows, self.bounds)
         one, free = alone.shared(having), alone.first(having)
