@@ -47,8 +47,8 @@ def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
     first, second = certificate.causes
     assert first.features == ("an idle query",)
     assert "idle=uniform" in first.lens
-    # Where a row scores so low, the key that is hidden from it is ahead, or it is not seen.
-    assert {*second.features} - {"a hidden key", "a hidden key ahead"} == {"scores below -1e30"}
+    assert second.features == ("a key no fill of -1e30 hides",)
+    assert len({*second.problems}) == 1  # all of them are wrong
     assert certificate.region.passed
 
 
@@ -187,6 +187,17 @@ def test_two_known_mistakes_are_named_where_one_of_them_is_everywhere() -> None:
     (line,) = second.counterexample.looks_like
     assert line.startswith("sees_one_key_ahead (")
     assert certificate.region.sentence == "M <= 1"
+
+
+def test_a_known_cause_takes_in_what_it_is_but_a_part_of() -> None:
+    """Where N > 1 the one mistake shows first; a scale of zero is infinite by nature."""
+    both = at_once([MISTAKES[x] for x in ("divides_by_the_scale", "caps_the_slopes_too")])
+    causes = certify(both, clauses=("A", "Y"), **{**QUICK, "profile": "standard"}).causes
+    assert [{*cause.features} for cause in causes] == [
+        {"several scores", "a scale other than 1"},
+        {"a scale of zero"},
+        {"a cap", "several scores", "slopes"},
+    ]
 
 
 def test_mistakes_of_one_step_are_not_at_once() -> None:

@@ -17,8 +17,8 @@ import numpy as np
 
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Found, Lead, Row, widened
-from spec.certification.diagnosing.search import CLEAR, RARELY, Search
-from spec.certification.diagnosing.table import Table
+from spec.certification.diagnosing.search import RARELY, Search
+from spec.certification.diagnosing.table import CLEAR, Table
 from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
 from spec.comparison import Violation

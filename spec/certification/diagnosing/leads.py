@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.cause import Cause
+from spec.certification.judging.cause import NUMBERS, Cause
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Vocabulary, is_part
@@ -49,6 +49,11 @@ class Lead:
     def word(self) -> str:
         """What is asked, or the clause that is."""
         return self.clauses[0].number if self.drawn else self.asked
+
+    @property
+    def in_bits(self) -> bool:
+        """Whether the last bits alone are wrong."""
+        return self.how == IN_BITS
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -117,6 +122,11 @@ def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
         said = [*row.said, *features.looked(row.problem, new)]
         found.append(replace(row, said=np.array(said)))
     return found
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two ways to fail may have one cause: by their numbers, or in the same words."""
+    return one == other or {one, other} <= {*NUMBERS} or {one, other} <= {BROKEN, IN_BITS}
 
 
 def how_it_breaks(violation: Violation) -> str:

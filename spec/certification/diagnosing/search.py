@@ -11,21 +11,18 @@ from typing import Any
 
 from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
-from spec.certification.diagnosing.leads import GOES, IN_BITS, Found, Lead, Row, usual, widened
+from spec.certification.diagnosing.leads import GOES, Found, Lead, Row, alike, usual, widened
 from spec.certification.diagnosing.mending import Mending, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
-from spec.certification.diagnosing.separating import Columns, Split
-from spec.certification.diagnosing.table import COVERED, MAINLY, Table, alike, distinct, empty
+from spec.certification.diagnosing.separating import Split
+from spec.certification.diagnosing.table import CLEAR, COVERED, MAINLY, Table, distinct, empty
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.plan import Item
 from spec.notation import Array
 
-ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
-PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
-CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
 MOST = 6  # causes: who has more is better told which they are by mending the first
 DOWN = 300  # problems at most on the way to a smaller one
@@ -115,13 +112,12 @@ class Search:
         every = self._every((lead,), same)
         if self._is_one_with(lead, same, every, having) or self._are_few(lead, same, every):
             return
-        each = ([x] for x in same if len(same) > 1)
-        if any(self._is_one_with(lead, x, self._every((lead,), x), having) for x in each):
+        if len(same) > 1 and any(self._takes_in(x, lead, having) for x in same):
             return
         rows = [x for x in self._rows(lead) if x.how in ("", lead.how)]
         alone = self._table(lead, rows, self.bounds)
         one, free = alone.shared(having), alone.first(having)
-        fair = self._is_one(one, free, alone, [free.columns])
+        fair = alone.is_one(one, free, [free.columns])
         self._add(lead, one if fair else free, alone, self.found)
 
     def _is_one_with(self, lead: Lead, same: Sequence[Found], every: Table, having: Array) -> bool:
@@ -131,9 +127,17 @@ class Search:
             return True
         firsts = [self.evidence.columns(x.cause) for x in same] or [free.columns]
         # No answer is wrong by itself where a clause is: of that, one set says enough.
-        found = (lead.drawn and bool(same)) or self._is_one(one, free, every, firsts)
+        found = (lead.drawn and bool(same)) or every.is_one(one, free, firsts)
         if found:
             self._add(lead, one, every, [x for x in self.found if x not in same])
+        return found
+
+    def _takes_in(self, known: Found, lead: Lead, having: Array) -> bool:
+        """Whether a known cause is but a part of one that says all this: told in its place."""
+        table = self._every((lead,), [known])
+        one = table.shared(having)
+        if found := table.says_enough(one, self.evidence.columns(known.cause)):
+            self._add(lead, one, table, [x for x in self.found if x is not known])
         return found
 
     def _are_few(self, lead: Lead, same: Sequence[Found], every: Table) -> bool:
@@ -170,12 +174,6 @@ class Search:
         others = [x for x in self.found if x not in causes]
         return self._table(leads[-1], like, self._without(others))
 
-    def _is_one(self, one: Split, free: Split, table: Table, firsts: Sequence[Columns]) -> bool:
-        """Whether one set for all does nearly as well as a part, and as these and another."""
-        parted = table.parted(firsts)
-        fair = one.worth >= ENOUGH * free.worth and parted < PARTED ** len(firsts) * one.worth
-        return fair or table.share(one) > CLEAR
-
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
@@ -189,12 +187,11 @@ class Search:
         """
         for place, found in enumerate(self.found):
             split = table.worth(self.evidence.columns(found.cause))
-            good = split.worth >= ENOUGH * free.worth or table.share(split) > CLEAR
-            good |= found.lead.drawn and not split.columns
+            good = table.does(split, free) or (found.lead.drawn and not split.columns)
             covered = table.inside(split)[table.wrong].mean() > COVERED
             wrong, inside = found.cause.problems
             rarely = wrong <= CLEAR * inside and table.share(free) <= CLEAR
-            vague = found.lead.drawn and (rarely or found.lead.how == lead.how == IN_BITS)
+            vague = found.lead.drawn and (rarely or (found.lead.in_bits and lead.in_bits))
             if not found.cause.lens and (vague or (good and covered)):
                 beside = (*dict.fromkeys((*found.cause.beside, *lead.numbers)),)
                 left = self.evidence.named((split if covered else free).columns)

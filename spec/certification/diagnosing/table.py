@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.leads import BROKEN, IN_BITS, Row
+from spec.certification.diagnosing.leads import Row
 from spec.certification.diagnosing.separating import Columns, Split, best, shorter, worth
-from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.notation import Array
 from spec.subject import Subject
 from spec.trial import asked
 from spec.written import sizes
 
+ENOUGH = 0.6  # of the worth of the best description of a part, to do with one for all
+PARTED = 1.5  # times the worth of one set is that of two, if these are two causes; and so on
+CLEAR = 0.85  # of what lies inside is wrong: then one for all is good enough
 COVERED = 0.99  # the share of what is wrong that one cause for all has to cover, or several
 EXPLAINED = 0.8  # of what more causes explain: then fewer do, if they are clear
 NEARLY = 0.95  # of it: then fewer do, however much of what lies inside is right
@@ -86,6 +88,22 @@ class Table:
             worth, left = worth + split.worth, left.outside(split)
         return worth + left.best().worth
 
+    def does(self, split: Split, best: Split) -> bool:
+        """Whether a conjunction is worth nearly as much as the best one, or is clear."""
+        return split.worth >= ENOUGH * best.worth or self.share(split) > CLEAR
+
+    def is_one(self, one: Split, best: Split, firsts: Sequence[Columns]) -> bool:
+        """Whether one for all does, and says nearly as much as some and the best one beside them.
+
+        Or is clear.
+        """
+        few = self.parted(firsts) < PARTED ** len(firsts) * one.worth
+        return self.does(one, best) and (few or self.share(one) > CLEAR)
+
+    def says_enough(self, one: Split, known: Columns) -> bool:
+        """Whether one conjunction explains nearly what a known one and the next best would."""
+        return one.worth > EXPLAINED * self.parted([known])
+
     def told(self, known: Sequence[Columns]) -> Sequence[tuple[Split, "Table"]]:
         """The fewest conjunctions in which nearly all lies that is wrong, and little else.
 
@@ -134,11 +152,6 @@ class Table:
         """How much is wrong of what lies inside."""
         weight = self.weight * self.inside(split)
         return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two ways to fail may have one cause: by their numbers, or in the same words."""
-    return one == other or {one, other} <= {*NUMBERS} or {one, other} <= {BROKEN, IN_BITS}
 
 
 def empty(problem: Any) -> bool:
