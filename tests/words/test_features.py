@@ -174,6 +174,7 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
     assert [word for word in said if VOCABULARY.test(word)(put, "")] == holds
 
 
+FILL = "no fill of -10000 hides"
 PLACED = {"key_positions": [2, 1, 0]}
 
 
@@ -199,6 +200,13 @@ PLACED = {"key_positions": [2, 1, 0]}
         ("a mask that tells", {"mask": np.array([0.0, 1.0, 0.0]), "slopes": [0.5, 0.5, 0.5]}),
         ("not a mask that tells", {"mask": np.tri(3, dtype=bool), "causal": True}),
         ("not a mask that tells", {"mask": np.zeros(3), "slopes": [0.5, 0.5, 0.5]}),
+        (f"a key {FILL}", {"mask": np.array([-np.inf, -2e4, -3e4])}),
+        (f"not a key {FILL}", {"mask": np.array([-np.inf, -2e4, -5e3])}),
+        (f"not a key {FILL}", {"mask": np.array([-2e4, -2e4, -3e4])}),  # nothing is filled
+        (f"not a key {FILL}", {"mask": np.full(3, -np.inf)}),  # of idle queries there is a word
+        (f"a key {FILL}", {"mask": np.full(3, -np.inf), "sinks": np.full(3, -2e4)}),
+        (f"not a key {FILL}", {"mask": np.array([-np.inf, -2e4, -3e4]), "sinks": np.zeros(3)}),
+        ("not a key no fill of -1e30 hides", {"mask": np.array([-np.inf, -2e4, -3e4])}),
         ("a key behind the window", {"window": (1, None)}),
         ("not a key behind the window", {"window": (2, 0)}),
         ("a key ahead of the window", {"window": (None, 1)}),
