@@ -1,6 +1,6 @@
 """How much is wrong inside of a cause, on fresh problems."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -18,9 +18,12 @@ from spec.clause import Clause
 from spec.kind import Kind
 from spec.trial import broken
 
+Test = Callable[[Any], bool]
+
 FRESH = 77  # the first seed of fresh problems
 OTHERS = 20  # seeds for a share: the problems of one have a few shapes
-LOOKED, ENOUGH = 200, 20  # problems drawn of each, until so many lie inside
+LOOKED = 200  # problems drawn of each, until enough lie inside
+ENOUGH, SOME = 20, 5  # of those held to the definition, and of each other clause
 FEW = 20  # fewer of these tell no share
 THIRD = 1 / 3  # of fresh problems inside of a cause is wrong, at least
 IN_TIME = (" after ", "asked before", "comes and goes")  # what no problem shows by itself
@@ -37,8 +40,8 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
     """The share of what is wrong on problems of other seeds, for each cause with enough of them.
 
     Of causes by themselves: neither those that no wrong answer shows, nor those within another.
-    Where the definition sees less than a third, any other clause of the cause may see it: what is
-    off by few last bits is seen by those that ask for it where it is large.
+    Where the definition sees less than a third, a clause of the cause may see it outside of all
+    others: what is off by few last bits is seen by those that ask for it where it is large.
     """
     reach = PROFILES[certificate.profile].name
     examiner = Examiner.of(target, Request(target="", about=kind.about, profile=reach))
@@ -61,22 +64,26 @@ def share(wrong: Sequence[bool]) -> float:
     return sum(wrong) / len(wrong) if len(wrong) >= FEW else -1.0
 
 
-def fresh(evidence: Evidence, clause: Clause, dtypes: Iterable[str]) -> Iterator[Iterator[Any]]:
-    """Problems of a clause in each of some formats, and of each of the other seeds."""
+def fresh(
+    evidence: Evidence, clause: Clause, dtypes: Iterable[str], takes: Test, most: int
+) -> Iterator[Any]:
+    """Problems of a clause that a test takes, so many of each format and of each other seed."""
     for dtype in {*dtypes} & {*evidence.subjects}:
         if clause.binds(evidence.subjects[dtype]):
             for seed in range(FRESH, FRESH + OTHERS):
-                yield series(clause, evidence.scope(clause, dtype), LOOKED, seed)
+                drawn = series(clause, evidence.scope(clause, dtype), LOOKED, seed)
+                yield from islice(filter(takes, drawn), most)
 
 
 def share_compared(evidence: Evidence, cause: Cause, clauses: Sequence[Clause]) -> float:
     """Of the answers inside of a cause, how many are not as the definition has them."""
     alone = Bounds.of(evidence.kind, "", [cause])
     lead = Lead((*clauses,), cause.asked, False, None, "")
-    found: list[Any] = []
-    for clause in clauses:
-        for drawn in fresh(evidence, clause, cause.dtypes):
-            found.extend(islice((p for p in drawn if not lead.within(alone, p)), ENOUGH))
+
+    def inside(problem: Any) -> bool:
+        return not lead.within(alone, problem)
+
+    found = [x for one in clauses for x in fresh(evidence, one, cause.dtypes, inside, ENOUGH)]
     return share([bool(row.how) for row in evidence.rows(lead, found)])
 
 
@@ -95,6 +102,5 @@ def share_broken(
         inside = any(not alone.has(*one) for one in made)
         return inside and all(rest.has(*one) for one in made)
 
-    every = fresh(evidence, clause, cause.dtypes)
-    found = [problem for drawn in every for problem in islice(filter(asks, drawn), FEW // 4)]
+    found = fresh(evidence, clause, cause.dtypes, asks, SOME)
     return share([broken(clause, subjects[x.dtype], x) is not None for x in found])

@@ -99,8 +99,7 @@ def unfilled(fill: float, problem: Problem) -> bool:
 
     Lower by about so much.
     """
-    t, most = definition.sinks(problem), _scores(problem).max(axis=-1, initial=-np.inf)
-    most = most if t is None else np.maximum(most, t[..., 0])
+    most = definition.top(_scores(problem), definition.sinks(problem))[..., 0]
     hides = np.logical_not(problem.allowed.all(axis=-1) | problem.idle)
     return bool((hides & (most < fill + LITTLE)).any())
 

@@ -93,12 +93,11 @@ class Table:
         return split.worth >= ENOUGH * best.worth or self.share(split) > CLEAR
 
     def is_one(self, one: Split, best: Split, firsts: Sequence[Columns]) -> bool:
-        """Whether one for all does, and says nearly as much as some and the best one beside them.
-
-        Or is clear.
-        """
-        few = self.parted(firsts) < PARTED ** len(firsts) * one.worth
-        return self.does(one, best) and (few or self.share(one) > CLEAR)
+        """Whether one for all is clear, or does, and says nearly what some and the best one say."""
+        if self.share(one) > CLEAR:
+            return True
+        few = PARTED ** len(firsts) * one.worth
+        return one.worth >= ENOUGH * best.worth and self.parted(firsts) < few
 
     def says_enough(self, one: Split, known: Columns) -> bool:
         """Whether one conjunction explains nearly what a known one and the next best would."""
@@ -111,6 +110,8 @@ class Table:
         others leave, each with all that these leave. None, if it takes more than there are known,
         or if these and another one explain far more.
         """
+        if len(known) < 2:
+            return ()
         counts = itertools.product(range(2, len(known) + 1), TRIED, (False, True))
         ways = ([*self._covered(*count)] for count in counts)
         most = self.parted(known)
