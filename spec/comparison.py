@@ -70,28 +70,38 @@ def measuring() -> Iterator[Measure]:
 def equal(got: Array, want: ArrayLike, *, within: ArrayLike) -> None:
     """Raise `Violation` unless |got - want| <= within, everywhere.
 
-    An infinite `want` asks for exactly that infinity. An infinite budget is no claim.
+    An infinite `want` asks for exactly that infinity. An infinite budget is no claim. Where nothing
+    is off, here and below, nobody asks within what (`deferred`).
     """
-    wanted, budget = _spread(got, want), _spread(got, within)
+    wanted = _spread(got, want)
+    same = got == wanted
+    if same.all():
+        return
     with np.errstate(invalid="ignore"):
-        error = np.where(got == wanted, 0.0, np.abs(got - wanted))
-    _judge(got, wanted, budget, error)
+        error = np.where(same, 0.0, np.abs(got - wanted))
+    _judge(got, wanted, _spread(got, within), error)
 
 
 def at_most(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
     """Raise `Violation` unless got <= bound + within, everywhere."""
-    limit, budget = _spread(got, bound), _spread(got, within)
+    limit = _spread(got, bound)
+    inside = got <= limit
+    if inside.all():
+        return
     with np.errstate(invalid="ignore"):
-        error = np.where(got <= limit, 0.0, got - limit)
-    _judge(got, limit, budget, error, relation="at most ")
+        error = np.where(inside, 0.0, got - limit)
+    _judge(got, limit, _spread(got, within), error, relation="at most ")
 
 
 def at_least(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
     """Raise `Violation` unless got >= bound - within, everywhere."""
-    limit, budget = _spread(got, bound), _spread(got, within)
+    limit = _spread(got, bound)
+    inside = got >= limit
+    if inside.all():
+        return
     with np.errstate(invalid="ignore"):
-        error = np.where(got >= limit, 0.0, limit - got)
-    _judge(got, limit, budget, error, relation="at least ")
+        error = np.where(inside, 0.0, limit - got)
+    _judge(got, limit, _spread(got, within), error, relation="at least ")
 
 
 def same_bits(got: Array, want: Array) -> None:

@@ -67,6 +67,7 @@ from spec.attention.rounding.backward import Backward
 from spec.attention.rounding.reference import Reference, in_float64
 from spec.attention.rounding.sums import added_up
 from spec.attention.rounding.weights import Coverage
+from spec.deferred import deferred
 from spec.formats import rounded
 from spec.notation import Array, once
 
@@ -96,7 +97,7 @@ def wanted(problem: Problem, name: str) -> tuple[Array, Array]:
 
 def of_output(problem: Problem) -> Array:
     """The budget of o as it is stored in the dtype.   (B, H, N, E)"""
-    return bounds(problem).forward.output
+    return deferred(lambda: bounds(problem).forward.output)
 
 
 def of_mean(problem: Problem) -> Array:
@@ -131,12 +132,12 @@ def admissible(problem: Problem) -> tuple[Array, Array]:
 
 def of_weights(problem: Problem) -> Array:
     """The budget of the weights as an array of the dtype; 0 at forbidden keys.   (B, H, N, M)"""
-    return of_keys(bounds(problem).weights.stored, problem)
+    return deferred(lambda: of_keys(bounds(problem).weights.stored, problem))
 
 
 def of_row_sum(problem: Problem) -> Array:
     """The budget of the sum of a row of stored weights, less one; 0 if idle.   (B, H, N)"""
-    return bounds(problem).weights.row_sum
+    return deferred(lambda: bounds(problem).weights.row_sum)
 
 
 def of_lse(problem: Problem, stored: str | None = None) -> Array:
@@ -144,34 +145,34 @@ def of_lse(problem: Problem, stored: str | None = None) -> Array:
 
     stored: the format that it came in; that of the problem unless told otherwise.
     """
-    return bounds(problem).weights.log_sum(stored or problem.dtype)
+    return deferred(lambda: bounds(problem).weights.log_sum(stored or problem.dtype))
 
 
 class OfGradients:
     """The budgets of the gradients, named like these (`Gradients`), each when it is asked for."""
 
-    def __init__(self, problem: Problem, backward: Backward) -> None:
-        self.problem, self.backward = problem, backward
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
 
     @property
     def q(self) -> Array:
         """That of dq.   (B, H, N, D)"""
-        return self.backward.q
+        return deferred(lambda: self._backward.q)
 
     @property
     def k(self) -> Array:
         """That of dk.   (B, G, M, D)"""
-        return of_keys(self.backward.k, self.problem, axis=-2)
+        return deferred(lambda: of_keys(self._backward.k, self.problem, axis=-2))
 
     @property
     def v(self) -> Array:
         """That of dv.   (B, G, M, E)"""
-        return of_keys(self.backward.v, self.problem, axis=-2)
+        return deferred(lambda: of_keys(self._backward.v, self.problem, axis=-2))
 
     @property
     def bias(self) -> Array:
         """That of ds.   (B, H, N, M)"""
-        return of_keys(self.backward.bias, self.problem)
+        return deferred(lambda: of_keys(self._backward.bias, self.problem))
 
     @once
     def sinks(self) -> Array | None:
@@ -183,10 +184,14 @@ class OfGradients:
         """That of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
         return None if self.problem.slopes is None else of_slopes(self.problem)
 
+    @property
+    def _backward(self) -> Backward:
+        return bounds(self.problem).backward
+
 
 def of_gradients(problem: Problem) -> OfGradients:
     """The budgets of dq, dk, dv and, as the gradient of the scores, of db."""
-    return OfGradients(problem, bounds(problem).backward)
+    return OfGradients(problem)
 
 
 def of_sinks(problem: Problem) -> Array:
