@@ -21,6 +21,7 @@ from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.palette import Planner
 from spec.certification.settings import STANDARD
 from spec.kinds import KINDS
@@ -133,7 +134,8 @@ def palette() -> Any:
     """What who compiles is asked."""
     right = Fault("N", 0, True).subject().but(dtypes=("float32",))
     first = about("attention")[KIND.definition]
-    return Planner(KIND, right, first, STANDARD, 0, lambda: None).palette(bound(right))
+    planner = Planner(KIND, right, first, STANDARD, 0, Bounds(KIND), lambda: None)
+    return planner.palette(bound(right))
 
 
 def main() -> int:

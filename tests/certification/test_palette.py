@@ -1,13 +1,16 @@
 """Whoever compiles a program for each shape is asked in few, with numbers of each clause."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spec import CLAUSES, about, certify
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
+from spec.certification.judging.given import shapes_of
 from spec.certification.judging.judging import scope_for
-from spec.certification.judging.palette import Planner, shapes_of
+from spec.certification.judging.palette import Planner
 from spec.certification.settings import PROFILES
 from spec.choices import Numbered
 from spec.domain import Scope
@@ -17,16 +20,18 @@ from tests import shell
 from tests.judging import found
 
 COMPILING, FAULTY = "tests.targets.compiling:attend", "tests.targets.compiling:faulty"
+AT_ONCE = "tests.targets.compiling:at_once"
 OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
 MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
 BESIDES = 60  # shapes that are asked for while it is probed
 
 
-def planned(kind, subject, profile="standard"):
+def planned(kind, subject, profile="standard", where=""):
     """A subject as one that compiles, and what planned its shapes."""
     first, settled = CLAUSES[KINDS[kind].definition], PROFILES[profile]
     dtype = {"dtypes": ("float32",)}
-    planner = Planner(KINDS[kind], subject.but(**dtype), first, settled, 0, lambda: None)
+    bounds = Bounds.of(KINDS[kind], where)
+    planner = Planner(KINDS[kind], subject.but(**dtype), first, settled, 0, bounds, lambda: None)
     bound = [clause for clause in about(kind).values() if clause.binds(subject)]
     return subject.but(palette=planner.palette(bound)), planner
 
@@ -106,6 +111,29 @@ def test_no_clause_is_without_a_shape(maskless):
         scope = scope_for(clause, subject, "float32", "strict", "quick")
         shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
         assert len(shapes) <= len(subject.palette[clause.number])
+
+
+@pytest.mark.parametrize("where", ["N > 16", "causal", "M = 1", "H > 2 and N < M"])
+def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where):
+    """And not a few of those for everywhere, most of which lie outside."""
+    subject, _ = planned("attention", MASKLESS, "quick", where)
+    holds = KINDS["attention"].features.sentence(where)
+    given = {}
+    for number in subject.palette:
+        scope = scope_for(CLAUSES[number], subject, "float32", "strict", "quick")
+        free = series(CLAUSES[number], replace(scope, palette=()), 100, 0)
+        if sum(holds(problem, "") for problem in free) > 2:
+            put = series(CLAUSES[number], scope, len(scope.palette), 0)
+            given[number] = [holds(problem, "") for problem in put]
+    assert len(given) > len(subject.palette) / 3
+    assert all(map(all, given.values())), given
+
+
+def test_who_compiles_and_is_judged_somewhere_is_judged_by_as_many_clauses():
+    found = [certify(x, **OPTIONS, where="N > 16") for x in (COMPILING, AT_ONCE)]
+    slow, fast = ({v.clause for v in c.verdicts if v.outcome == "holds"} for c in found)
+    assert slow >= fast
+    assert fast
 
 
 def test_what_is_asked_for_is_what_was_planned(maskless):

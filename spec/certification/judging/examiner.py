@@ -104,7 +104,7 @@ class Examiner:
         They are those of all clauses, and the same whichever are selected.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
-        settled, compiled = (self.request.thoroughness, self.request.seed), programs()
+        settled, compiled = (self.request.thoroughness, self.request.seed, self.bounds), programs()
         self.probed = planned(kind, clauses, self.probed, *settled, beat)
         self.programs += programs() - compiled
 

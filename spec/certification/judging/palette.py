@@ -5,7 +5,8 @@ A palette is some numbers, each of which stands for all that is picked where a p
 of them, one more in each round, as long as there are programs left: what shows most that it was
 not shown, two by two of the words for problems, for the fewest programs. What a clause asks for,
 whatever it makes of a problem, is seen by judging the definition; and what was asked for already,
-by whichever clause, costs nothing.
+by whichever clause, costs nothing. Of a target that is judged somewhere only, all numbers are of
+problems that lie there.
 """
 
 import math
@@ -14,23 +15,24 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.drawing import drawn
+from spec.certification.judging.given import Asked, Given, Shapes, shapes_of
 from spec.certification.judging.judging import scope_for
 from spec.certification.settings import Profile
 from spec.certification.target.probing import Probed
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kind import Kind
-from spec.notation import Array
 from spec.sizes import Reach
 from spec.subject import Backward, Refused, Subject
 from spec.trial import asked
-from spec.written import arrays, optional
 
 TRIED = 3  # small shapes that were slow at first, or one more that were not, tell
 # Of the processor: what waits for others is not slow.
@@ -44,9 +46,6 @@ CLAUSES = 130  # that the programs of a profile are meant for; each further one 
 AT_FIRST = 6  # shapes of the definition's clause, before what each clause needs has used all up
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
 
-Shapes = tuple[Any, ...]  # of arrays by name, and all options
-Asked = frozenset[tuple[str, Shapes]]  # a function, and what it is asked
-
 
 def planned(
     kind: Kind,
@@ -54,19 +53,21 @@ def planned(
     probed: Probed,
     profile: Profile,
     seed: int,
+    bounds: Bounds,
     beat: Callable[[], None],
 ) -> Probed:
     """What is left to judge, with palettes if it compiles: the same where it answers the same.
 
-    clauses: all of them by number. beat: is called before each clause. What is judged as compiled
-    compiles, in whichever way: one that takes any shape has a program for each set of options.
+    clauses: all of them by number. bounds: where it is judged. beat: is called before each clause.
+    What is judged as compiled compiles, in whichever way: one that takes any shape has a program
+    for each set of options.
     """
     first = clauses.get(kind.definition)
     found: dict[str, Subject] = {}
     known: dict[Any, Mapping[str, tuple[int, ...]]] = {}
     notes: dict[str, None] = {}
     for dtype, subject in probed.by_dtype.items():
-        planner = Planner(kind, subject, first, profile, seed, beat) if first else None
+        planner = Planner(kind, subject, first, profile, seed, bounds, beat) if first else None
         if planner is None or not (found or subject.compiled or planner.compiles()):
             return probed
         bound = [clause for clause in clauses.values() if clause.binds(subject)]
@@ -78,37 +79,10 @@ def planned(
     return replace(probed, by_dtype=found, notes=(*probed.notes, *notes))
 
 
-@dataclass
-class Given:
-    """What a clause can be given, and what it is.
-
-    asked: what it then asks for, by shape; said: the features of its problem, a row for each.
-    unseen: pairs of features that no problem of a shape which it was given has.
-    """
-
-    clause: Clause
-    asked: Mapping[int, Asked]
-    said: Array
-    unseen: Array
-    shapes: list[int] = field(default_factory=list)
-
-    def gains(self) -> Mapping[int, float]:
-        """How much would be seen for the first time in each other shape, if anything would."""
-        new = ((self.said @ self.unseen) * self.said).sum(axis=1)
-        pairs = zip(self.asked, new.tolist(), strict=True)
-        return {shape: gain for shape, gain in pairs if gain and shape not in self.shapes}
-
-    def give(self, shape: int) -> None:
-        """Note that it was given another shape."""
-        row = self.said[[*self.asked].index(shape)]
-        self.unseen = self.unseen * (1 - np.outer(row, row))
-        self.shapes.append(shape)
-
-
 class Planner:
     """What the clauses of a kind ask of a subject in a format, and which shapes they are given.
 
-    profile, seed: of the run. known: what is asked so far.
+    profile, seed: of the run. bounds: where it is judged. known: what is asked so far.
     """
 
     def __init__(
@@ -118,12 +92,14 @@ class Planner:
         first: Clause,
         profile: Profile,
         seed: int,
+        bounds: Bounds,
         beat: Callable[[], None],
     ) -> None:
-        self.kind, self.subject, self.first = kind, subject, first
+        self.kind, self.subject, self.first, self.bounds = kind, subject, first, bounds
         (self.dtype,) = subject.dtypes
         self.profile, self.seed, self.beat = profile, seed, beat
         self.truth = kind.truth()
+        self.groups = {group(kind, name) for name in self.truth.offered}
         self.known: set[tuple[str, Shapes]] = set()
         self.left = profile.programs
         self.wanted = Counter[tuple[str, Shapes]]()  # by how many clauses
@@ -195,30 +171,50 @@ class Planner:
         """Numbers that show most of what there is to the definition, the simplest first."""
         chance = random.Random(f"{self.seed} palette")
         numbers = [0, *(chance.getrandbits(64) for _ in range(AMONG * self.profile.palette))]
-        rows = [self.kind.features.said(self._problem(self.first, x, x)) for x in numbers]
-        said = np.array(rows, dtype=np.float32)
-        shown = Given(self.first, dict.fromkeys(numbers, frozenset()), said, _all_pairs(said))
-        shown.give(numbers[0])
+        put = {x: self._problem(self.first, x, x) for x in numbers}
+        put = {x: p for x, p in put.items() if self._inside(p)} or put
+        said = np.array([self.kind.features.said(p) for p in put.values()], dtype=np.float32)
+        shown = Given(self.first, dict.fromkeys(put, frozenset()), said)
+        shown.give(next(iter(put)))
         while len(shown.shapes) < self.profile.palette and (gains := shown.gains()):
             shown.give(max(gains, key=gains.__getitem__))
         return shown.shapes
 
     def _given(self, clause: Clause, numbers: Sequence[int]) -> Given:
-        """Nothing yet, of all that a clause can be given."""
+        """Nothing yet, of all that a clause can be given: what lies outside, if all of it does."""
         self.beat()
-        seen, rows = {}, []
-        for shape in numbers:
-            number = random.Random(f"{self.seed} {clause.number} {shape}").getrandbits(64)
-            problem = self._problem(clause, number, shape)
-            seen[shape] = self._asked(clause, problem)
-            rows.append(self.kind.features.said(problem))
-        said = np.array(rows, dtype=np.float32)
-        return Given(clause, seen, said, _all_pairs(said))
+        put = {x: self._of_clause(clause, x) for x in self._around(clause, numbers)}
+        made = {x: asked(clause, self.truth, p) for x, p in put.items()}
+        made = {x: calls for x, calls in made.items() if self._all_inside(calls)} or made
+        said = np.array([self.kind.features.said(put[x]) for x in made], dtype=np.float32)
+        return Given(clause, {x: self._asked(calls) for x, calls in made.items()}, said)
 
-    def _asked(self, clause: Clause, problem: Any) -> Asked:
+    def _around(self, clause: Clause, numbers: Sequence[int]) -> list[int]:
+        """Numbers for a clause: others beside these, where its own problems may lie outside."""
+        if self.bounds.everywhere:
+            return [*numbers]
+        chance = random.Random(f"{self.seed} {clause.number} palette")
+        more = (chance.getrandbits(64) for _ in range(AMONG * self.profile.palette))
+        every = chain(numbers, more)
+        inside = (x for x in every if self._inside(self._of_clause(clause, x)))
+        return [*islice(inside, len(numbers))] or [*numbers]
+
+    def _inside(self, problem: Any) -> bool:
+        """Whether something of a problem is judged, whichever function is put it."""
+        return self.bounds.everywhere or any(self.bounds.has(problem, x) for x in self.groups)
+
+    def _all_inside(self, calls: Collection[tuple[str, Any, str]]) -> bool:
+        """Whether all is judged that a clause asks for."""
+        return all(self.bounds.has(put, group(self.kind, name)) for name, put, _ in calls)
+
+    def _asked(self, calls: Collection[tuple[str, Any, str]]) -> Asked:
         """What a clause asks for about a problem, of whoever answers it."""
-        made = asked(clause, self.truth, problem)
-        return frozenset((name, (*shapes_of(put), rest)) for name, put, rest in made)
+        return frozenset((name, (*shapes_of(put), rest)) for name, put, rest in calls)
+
+    def _of_clause(self, clause: Clause, shape: int) -> Any:
+        """A problem of these shapes, with numbers of the clause."""
+        number = random.Random(f"{self.seed} {clause.number} {shape}").getrandbits(64)
+        return self._problem(clause, number, shape)
 
     def _problem(self, clause: Clause, number: int, shape: int, reach: Reach | None = None) -> Any:
         reach = reach or self.profile.name
@@ -235,15 +231,3 @@ class Planner:
                 return False
             seconds.append(time.process_time() - start)
         return seconds[0] > max(SLOW, TIMES * seconds[1])
-
-
-def shapes_of(problem: Any) -> Shapes:
-    """What a program is compiled for that a problem is put to: shapes and options."""
-    shapes = [(name, x.shape, x.dtype == bool) for name, x in arrays(problem).items()]
-    options = ((name, getattr(problem, name)) for name, _ in optional(problem.__class__))
-    plain = [(name, x) for name, x in options if not isinstance(x, np.ndarray)]
-    return (*shapes, *plain)
-
-
-def _all_pairs(said: Array) -> Array:
-    return np.ones((said.shape[1],) * 2, dtype=said.dtype)

@@ -1,0 +1,51 @@
+"""What a clause can be given of a target that compiles: in which shapes, and what these show."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from spec.clause import Clause
+from spec.notation import Array
+from spec.written import arrays, optional
+
+Shapes = tuple[Any, ...]  # of arrays by name, and all options
+Asked = frozenset[tuple[str, Shapes]]  # a function, and what it is asked
+
+
+@dataclass
+class Given:
+    """What a clause can be given, and what it is.
+
+    asked: what it then asks for, by shape; said: the features of its problem, a row for each.
+    unseen: pairs of features that no problem of a shape which it was given has.
+    """
+
+    clause: Clause
+    asked: Mapping[int, Asked]
+    said: Array
+    shapes: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.unseen: Array = np.ones((self.said.shape[1],) * 2, dtype=self.said.dtype)
+
+    def gains(self) -> Mapping[int, float]:
+        """How much would be seen for the first time in each other shape, if anything would."""
+        new = ((self.said @ self.unseen) * self.said).sum(axis=1)
+        pairs = zip(self.asked, new.tolist(), strict=True)
+        return {shape: gain for shape, gain in pairs if gain and shape not in self.shapes}
+
+    def give(self, shape: int) -> None:
+        """Note that it was given another shape."""
+        row = self.said[[*self.asked].index(shape)]
+        self.unseen = self.unseen * (1 - np.outer(row, row))
+        self.shapes.append(shape)
+
+
+def shapes_of(problem: Any) -> Shapes:
+    """What a program is compiled for that a problem is put to: shapes and options."""
+    shapes = [(name, x.shape, x.dtype == bool) for name, x in arrays(problem).items()]
+    options = ((name, getattr(problem, name)) for name, _ in optional(problem.__class__))
+    plain = [(name, x) for name, x in options if not isinstance(x, np.ndarray)]
+    return (*shapes, *plain)
