@@ -152,8 +152,7 @@ ALL = tuple(name for name in FAMILIES if name != "vast")
 
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
-    chance = np.random.Generator(np.random.SFC64(seed))  # half the time of the usual one
-    numbers, change = FAMILIES[family]
+    chance, (numbers, change) = np.random.default_rng(seed), FAMILIES[family]
     found = numbers(chance, (sum(map(math.prod, shapes)),))
     arrays = _cut(found, shapes)
     change(chance, arrays)

@@ -75,8 +75,6 @@ def rounded(x: Array, dtype: str) -> Array:
     Subnormal numbers round on their coarser grid. What rounds past the largest
     finite number becomes infinite, as IEEE 754 has it (section 4.3.1).
     """
-    if dtype == "float64":
-        return x.astype(np.float64)
     if dtype == "bfloat16":
         return on_the_grid(x, dtype)
     with np.errstate(over="ignore"):

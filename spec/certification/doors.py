@@ -130,7 +130,7 @@ def _by_children(target: Target, request: Request, executor: Executor | None) ->
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
     """Every item of the survey, one after the other, as long as there is reason and time."""
     request, notes = examiner.request, list[str]()
-    plan = Plan.of(survey.items, request)
+    plan = Plan.of(survey.items, request, examiner.clauses)
     while plan.go_on():
         if request.budget is not None and time.perf_counter() - start > request.budget:
             plan.stop(f"the budget of {request.budget:g} s was spent")

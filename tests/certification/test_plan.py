@@ -39,7 +39,8 @@ def results(
     needs = {item: facts.choice(("strict", "strict", "strict", *GRADES)) for item in ITEMS}
     outcomes = {item: facts.choice(("holds",) * 9 + ("violated",)) for item in ITEMS}
     seen = {item: facts.choice(("holds", outcomes[item])) for item in ITEMS}  # by a look
-    chance, plan = random.Random(seed + jobs), Plan(order, ends != "", "looks" in ends)
+    then = random.Random(seed).sample(order, len(order)) if "looks" in ends else ()
+    chance, plan = random.Random(seed + jobs), Plan(order, ends != "", then)
     running: dict[Item, How] = {}
     while running or plan.go_on():
         while plan.waiting and len(running) < jobs:
@@ -126,6 +127,21 @@ def test_who_stops_at_the_first_violation_is_asked_first_what_tells_most() -> No
     assert worth[1:] == sorted(worth[1:], reverse=True)
 
 
+def test_after_all_looks_those_are_run_first_that_put_most_problems() -> None:
+    items = [(number, "float32") for number in ("A1", "V2", "A11", "M10")]
+    plan, run = Plan.of(items, Request(fail_fast=True), CLAUSES), []
+    while plan.go_on():
+        item = plan.waiting[0]
+        how = plan.begin(item)
+        run.append((item[0], how.few))
+        plan.note(verdict(item, how, "strict", "holds"))
+    assert run[:4] == [("A1", True), ("V2", True), ("A11", True), ("M10", True)]
+    in_full = [number for number, few in run[4:] if not few]
+    assert len(run) == 8
+    assert in_full == sorted(["A1", "V2", "A11", "M10"], key=lambda x: -CLAUSES[x].effort)
+    assert in_full[0] == "A11"
+
+
 def test_what_is_stopped_leaves_the_rest_blocked() -> None:
     plan = Plan(ITEMS)
     first, second = ITEMS[:2]
@@ -140,7 +156,7 @@ def test_what_is_stopped_leaves_the_rest_blocked() -> None:
 
 @pytest.mark.parametrize(("outcome", "final"), [("refused", False), ("crashed", True)])
 def test_what_is_refused_at_a_look_is_run_in_full(outcome: Outcome, final: bool) -> None:
-    item, plan = ITEMS[0], Plan(ITEMS[:1], fail_fast=True, looks=True)
+    item, plan = ITEMS[0], Plan(ITEMS[:1], fail_fast=True, then=ITEMS[:1])
     assert plan.begin(item).few
     plan.note(unrun(CLAUSES[item[0]], item[1], outcome, "it is so"))
     assert plan.go_on() is not final

@@ -141,7 +141,7 @@ def measures_infinity_for_idle_queries(seen: Pass) -> Array:
     "scale",
     incident="plausible",
     spoils="training",
-    where="the output as training computes it asked for and M > 1",
+    where="the output as training computes it asked for and several scores",
 )
 def forgets_the_scale_in_training(sizes: Sizes, asked: float | None) -> float:  # noqa: ARG001
     """Has a fused kernel for inference that scales, and a path for training that does not."""

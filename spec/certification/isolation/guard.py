@@ -195,7 +195,7 @@ def nothing_known(
     if "budget" in reason:
         late = f"{reason}, while it was loaded and probed"
         first = replace(first, outcome="blocked", message=late)
-    plan = Plan.of(survey.items, request)
+    plan = Plan.of(survey.items, request, clauses)
     plan.note(first)
     plan.stop(reason)
     return survey, plan

@@ -135,7 +135,7 @@ class Supervisor:
     def _surveyed(self, child: Child, message: Mapping[str, Any]) -> None:
         self.bench.know(message["probed"])
         self.survey = with_crashes(Survey.from_json(message["survey"]), self.bench.lost)
-        self.bench.plan = Plan.of(self.survey.items, self.request)
+        self.bench.plan = Plan.of(self.survey.items, self.request, self.clauses)
         self.crew.let_go(child)
         self._go_on()
 

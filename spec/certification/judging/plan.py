@@ -15,7 +15,8 @@ be if each had waited for those that stand before it: whoever was begun in anoth
 need is run again, and where the run is stopped at an item, nothing counts that stands behind it.
 
 Where the first violation ends it all, each item is looked at first, on a few of its problems; then
-each that holds on these is run in full, which is what counts of it.
+each that holds on these is run in full, which is what counts of it: first those with most problems,
+as what a look at everything did not show is rare, and is seen by who puts many.
 
 In order is as `in_turn` has them, which need not be as they are read: the grade that is granted
 in the end is the least strict that any clause needs, wherever that stands.
@@ -25,6 +26,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from itertools import chain
+from math import inf
 from typing import NamedTuple
 
 from spec.certification.judging.verdict import Verdict, unrun
@@ -47,21 +49,22 @@ class How(NamedTuple):
 class Plan:
     """The items of a survey in their order, and the verdicts so far.
 
-    fail_fast: the first violation ends it. looks: each item is looked at first. waiting: what is
-    still to be begun. looked: what a look came to, if that is no end. reason: why the run was
-    stopped, if it was. settled: how items are to be run, where that is said elsewhere; then none
-    is run again.
+    fail_fast: the first violation ends it. then: in what order items are run in full, all of which
+    are looked at first; none is where it is empty. waiting: what is still to be begun. looked: what
+    a look came to, if that is no end. reason: why the run was stopped, if it was. settled: how
+    items are to be run, where that is said elsewhere; then none is run again.
     """
 
     def __init__(
         self,
         items: Sequence[Item],
         fail_fast: bool = False,
-        looks: bool = False,
+        then: Sequence[Item] = (),
         settled: Mapping[Item, How] | None = None,
     ) -> None:
-        self.looks, self.settled = looks, settled
+        self.settled = settled
         self.place = {item: place for place, item in enumerate(items)}
+        self.then = {item: place for place, item in enumerate(then, len(items))}
         self.waiting = [*items]
         self.fail_fast = fail_fast
         self.verdicts: dict[Item, Verdict] = {}
@@ -72,10 +75,11 @@ class Plan:
         self._in_order = True
 
     @staticmethod
-    def of(items: Sequence[Item], request: Request) -> "Plan":
+    def of(items: Sequence[Item], request: Request, clauses: Mapping[str, Clause]) -> "Plan":
         """That of a request; there is no look where few problems are all."""
-        fast = request.fail_fast
-        return Plan(items, fast, fast and request.thoroughness.examples > FEW)
+        looks = request.fail_fast and request.thoroughness.examples > FEW
+        then = sorted(items, key=lambda item: -clauses[item[0]].effort) if looks else ()
+        return Plan(items, request.fail_fast, then)
 
     def begin(self, item: Item) -> How:
         """How an item is to be run, which waits no more."""
@@ -85,7 +89,7 @@ class Plan:
 
     def few(self, item: Item) -> bool:
         """Whether it is still to be looked at."""
-        return self.looks and item not in self.looked
+        return item in self.then and item not in self.looked
 
     def note(self, verdict: Verdict) -> None:
         """The verdict on an item, unless it stands behind the end."""
@@ -140,7 +144,7 @@ class Plan:
 
     def _turn(self, item: Item) -> int:
         """Its place among all that is run: what was looked at comes behind all looks."""
-        return self.place[item] + len(self.place) * (not self.few(item))
+        return self.then[item] if item in self.looked else self.place[item]
 
     def _how(self, item: Item) -> How:
         """In the grade that those before it need, or, once these are settled, that all need."""
@@ -149,12 +153,11 @@ class Plan:
         few, dtype = self.few(item), item[1]
         if dtype not in HALF:
             return How(few=few)
-        known = (
-            verdict
-            for other, verdict in chain(self.looked.items(), self.verdicts.items())
-            if not self._in_order or self.place[other] < self.place[item]
-        )
-        found = granted(v for v in known if v.dtype == dtype)
+        looks = ((self.place[other], look) for other, look in self.looked.items())
+        every = ((self._turn(other), verdict) for other, verdict in self.verdicts.items())
+        turn = self._turn(item) if self._in_order else inf
+        known = (v for other, v in chain(looks, every) if other < turn and v.dtype == dtype)
+        found = granted(known)
         return How(found.get(dtype, "strict"), few)
 
     def _run_again(self, items: Iterable[Item]) -> None:
