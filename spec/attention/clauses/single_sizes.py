@@ -17,7 +17,9 @@ from spec.comparison import equal
 
 # Every key is seen and has some weight, also the last one, which is the first to be lost.
 SEEN = ("none", "all true", *SLIGHT)
-EACH = Problems(masks=SEEN, families=("ties",), windows=False, positions=False, each=True, few=True)
+EACH = Problems(
+    masks=SEEN, families=("normal",), windows=False, positions=False, each=True, few=True
+)
 
 
 @clause(
