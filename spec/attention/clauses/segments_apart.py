@@ -73,7 +73,7 @@ def texts_are_apart_beside_everything_else(attention: Implementation, problem: P
 @clause(
     "J10",
     over=Problems(segments=True, causal=False, slopes=False, least=(1, 1, 1, 2)),
-    catches={"ignores_the_segments", "numbers_texts_by_their_starts", "shows_padding_to_everybody"},
+    catches={"ignores_the_segments", "numbers_texts_by_their_starts"},
     effort=2,
     proof=exactly.a_text_that_nobody_reads_may_go,
 )

@@ -137,7 +137,6 @@ def without_a_bound_behind_it_is_causality(attention: Implementation, problem: P
     "W8",
     over=replace(ALONE, slopes=False),
     catches={
-        "swaps_the_bounds_of_a_window",
         "takes_the_left_bound_for_both",
         "takes_windows_to_be_causal",
         "bounds_windows_to_the_left_alone",
