@@ -75,13 +75,13 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
     return tried(clause, subject, problem)[0]
 
 
-def asked(clause: Clause, subject: Subject, problem: Posed) -> list[tuple[str, Any, str]]:
-    """What a clause asks for about a problem: functions, what they are put, and more, in words."""
-    made: list[tuple[str, Any, str]] = []
+def asked(clause: Clause, subject: Subject, problem: Posed) -> list[tuple[str, Any, Any]]:
+    """What a clause asks for about a problem: functions, what they are put, and what is beside."""
+    made: list[tuple[str, Any, Any]] = []
 
     def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def seen(put: Any, *rest: Any) -> Any:
-            made.extend((name, one, repr(rest)) for one in posed(put))
+            made.extend((name, one, rest) for one in posed(put))
             return function(put, *rest)
 
         return seen

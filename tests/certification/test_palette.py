@@ -8,7 +8,7 @@ import pytest
 from spec import CLAUSES, about, certify
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
-from spec.certification.judging.given import shapes_of
+from spec.certification.judging.given import programs_of, shapes_of
 from spec.certification.judging.judging import scope_for
 from spec.certification.judging.palette import Planner
 from spec.certification.settings import PROFILES
@@ -144,10 +144,20 @@ def test_what_is_asked_for_is_what_was_planned(maskless):
         clause = CLAUSES[number]
         scope = scope_for(clause, subject, "float32", "strict", "quick")
         for problem in series(clause, scope, 4 * clause.effort, 0):
-            made = asked(clause, truth, problem)
-            seen |= {(name, (*shapes_of(put), rest)) for name, put, rest in made}
+            seen |= programs_of(asked(clause, truth, problem))
     assert len(seen - planner.known) <= 2
     assert planner.left >= 0
+
+
+def test_other_numbers_in_a_step_are_the_same_program():
+    """A cache is given its text in steps, of which each has arrays beside the problem."""
+    kind, clause = KINDS["cache"], about("cache")["C16"]
+    problem = clause.over.problem(Numbered(3, shape=5), Scope("float32", kind.truth().answers))
+    other = clause.over.problem(Numbered(4, shape=5), Scope("float32", kind.truth().answers))
+    made, again = (asked(clause, kind.truth(), p) for p in (problem, other))
+    assert len(made) > 2
+    assert programs_of(made) == programs_of(again)
+    assert len(programs_of(made)) <= 3
 
 
 @pytest.mark.parametrize("kind", ["rotary", "sinusoidal", "alibi", "feed-forward", "merging"])

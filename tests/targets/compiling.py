@@ -5,7 +5,7 @@ import time
 
 from implementations.dense import attend as right
 
-SECONDS = 0.05
+SECONDS = 0.03
 MET: set[object] = set()
 
 

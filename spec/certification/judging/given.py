@@ -1,6 +1,6 @@
 """What a clause can be given of a target that compiles: in which shapes, and what these show."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,18 @@ class Given:
         row = self.said[[*self.asked].index(shape)]
         self.unseen = self.unseen * (1 - np.outer(row, row))
         self.shapes.append(shape)
+
+
+def programs_of(calls: Iterable[tuple[str, Any, Any]]) -> Asked:
+    """What is compiled for some calls: of a function, what it is put, and what is beside that."""
+    return frozenset((name, (*shapes_of(put), _shape_of(rest))) for name, put, rest in calls)
+
+
+def _shape_of(x: Any) -> Any:
+    """What of a value a program is compiled for, whatever numbers its arrays hold."""
+    if isinstance(x, np.ndarray):
+        return x.shape, x.dtype == bool
+    return tuple(map(_shape_of, x)) if isinstance(x, tuple) else repr(x)
 
 
 def shapes_of(problem: Any) -> Shapes:

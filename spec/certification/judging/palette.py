@@ -23,7 +23,7 @@ import numpy as np
 
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.drawing import drawn
-from spec.certification.judging.given import Asked, Given, Shapes, shapes_of
+from spec.certification.judging.given import Asked, Given, Shapes, programs_of
 from spec.certification.judging.judging import scope_for
 from spec.certification.settings import Profile
 from spec.certification.target.probing import Probed
@@ -187,7 +187,7 @@ class Planner:
         made = {x: asked(clause, self.truth, p) for x, p in put.items()}
         made = {x: calls for x, calls in made.items() if self._all_inside(calls)} or made
         said = np.array([self.kind.features.said(put[x]) for x in made], dtype=np.float32)
-        return Given(clause, {x: self._asked(calls) for x, calls in made.items()}, said)
+        return Given(clause, {x: programs_of(calls) for x, calls in made.items()}, said)
 
     def _around(self, clause: Clause, numbers: Sequence[int]) -> list[int]:
         """Numbers for a clause: others beside these, where its own problems may lie outside."""
@@ -203,13 +203,9 @@ class Planner:
         """Whether something of a problem is judged, whichever function is put it."""
         return self.bounds.everywhere or any(self.bounds.has(problem, x) for x in self.groups)
 
-    def _all_inside(self, calls: Collection[tuple[str, Any, str]]) -> bool:
+    def _all_inside(self, calls: Collection[tuple[str, Any, Any]]) -> bool:
         """Whether all is judged that a clause asks for."""
         return all(self.bounds.has(put, group(self.kind, name)) for name, put, _ in calls)
-
-    def _asked(self, calls: Collection[tuple[str, Any, str]]) -> Asked:
-        """What a clause asks for about a problem, of whoever answers it."""
-        return frozenset((name, (*shapes_of(put), rest)) for name, put, rest in calls)
 
     def _of_clause(self, clause: Clause, shape: int) -> Any:
         """A problem of these shapes, with numbers of the clause."""
