@@ -33,7 +33,7 @@ def sums_dout_for_the_row_term(_: Pass, __: Array, dout: Array) -> Array:
     return dout.sum(axis=-1, keepdims=True)
 
 
-@wrong("row_term", incident="I21", where="gradients asked for and M > 1")
+@wrong("row_term", incident="I21", where="gradients asked for and several scores")
 def averages_the_row_term(_: Pass, da: Array, __: Array) -> Array:
     """Subtracts the plain mean of da, where the weights should weigh it."""
     return da.sum(axis=-1, keepdims=True) / max(da.shape[-1], 1)
@@ -54,7 +54,7 @@ def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
 # Scales and signs
 
 
-@wrong("query_gradients", incident="I21", where="gradients asked for and M > 1")
+@wrong("query_gradients", incident="I21", where="gradients asked for and several scores")
 def forgets_the_scale_of_query_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale in dk only."""
     return ds @ seen.k
@@ -73,7 +73,10 @@ def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
 
 
 @wrong(
-    "scale", incident="I14", spoils="gradient", where="gradients asked for and a scale and M > 1"
+    "scale",
+    incident="I14",
+    spoils="gradient",
+    where="gradients asked for and a scale and several scores",
 )
 def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     """Does not save the scale that was asked for, and computes another one in the backward pass."""
@@ -205,7 +208,7 @@ def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array
     return powers(seen.s, seen.allowed).swapaxes(-1, -2) @ dout
 
 
-@wrong("key_gradients", incident="I21", where="gradients asked for and N = M and M > 1")
+@wrong("key_gradients", incident="I21", where="gradients asked for and N = M and several scores")
 def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
     """Returns dq in the place of dk, if the shapes agree."""
     dq, dk = steps.query_gradients(seen, ds), steps.key_gradients(seen, ds)
@@ -224,7 +227,7 @@ def returns_zero_query_gradients(seen: Pass, _: Array) -> Array:
     return np.zeros_like(seen.q)
 
 
-@wrong("score_gradients", incident="plausible", where="gradients asked for and M > 1")
+@wrong("score_gradients", incident="plausible", where="gradients asked for and several scores")
 def detaches_the_weights(a: Array, _: Array, __: Array) -> Array:
     """Treats the weights as constants, so that only the values learn."""
     return np.zeros_like(a)

@@ -45,14 +45,14 @@ def reads_the_first_key_head(x: Array, heads: int) -> Array:
     return np.repeat(x[:, :1], heads, axis=1)
 
 
-@wrong("read", incident="I26", where="B > 1 and M > 1")
+@wrong("read", incident="I26", where="B > 1 and several scores")
 def reads_the_first_batch_of_keys(query: Array, key: Array, value: Array) -> Inputs:
     """Has no stride for the batch of the keys."""
     first = np.broadcast_to(key[:1], key.shape)
     return steps.read(query, first, value)
 
 
-@wrong("read", incident="I24", where="H > 1 and M > 1")
+@wrong("read", incident="I24", where="H > 1 and several scores")
 def splits_heads_without_transposing(query: Array, key: Array, value: Array) -> Inputs:
     """Views (length, heads, width) as (heads, length, width)."""
     q, k, v = steps.read(query, key, value)
@@ -79,7 +79,9 @@ def reads_keys_as_values(query: Array, key: Array, value: Array) -> Inputs:
     return q, k, (k if k.shape == v.shape else v)
 
 
-@wrong("scores", incident="I36", citation="triton-lang/triton#621", where="D > 64 and M > 1")
+@wrong(
+    "scores", incident="I36", citation="triton-lang/triton#621", where="D > 64 and several scores"
+)
 def reads_only_64_columns(q: Array, k: Array, sigma: float) -> Array:
     """Has a width of 64 compiled in."""
     return scores(q[..., :64], k[..., :64], sigma)

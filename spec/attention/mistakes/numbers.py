@@ -31,7 +31,10 @@ def halved(x: Array) -> Array:
 
 
 @wrong(
-    "read", incident="plausible", spoils="rounding", where="M > 1 and entries of more than 11 bits"
+    "read",
+    incident="plausible",
+    spoils="rounding",
+    where="several scores and entries of more than 11 bits",
 )
 def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Lets the matrix unit round its operands to 11 bits."""
@@ -39,20 +42,22 @@ def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array
     return shortened(q, TF32), shortened(k, TF32), v
 
 
-@wrong("read", incident="plausible", spoils="rounding", where="M > 1")
+@wrong("read", incident="plausible", spoils="rounding", where="several scores")
 def rounds_keys_down(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Stores keys as integers with a zero point, and drops what is left over."""
     q, k, v = steps.read(query, key, value)
     return q, np.floor(k * 8) / 8, v
 
 
-@wrong("scores", incident="plausible", spoils="rounding", where="M > 1")
+@wrong("scores", incident="plausible", spoils="rounding", where="several scores")
 def rounds_scores_to_bfloat16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 8 bits."""
     return shortened(scores(q, k, sigma), BFLOAT16)
 
 
-@wrong("scores", incident="plausible", spoils="rounding", where="M > 1 or scores beyond 30000")
+@wrong(
+    "scores", incident="plausible", spoils="rounding", where="several scores or scores beyond 30000"
+)
 def rounds_scores_to_float16(q: Array, k: Array, sigma: float) -> Array:
     """Stores the scores in 11 bits, and none beyond 65504."""
     return halved(scores(q, k, sigma))
@@ -87,7 +92,7 @@ def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     return normalised(np.where(allowed, np.ldexp(cubic, whole.astype(int)), 0))
 
 
-@wrong("scale", incident="I14", spoils="rounding", where="M > 1 and an inexact scale")
+@wrong("scale", incident="I14", spoils="rounding", where="several scores and an inexact scale")
 def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
     """Keeps the scale in the dtype of the parameters."""
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))
@@ -141,7 +146,7 @@ def rounds_the_row_term_to_bfloat16(seen: Pass, da: Array, dout: Array) -> Array
     return shortened(steps.row_term(seen, da, dout), BFLOAT16)
 
 
-@wrong("score_gradients", incident="plausible", where="gradients asked for and M > 1")
+@wrong("score_gradients", incident="plausible", where="gradients asked for and several scores")
 def rounds_score_gradients_to_float16(a: Array, da: Array, row_term: Array) -> Array:
     """Casts ds for the last two products to 11 bits, where small gradients vanish."""
     return halved(steps.score_gradients(a, da, row_term))

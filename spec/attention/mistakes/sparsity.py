@@ -51,7 +51,7 @@ def drops_the_last_key(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (np.arange(s.shape[-1]) < max(s.shape[-1] - 1, 1)))
 
 
-@wrong("combine", incident="plausible", where="M > 1 or an idle query")
+@wrong("combine", incident="plausible", where="several scores or an idle query")
 def averages_the_values(_: Array, v: Array, allowed: Array) -> Array:
     """Ignores queries, keys and masks, and is close on random input with many keys."""
     mean = v.sum(axis=-2, keepdims=True) / max(v.shape[-2], 1)
@@ -70,13 +70,13 @@ def favours_recent_keys(q: Array, k: Array, sigma: float) -> Array:
     return scores(q, k, sigma) + q.dtype.type(1e-3) * np.arange(k.shape[-2], dtype=q.dtype)
 
 
-@wrong("scores", incident="plausible", where="M > 1")
+@wrong("scores", incident="plausible", where="several scores")
 def favours_the_diagonal(q: Array, k: Array, sigma: float) -> Array:
     """Gives a query a bonus of a hundredth for the key at its own position."""
     return scores(q, k, sigma) + np.eye(q.shape[-2], k.shape[-2], dtype=q.dtype) / 100
 
 
-@wrong("scores", incident="plausible", where="M > 1")
+@wrong("scores", incident="plausible", where="several scores")
 def centres_each_key_on_its_own_mean(q: Array, k: Array, sigma: float) -> Array:
     """Subtracts from each key the mean of its entries, where the mean of the keys is harmless."""
     return scores(q, k - k.mean(axis=-1, keepdims=True), sigma)
