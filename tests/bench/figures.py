@@ -55,7 +55,8 @@ def table(rows: Sequence[Row]) -> str:
     lines = "".join(f"| {' | '.join(cell)} |\n" for cell in cells)
     machines = "; ".join(dict.fromkeys(row["where"] for row in rows))
     return (
-        f"{HEAD}{lines}\nOn {machines}, by `python -m tests.bench --record`, `tests.faults`, `tox`"
+        f"{HEAD}{lines}\nOn {machines}, by `python -m tests.bench --record`, `tests.faults`, "
+        "`tests.seeds`, `tox`"
     )
 
 
