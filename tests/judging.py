@@ -6,9 +6,13 @@
 from hypothesis import HealthCheck, settings
 
 from spec import about
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
+from spec.certification.judging.palette import Planner
+from spec.certification.settings import STANDARD, Profile
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.kinds import kind_of
 from spec.subject import Subject
 
 generated = settings(
@@ -37,6 +41,19 @@ def found(
 def bound(subject: Subject) -> list[Clause]:
     """The clauses that speak of a subject."""
     return [clause for clause in about(subject.about).values() if clause.binds(subject)]
+
+
+def planner(
+    subject: Subject,
+    dtype: str = "float32",
+    profile: Profile = STANDARD,
+    seed: int = 0,
+    where: str = "",
+) -> Planner:
+    """Who chooses the shapes of a subject, as one that compiles."""
+    kind, alone = kind_of(subject.about), subject.but(dtypes=(dtype,))
+    first, bounds = about(kind.about)[kind.definition], Bounds.of(kind, where)
+    return Planner(kind, alone, first, profile, seed, bounds, lambda: None)
 
 
 def broken(

@@ -10,33 +10,19 @@ the same, which is chosen once a seed. A fault at a single size is one that no p
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from spec import about
-from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.palette import Planner
 from spec.certification.judging.plan import telling
-from spec.certification.settings import STANDARD
 from spec.clause import Clause
 from spec.kind import Kind
 from spec.kinds import KINDS
 from spec.mistake import Mistake
 from spec.subject import Subject
-from tests.judging import bound, found
+from tests.judging import bound, found, planner
 
 EVERY = [(kind, m) for kind in KINDS.values() for m in kind.mistakes.values() if not m.harmless]
-
-
-class Offered(NamedTuple):
-    """What settles a palette, of a kind of subject and a seed."""
-
-    about: str
-    offers: frozenset[str]
-    differentiates: frozenset[str]
-    multiples: tuple[tuple[str, int], ...]
-    seed: int
 
 
 def refused(kind: Kind, mistake: Mistake, seed: int, compiles: bool = False) -> bool:
@@ -58,18 +44,15 @@ def in_turn(kind: Kind, mistake: Mistake, subject: Subject) -> list[Clause]:
     return sorted(told, key=lambda clause: mistake.name not in clause.catches)
 
 
-_known: dict[Offered, Any] = {}
+_known: dict[Any, Any] = {}
 
 
 def palette(subject: Subject, dtype: str, seed: int) -> Any:
     """The shapes of each clause, for who offers what this subject does."""
-    multiples = (*sorted(subject.multiples.items()),)
-    key = Offered(subject.about, subject.offers, subject.differentiates, multiples, seed)
+    offered = subject.about, subject.offers, subject.differentiates
+    key = *offered, *sorted(subject.multiples.items()), seed
     if key not in _known:
-        kind = KINDS[subject.about]
-        first, alone = about(kind.about)[kind.definition], subject.but(dtypes=(dtype,))
-        planner = Planner(kind, alone, first, STANDARD, seed, Bounds(kind), lambda: None)
-        _known[key] = planner.palette(bound(subject))
+        _known[key] = planner(subject, dtype, seed=seed).palette(bound(subject))
     return _known[key]
 
 

@@ -16,18 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec import about
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
-from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.palette import Planner
-from spec.certification.settings import STANDARD
 from spec.kinds import KINDS
 from spec.notation import Array
 from spec.sizes import EACH, EACH_WIDTH, EDGES, LONG, SHARING, SMALL, TILED, WIDE, WIDTHS
-from tests.judging import bound, found
+from tests.judging import bound, found, planner
 
 AXES = {"B": 0, "H": 1, "N": 2, "M": 3, "D": 3, "E": 3}  # of the first array that each step has
 FORWARD = {**dict.fromkeys("BHNE", "finish"), "M": "weigh", "D": "scores"}
@@ -132,10 +128,8 @@ def refused(fault: Fault, palette: Any, without: Collection[str] = ()) -> bool:
 
 def palette() -> Any:
     """What who compiles is asked."""
-    right = Fault("N", 0, True).subject().but(dtypes=("float32",))
-    first = about("attention")[KIND.definition]
-    planner = Planner(KIND, right, first, STANDARD, 0, Bounds(KIND), lambda: None)
-    return planner.palette(bound(right))
+    right = Fault("N", 0, True).subject()
+    return planner(right).palette(bound(right))
 
 
 def main() -> int:

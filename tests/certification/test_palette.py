@@ -6,18 +6,16 @@ from pathlib import Path
 import pytest
 
 from spec import CLAUSES, about, certify
-from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.certification.judging.given import programs_of, shapes_of
 from spec.certification.judging.judging import scope_for
-from spec.certification.judging.palette import Planner
 from spec.certification.settings import PROFILES
 from spec.choices import Numbered
 from spec.domain import Scope
 from spec.kinds import KINDS
 from spec.trial import asked
 from tests import shell
-from tests.judging import found
+from tests.judging import bound, found, planner
 
 COMPILING, FAULTY = "tests.targets.compiling:attend", "tests.targets.compiling:faulty"
 AT_ONCE = "tests.targets.compiling:at_once"
@@ -26,20 +24,16 @@ MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
 BESIDES = 60  # shapes that are asked for while it is probed
 
 
-def planned(kind, subject, profile="standard", where=""):
+def planned(subject, profile="standard", where=""):
     """A subject as one that compiles, and what planned its shapes."""
-    first, settled = CLAUSES[KINDS[kind].definition], PROFILES[profile]
-    dtype = {"dtypes": ("float32",)}
-    bounds = Bounds.of(KINDS[kind], where)
-    planner = Planner(KINDS[kind], subject.but(**dtype), first, settled, 0, bounds, lambda: None)
-    bound = [clause for clause in about(kind).values() if clause.binds(subject)]
-    return subject.but(palette=planner.palette(bound)), planner
+    chosen = planner(subject, profile=PROFILES[profile], where=where)
+    return subject.but(palette=chosen.palette(bound(subject))), chosen
 
 
 @pytest.fixture(scope="module")
 def maskless():
     """A function of few options, as one that compiles."""
-    return planned("attention", MASKLESS, "quick")
+    return planned(MASKLESS, "quick")
 
 
 def test_a_number_stands_for_shapes_and_another_one_for_numbers():
@@ -105,9 +99,9 @@ def test_a_fault_of_what_compiles_is_told_as_any_other():
 
 def test_no_clause_is_without_a_shape(maskless):
     subject, _ = maskless
-    bound = [clause for clause in about("attention").values() if clause.binds(subject)]
-    assert all(subject.palette[clause.number] for clause in bound)
-    for clause in bound:
+    clauses = bound(subject)
+    assert all(subject.palette[clause.number] for clause in clauses)
+    for clause in clauses:
         scope = scope_for(clause, subject, "float32", "strict", "quick")
         shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
         assert len(shapes) <= len(subject.palette[clause.number])
@@ -116,7 +110,7 @@ def test_no_clause_is_without_a_shape(maskless):
 @pytest.mark.parametrize("where", ["causal", "H > 2 and N < M"])
 def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where):
     """And not a few of those for everywhere, most of which lie outside."""
-    subject, _ = planned("attention", MASKLESS, "quick", where)
+    subject, _ = planned(MASKLESS, "quick", where)
     holds = KINDS["attention"].features.sentence(where)
     given = {}
     for number in subject.palette:
@@ -168,7 +162,7 @@ def test_in_few_shapes_as_many_mistakes_are_seen(kind):
             subject = KINDS[kind].subjects[name]
             offers = subject.offers
             if offers not in palettes:
-                palettes[offers] = planned(kind, subject)[0].palette
+                palettes[offers] = planned(subject)[0].palette
             subject = subject.but(palette=palettes[offers])
             named = [clause for clause in about(kind).values() if name in clause.catches]
             refuted = [found(x, subject, d).violation for x in named for d in mistake.dtypes]

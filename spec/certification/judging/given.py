@@ -57,7 +57,7 @@ def _shape_of(x: Any) -> Any:
 
 def shapes_of(problem: Any) -> Shapes:
     """What a program is compiled for that a problem is put to: shapes and options."""
-    shapes = [(name, x.shape, x.dtype == bool) for name, x in arrays(problem).items()]
+    shapes = [(name, *_shape_of(x)) for name, x in arrays(problem).items()]
     options = ((name, getattr(problem, name)) for name, _ in optional(problem.__class__))
     plain = [(name, x) for name, x in options if not isinstance(x, np.ndarray)]
     return (*shapes, *plain)

@@ -183,21 +183,20 @@ class Planner:
     def _given(self, clause: Clause, numbers: Sequence[int]) -> Given:
         """Nothing yet, of all that a clause can be given: what lies outside, if all of it does."""
         self.beat()
-        put = {x: self._of_clause(clause, x) for x in self._around(clause, numbers)}
+        put = self._around(clause, numbers)
         made = {x: asked(clause, self.truth, p) for x, p in put.items()}
         made = {x: calls for x, calls in made.items() if self._all_inside(calls)} or made
         said = np.array([self.kind.features.said(put[x]) for x in made], dtype=np.float32)
         return Given(clause, {x: programs_of(calls) for x, calls in made.items()}, said)
 
-    def _around(self, clause: Clause, numbers: Sequence[int]) -> list[int]:
-        """Numbers for a clause: others beside these, where its own problems may lie outside."""
-        if self.bounds.everywhere:
-            return [*numbers]
+    def _around(self, clause: Clause, numbers: Sequence[int]) -> Mapping[int, Any]:
+        """Problems of a clause by number: others in the place of those that lie outside."""
         chance = random.Random(f"{self.seed} {clause.number} palette")
         more = (chance.getrandbits(64) for _ in range(AMONG * self.profile.palette))
-        every = chain(numbers, more)
-        inside = (x for x in every if self._inside(self._of_clause(clause, x)))
-        return [*islice(inside, len(numbers))] or [*numbers]
+        every = ((x, self._of_clause(clause, x)) for x in chain(numbers, more))
+        inside = ((x, problem) for x, problem in every if self._inside(problem))
+        found = dict(islice(inside, len(numbers)))
+        return found or {x: self._of_clause(clause, x) for x in numbers}
 
     def _inside(self, problem: Any) -> bool:
         """Whether something of a problem is judged, whichever function is put it."""
