@@ -86,9 +86,10 @@ class Kind:
     told: whether something callable is of this kind by the look of it. layouts: of its arrays, and
     their axes in words.
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
-    refused, some of that kind. trials: for each function that may refuse even the core, its
-    capability and problems for it. ask: how a function is put a problem by itself. fitted: a
-    problem of the core of those who answer nearly all, as one of the core of a record.
+    refused, some of that kind; of_many: some that are of many kinds, of those answered. trials:
+    for each function that may refuse even the core, its capability and problems for it.
+    ask: how a function is put a problem by itself. fitted: a problem of the core of those who
+    answer nearly all, as one of the core of a record.
     beyond: a problem that may be refused, and tells more of the form of an answer; by default
     there is none.
     truth: the definition as a record. simplify: ways to a simpler problem, the last of them by
@@ -128,6 +129,7 @@ class Kind:
     multiples: tuple[str, ...] = ()
     tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Callable[[str], Kinds] = nothing
+    of_many: Callable[[str, frozenset[str]], Iterable[Any]] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     fitted: Callable[[Any, Any], Any] = unfitted

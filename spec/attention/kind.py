@@ -19,7 +19,7 @@ from spec.attention.plug.conventions import under
 from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.narrowing import TILES, fitted, narrower
-from spec.attention.plug.trials import core, kinds, square, telling
+from spec.attention.plug.trials import core, kinds, of_many, square, telling
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
 from spec.attention.truth import truth
@@ -117,6 +117,7 @@ KIND: Kind = Kind(
     multiples=("lengths", "widths"),
     tiles=dict.fromkeys(TILED, TILES),
     kinds=kinds,
+    of_many=of_many,
     trials=trials,
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
     simplify=WAYS,

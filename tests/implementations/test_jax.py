@@ -138,7 +138,7 @@ def _record(name: str) -> Implementation:
 
 
 @pytest.mark.parametrize(
-    ("profile", "programs"), [("quick", 140), pytest.param("standard", 400, marks=pytest.mark.deep)]
+    ("profile", "programs"), [("quick", 120), pytest.param("standard", 400, marks=pytest.mark.deep)]
 )
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import Problem
-from spec.attention.options import OPTIONS, SIZES
+from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
 from spec.entries import eighths
 
 
@@ -42,6 +42,22 @@ def square(dtype: str, **changes: Any) -> Problem:
 def kinds(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     """For each kind of problem, some that are of that kind; masks in the plainest form first."""
     return {o.capability: tuple(square(dtype, **x) for x in o.small) for o in OPTIONS if o.small}
+
+
+def of_many(dtype: str, answers: frozenset[str]) -> tuple[Problem, ...]:
+    """Two problems that say as much at once as is answered, one with either kind of mask."""
+    return tuple(_saying_most(dtype, answers, x) for x in (Capability.BIAS, Capability.MASK))
+
+
+def _saying_most(dtype: str, answers: frozenset[str], but: str) -> Problem:
+    """A problem of the usual sizes of as many kinds as it can be of those answered, but of one."""
+    problem, said = square(dtype), frozenset[str]()
+    for option in (o for o in SINGLE if o.parameters and o.capability != but):
+        more = said | {option.capability}
+        tried = (problem.but(**x) for x in option.small if not SIZES & {*x})
+        found = next((p for p in tried if more <= kinds_of(p) <= answers), None)
+        problem, said = (problem, said) if found is None else (found, more)
+    return problem
 
 
 def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:

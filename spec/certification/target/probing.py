@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec import CLAUSES
+from spec.backends.compiled import none
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
@@ -132,23 +133,39 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
     left = _with_functions_that_answer(found, record, dtype, refusals)
     answers, differentiates = left.answers, left.differentiates
     backward = "backward" in left.offered
+    shown = _shown(found, left, dtype, found.first, answers)
+    turned = _shown(found, left, dtype, "backward", differentiates) if backward else frozenset()
     for kind, problems in found.kinds(dtype).items():
         if kind not in answers:
             differentiates -= {kind}
             continue
-        refusal = _always(found, left, found.first, problems)
+        refusal = None if kind in shown else _always(found, left, found.first, problems)
         tiled = None if refusal is None else _in_tiles(found, left, kind, problems)
         left, refusal = (left, refusal) if tiled is None else (tiled, None)
         if refusal is not None:
             refusals.append(Refusal(kind, dtype, "forward", str(refusal)))
             answers -= {kind}
             differentiates -= {kind}
-        elif backward and kind in differentiates:
+        elif backward and kind in differentiates - turned:
             refusal = _always(found, left, "backward", problems)
             if refusal is not None:
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
     return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
+
+
+def _shown(
+    found: Kind, record: Any, dtype: str, name: str, kinds: frozenset[str]
+) -> frozenset[str]:
+    """Those of some kinds of problem that a function answers all at once.
+
+    Where anything was compiled it is asked so first, as problems of one kind each take more
+    programs; elsewhere they take no time, and what crashes is told by its kind.
+    """
+    asked = () if none() else found.of_many(dtype, kinds)
+    put = (found.fitted(record, problem) for problem in asked)
+    answered = (p for p in put if _refusal(found, record, name, p) is None)
+    return frozenset(kind for problem in answered for kind in record.kinds_of(problem))
 
 
 def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) -> Any:

@@ -1,0 +1,53 @@
+"""Who compiles is asked about many kinds of problem at once, and found to answer the same."""
+
+from typing import Any
+
+import pytest
+
+from implementations.dense import attend
+from spec.certification.target import probing
+from spec.kinds import KINDS
+from spec.subject import Refused
+
+_PLAIN = KINDS["attention"].core("float32")
+CHOICES: tuple[tuple[str, ...], ...] = (
+    (),
+    ("mask", "window"),
+    ("softcap",),
+    ("causal", "sinks"),
+    ("slopes", "query_segments"),
+)
+
+
+def _refusing(names: tuple[str, ...], asked: list[str]) -> Any:
+    """Our NumPy version, which refuses problems that say all of these."""
+    record = KINDS["attention"].load(attend, backend="numpy", dtypes=("float32",))
+
+    def through(name: str, function: Any) -> Any:
+        def ask(problem: Any, *rest: Any) -> Any:
+            asked.append(name)
+            said = [n for n in names if getattr(problem, n) is not getattr(_PLAIN, n)]
+            if names and len(said) == len(names):
+                raise Refused("not these together")
+            return function(problem, *rest)
+
+        return ask
+
+    return record.through(through)
+
+
+@pytest.mark.parametrize("names", CHOICES)
+def test_many_kinds_at_once_tell_what_each_does(
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    one_by_one: list[str] = []
+    at_once: list[str] = []
+    monkeypatch.setattr(probing, "none", lambda: True)
+    right = probing.probed(_refusing(names, one_by_one))
+    monkeypatch.setattr(probing, "none", lambda: False)
+    found = probing.probed(_refusing(names, at_once))
+
+    assert found.to_json() == right.to_json()
+    assert bool(found.refusals) == bool(names)
+    if not names:
+        assert 2 * len(at_once) < len(one_by_one)
