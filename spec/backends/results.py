@@ -83,11 +83,16 @@ def watched(
     buffers: those of the inputs, by their names. read: the numbers of an output.
     """
     before = {name: library.copied(x) for name, x in buffers.items()}
-    result, again = call(), call()
+
+    def changed() -> list[str]:
+        return [name for name, x in buffers.items() if not library.same(x, before[name])]
+
+    result, once = call(), changed()
+    again, twice = call(), changed()  # what was negated twice is as it was
     return Call(
         out=read(result),
         dtype=library.dtype_of(result) or "",
-        changed=tuple(n for n, x in buffers.items() if not library.same(x, before[n])),
+        changed=tuple(dict.fromkeys((*once, *twice))),
         aliased=tuple(n for n, x in buffers.items() if library.overlap(result, x)),
         reused=library.overlap(result, again),
     )

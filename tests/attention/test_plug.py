@@ -99,6 +99,17 @@ def test_a_call_tells_what_happened_to_the_inputs():
     assert same.call(core("float32")).aliased == ("q",)
 
 
+def test_what_two_calls_leave_as_it_was_was_changed_by_the_first():
+    """The call is watched twice, as its memory may be used again; a negation undoes itself."""
+
+    def negates_a_mask(query, key, value, attn_mask=None):
+        np.logical_not(attn_mask, out=attn_mask)
+        return targets.right(query, key, value, attn_mask=~attn_mask)
+
+    problem = core("float32").but(mask=np.tri(4, 5, k=2, dtype=bool))
+    assert implementation(negates_a_mask).call(problem).changed == ("mask",)
+
+
 def test_parameters_are_matched_by_name():
     def backwards(value, key, query):
         return targets.right(query, key, value)
