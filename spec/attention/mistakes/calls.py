@@ -28,7 +28,7 @@ def scales_queries_in_place(attend: Attend, given: Given) -> Array:
     return attend(given)
 
 
-@wrong("call", incident="plausible")
+@wrong("call", incident="plausible", where="a watched call asked for and a mask")
 def writes_into_the_mask(attend: Attend, given: Given) -> Array:
     """Prepares the mask in place, once the answer is on its way."""
     out, mask = attend(given), given.attn_mask

@@ -3,10 +3,10 @@
 A palette is some numbers, each of which stands for all that is picked where a problem is drawn
 (`choices.Numbered`): for shapes and options, and for no entry of an array. A clause is given some
 of them, one more in each round, as long as there are programs left: what shows most that it was
-not shown, two by two of the words for problems, for the fewest programs. What a clause asks for,
-whatever it makes of a problem, is seen by judging the definition; and what was asked for already,
-by whichever clause, costs nothing. Of a target that is judged somewhere only, all numbers are of
-problems that lie there.
+not shown, two by two of the words for problems and of the mistakes that the clause names, for the
+fewest programs. What a clause asks for, whatever it makes of a problem, is seen by judging the
+definition; and what was asked for already, by whichever clause, costs nothing. Of a target that is
+judged somewhere only, all numbers are of problems that lie there.
 """
 
 import math
@@ -23,12 +23,13 @@ import numpy as np
 
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.drawing import drawn
-from spec.certification.judging.given import Asked, Given, Shapes, programs_of
+from spec.certification.judging.given import Asked, Calls, Given, Shapes, programs_of
 from spec.certification.judging.judging import scope_for
 from spec.certification.settings import Profile
 from spec.certification.target.probing import Probed
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.features import Test
 from spec.kind import Kind
 from spec.sizes import Reach
 from spec.subject import Backward, Refused, Subject
@@ -82,7 +83,8 @@ def planned(
 class Planner:
     """What the clauses of a kind ask of a subject in a format, and which shapes they are given.
 
-    profile, seed: of the run. bounds: where it is judged. known: what is asked so far.
+    profile, seed: of the run. bounds: where it is judged. wrong: where each mistake is that says
+    so. known: what is asked so far.
     """
 
     def __init__(
@@ -103,6 +105,8 @@ class Planner:
         self.known: set[tuple[str, Shapes]] = set()
         self.left = profile.programs
         self.wanted = Counter[tuple[str, Shapes]]()  # by how many clauses
+        every = kind.mistakes.items()
+        self.wrong = {name: kind.features.sentence(m.where) for name, m in every if m.where}
         self.twice = {name for what, name in subject.offering.items() if what in {*Backward}}
 
     @property
@@ -186,8 +190,16 @@ class Planner:
         put = self._around(clause, numbers)
         made = {x: asked(clause, self.truth, p) for x, p in put.items()}
         made = {x: calls for x, calls in made.items() if self._all_inside(calls)} or made
-        said = np.array([self.kind.features.said(put[x]) for x in made], dtype=np.float32)
-        return Given(clause, {x: programs_of(calls) for x, calls in made.items()}, said)
+        wrong = [self.wrong[x] for x in sorted(clause.catches & self.wrong.keys())]
+        said = np.array([self._said(put[x], made[x], wrong) for x in made], dtype=np.float32)
+        programs = {x: programs_of(calls) for x, calls in made.items()}
+        return Given(clause, programs, said, mistakes=len(wrong))
+
+    def _said(self, problem: Any, calls: Calls, wrong: Collection[Test]) -> list[bool]:
+        """What can be said of a problem, and which mistakes some call about it would show."""
+        put = [(one, group(self.kind, name)) for name, one, _ in calls]
+        shown = [any(lies(one, function) for one, function in put) for lies in wrong]
+        return [*self.kind.features.said(problem), *shown]
 
     def _around(self, clause: Clause, numbers: Sequence[int]) -> Mapping[int, Any]:
         """Problems of a clause by number: others in the place of those that lie outside."""
@@ -202,7 +214,7 @@ class Planner:
         """Whether something of a problem is judged, whichever function is put it."""
         return self.bounds.everywhere or any(self.bounds.has(problem, x) for x in self.groups)
 
-    def _all_inside(self, calls: Collection[tuple[str, Any, Any]]) -> bool:
+    def _all_inside(self, calls: Calls) -> bool:
         """Whether all is judged that a clause asks for."""
         return all(self.bounds.has(put, group(self.kind, name)) for name, put, _ in calls)
 
