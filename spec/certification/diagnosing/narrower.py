@@ -5,7 +5,7 @@ a rare set looks as if nearly all of it were. So problems are drawn inside of a 
 say how much of it is wrong; and where that is too little, they tell what else is needed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -23,7 +23,8 @@ from spec.features import joined
 TIMES, ENOUGH = 4, 40
 # Seeds, and the share of what is wrong that is enough after them: a seed has a few shapes, and the
 # share of one, or of few problems, is so by chance.
-LOOKED = ((range(1, 2), 0.55), (range(2, 5), 0.37))
+LITTLE = 0.37
+LOOKED = ((range(1, 2), 0.55), (range(2, 5), LITTLE))
 
 
 def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds: Bounds) -> Split:
@@ -40,7 +41,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
     for seeds, little in LOOKED:
         found = [p for seed in seeds for p in _inside(evidence, lead, features, bounds, seed)]
         drawn += [row for row in evidence.rows(lead, found, drawn=True) if row.how in ways]
-        if not drawn or np.mean([row.how != "" for row in drawn]) >= little:
+        if not drawn or _share_wrong(drawn) >= little:
             return split
     return _longer(split, drawn, table) if any(row.how for row in drawn) else split
 
@@ -58,13 +59,22 @@ def _inside(
             yield from islice(within, ENOUGH)
 
 
+def _share_wrong(rows: Sequence[Row], columns: Collection[int] = ()) -> float:
+    """How much is wrong of the rows with all of some features, if there are any."""
+    wrong = [row.how != "" for row in rows if row.said[[*columns]].all()]
+    return float(np.mean(wrong)) if wrong else 0.0
+
+
 def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
     """A narrower set that holds nearly all that is wrong, or the same one, if there is none.
 
     drawn: what was, inside.
     """
     wrong = [row.said for row in (*table.within(split), *drawn) if row.how]
-    more = Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns
+    more = {*Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns}
+    for column in sorted(more, key=lambda x: -table.prices[x]):
+        if _share_wrong(drawn, more - {column}) >= LITTLE:  # it is enough without
+            more.remove(column)
     longer = {*split.columns, *more}
     every = np.array([row.said for row in (*table.rows, *drawn)])
     for column in split.columns:
