@@ -52,7 +52,8 @@ class Numbered:
         self._turn = turn if shape is None else None
 
     def pick(self, values: Sequence[T]) -> T:
-        return values[_below(len(values), self._picking)]
+        chance = self._picking  # not by `_below`, as of all that is done most often
+        return values[0 if chance is None else int(chance.random() * len(values))]
 
     def turn(self, values: Sequence[T]) -> T:
         if self._turn is None:

@@ -13,7 +13,9 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate, pairwise
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
 from spec.sizes import Shapes
 
+IN_A_ROW = 2**20  # numbers of which problems have some, one after the other
 LATTICE = 16.0  # the lattice is the integers over this
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
@@ -31,7 +34,7 @@ Shape = tuple[int, ...]
 Entries = tuple[Array, Array, Array, Array]
 Numbers = Callable[[Chance, Shape], Array]
 Arrays = Sequence[Array]
-Change = Callable[[Chance, Arrays], None]
+Change = Callable[[int, Arrays], None]  # by a seed
 
 # The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
 # ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
@@ -69,60 +72,60 @@ def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
     return [numbers[a:b].reshape(x) for (a, b), x in zip(pairwise(ends), shapes, strict=True)]
 
 
-def as_drawn(chance: Chance, arrays: Arrays) -> None:
+def as_drawn(seed: int, arrays: Arrays) -> None:
     """The numbers alone, alike in every array."""
 
 
-def sharp(chance: Chance, arrays: Arrays) -> None:
+def sharp(seed: int, arrays: Arrays) -> None:
     """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
     q, *_ = arrays
-    q *= 10.0 ** chance.choice([2, 3, 5])
+    q *= 10.0 ** Random(seed).choice([2, 3, 5])
     q /= max(1, q.shape[-1]) ** 0.5
 
 
-def low(chance: Chance, arrays: Arrays) -> None:
+def low(seed: int, arrays: Arrays) -> None:
     """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
     q, k, *_ = arrays
-    reach = 10.0 ** chance.choice([2, 3, 5, 5]) * max(1, q.shape[-1]) ** 0.5
+    reach = 10.0 ** Random(seed).choice([2, 3, 5, 5]) * max(1, q.shape[-1]) ** 0.5
     q[..., 1:] /= 4
     q[..., :1] = 8
     k[..., :1] = -reach / 8
 
 
-def ascending(chance: Chance, arrays: Arrays) -> None:
+def ascending(seed: int, arrays: Arrays) -> None:
     """Scores that rise (or fall) from key to key, so that an online maximum never rests."""
     q, k, *_ = arrays
     keys = k.shape[-2]
     k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
-    q[..., 0] = chance.choice([-2.0, 1.0, 2.0])
+    q[..., 0] = Random(seed).choice([-2.0, 1.0, 2.0])
 
 
-def ahead(chance: Chance, arrays: Arrays) -> None:
+def ahead(seed: int, arrays: Arrays) -> None:
     """One key far ahead of the others: the weights are nearly one-hot."""
-    q, k, *_ = arrays
+    chance, (q, k, *_) = Random(seed), arrays
     if k.shape[-2]:
         q[..., 0] = 8
-        k[..., chance.integers(k.shape[-2]), 0] = chance.choice([4, 16, 64])
+        k[..., chance.randrange(k.shape[-2]), 0] = chance.choice([4, 16, 64])
 
 
-def offset(chance: Chance, arrays: Arrays) -> None:
+def offset(seed: int, arrays: Arrays) -> None:
     """A large common offset in every key and every value, which must cancel."""
-    _, k, v, _ = arrays
+    chance, (_, k, v, _) = Random(seed), arrays
     k += chance.choice([-64, 64])
     v += chance.choice([-128, 128])
 
 
-def tiny(chance: Chance, arrays: Arrays) -> None:
+def tiny(seed: int, arrays: Arrays) -> None:
     """Entries of v and dout near 1e-3, scores near zero: small results are results."""
-    del chance
+    del seed
     for x, divisor in zip(arrays, (64, 64, 1024, 1024), strict=True):
         x /= divisor
 
 
-def vast(chance: Chance, arrays: Arrays) -> None:
+def vast(seed: int, arrays: Arrays) -> None:
     """Scores as large as the format can take, of either sign or all below zero."""
     q, k, *_ = arrays
-    if chance.random() < 0.5:
+    if Random(seed).random() < 0.5:
         np.abs(q, out=q)
         np.negative(np.abs(k), out=k)
     q *= 2.0**511
@@ -152,10 +155,10 @@ ALL = tuple(name for name in FAMILIES if name != "vast")
 
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
-    chance, (numbers, change) = np.random.default_rng(seed), FAMILIES[family]
-    found = numbers(chance, (sum(map(math.prod, shapes)),))
+    numbers, change = FAMILIES[family]
+    found = _in_a_row(numbers, seed, sum(map(math.prod, shapes)))
     arrays = _cut(found, shapes)
-    change(chance, arrays)
+    change(seed, arrays)
     most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
     size = _size(found)
     reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
@@ -167,6 +170,22 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     found.setflags(write=False)
     q, k, v, dout = _cut(found, shapes)
     return q, k, v, dout
+
+
+def _in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
+    """So many numbers, from one of the places in a long row that is drawn once.
+
+    To draw them anew was a third of all drawing. No two places in an array have the same one.
+    """
+    if count > IN_A_ROW // 2:
+        return numbers(np.random.default_rng(seed), (count,))
+    start = seed % (IN_A_ROW - count)
+    return _row(numbers)[start : start + count].copy()
+
+
+@cache
+def _row(numbers: Numbers) -> Array:
+    return numbers(np.random.default_rng(0), (IN_A_ROW,))
 
 
 def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, score: float) -> None:

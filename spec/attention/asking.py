@@ -7,6 +7,7 @@ that cannot do without an option does without what is refused beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -213,6 +214,7 @@ def scale(
     return choices.pick((*not_asked, *scales))
 
 
+@cache
 def asked(kind: str, causal: bool) -> frozenset[str]:
     """What a problem with this kind of mask is, whatever its sizes are."""
     masked = kind != "none"
