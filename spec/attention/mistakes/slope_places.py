@@ -74,7 +74,10 @@ def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
 
 
 @wrong(
-    "slant", incident="I42", where="slopes and N != M", convention=("slopes corner", "bottom-right")
+    "slant",
+    incident="I42",
+    where="slopes and N != M and not positions",
+    convention=("slopes corner", "bottom-right"),
 )
 def counts_places_from_the_end(s: Array, sigma: float, given: Any) -> Array:
     """Has the last query at the place of the last key."""
