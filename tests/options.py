@@ -1,13 +1,16 @@
 """The page spec/options.md, from the data of `spec.attention`: `python -m tests.options`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library, Option, Question
 from spec.attention.notation import CONVENTIONS
 from spec.attention.options import PARAMETERS
+from spec.attention.parameter import Parameter
+from spec.attention.plug.signature import RETURNING
 from spec.attention.record import Implementation
 
 PAGE = Path(__file__).parent.parent / "spec" / "options.md"
@@ -58,6 +61,10 @@ Choices in **bold** are what is judged here unless another is declared (README, 
 Who is named twice has both, by its arguments or by its paths.
 
 """
+NAMED = (
+    "## By which names they are asked here\n\nA function's parameters are matched by these names, "
+    "and given what they mean to those who have them. {names}.\n\n"
+)
 READ = """\
 ## Where this was read
 
@@ -87,7 +94,9 @@ def sections() -> Iterator[str]:
     yield from rows(("", *OPTIONS), (cells(library) for library in LIBRARIES))
     yield "\n" + WHERE
     yield from rows(("", "answers"), map(answers, QUESTIONS.values()))
-    yield "\n" + READ
+    asked = [*map(named, PARAMETERS), f"the log-sum-exp as well: {coded(RETURNING)}"]
+    yield "\n" + NAMED.format(names="; ".join(asked))
+    yield READ
     yield from (f"* {library.name}: {'; '.join(links(library))}\n" for library in LIBRARIES)
 
 
@@ -101,6 +110,25 @@ def cells(library: Library) -> tuple[str, ...]:
     """The row of a library: what it calls each option."""
     names = (library.called.get(option) for option in OPTIONS)
     return (library.name, *(f"`{name}`" if name else "–" for name in names))
+
+
+def named(parameter: Parameter) -> str:
+    """How functions spell a parameter, and what some of them mean by that."""
+    usual = coded(x for x in parameter.spellings if x not in parameter.own)
+    own = (f"{coded([x])} ({summary(put)})" for x, put in parameter.own.items())
+    added = [f"of numbers to add {coded(parameter.added)}"] if parameter.added else []
+    return f"{parameter.name.replace('_', ' ')}: {', '.join([usual, *own, *added])}"
+
+
+def summary(function: Callable[..., Any]) -> str:
+    """The first line of what a function says of itself, within a sentence."""
+    line = (function.__doc__ or "").splitlines()[0].rstrip(".")
+    return line[0].lower() + line[1:]
+
+
+def coded(names: Iterable[str]) -> str:
+    """Names as the page has them."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def answers(question: Question) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.parameter import Parameter, bounded, or_zero
+from spec.attention.parameter import Parameter, beside, bounded, or_zero, with_itself
 from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
 from spec.subject import Backward
 
@@ -80,11 +80,17 @@ class Option:
     parameters: tuple[Parameter, ...] = ()
 
 
-MASK = Parameter("mask", "a mask", ("attn_mask", "mask"))
+MASK = Parameter("mask", "a mask", ("attn_mask", "mask"), added=("bias", "attn_bias"))
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
-SCALE = Parameter("scale", "a scale", ("scale",), plainer=(1.0,))
+SCALE = Parameter("scale", "a scale", ("scale", "softmax_scale", "sm_scale"), plainer=(1.0,))
 WINDOW = Parameter(
-    "window", "a window", ("window_size",), UNBOUNDED, plainer=((0, 0), (1, 0)), put=bounded
+    "window",
+    "a window",
+    ("window_size", "local_window_size", "sliding_window"),
+    UNBOUNDED,
+    plainer=((0, 0), (1, 0)),
+    put=bounded,
+    own={"local_window_size": beside, "sliding_window": with_itself},
 )
 CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
@@ -235,7 +241,7 @@ def kinds_of(problem: Problem) -> frozenset[str]:
 
 def said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
     """What options of any spelling say, but for what the arrays tell. Raises TypeError."""
-    known = {spelling: p for p in PARAMETERS for spelling in p.spellings}
+    known = {x: p for p in PARAMETERS for x in (*p.spellings, *p.added) if x not in p.own}
     for name, x in options.items():
         if name not in known:
             raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")

@@ -1,11 +1,12 @@
 """What a caller may say beside q, k and v, as a record: `spec.attention.options` has the rows."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from spec.attention.notation import Problem, Window
+from spec.attention.notation import UNBOUNDED, Problem, Window
 from spec.notation import HALF
+from spec.subject import Refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,10 +16,11 @@ class Parameter:
     name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
     first the widely used one. neutral: what says nothing. plainer: values that are easier to
     read than others, the plainest first. told: whether the arrays tell as much, so that a
-    function need not be told. put: a value for a function, whose own default is known. single:
-    an array that has float32 where others have 16 bits. whole: one of integers, of 32 bits
-    whatever the format is. mate: the name of a parameter of which the same is said: who gives
-    either asks for both.
+    function need not be told. put: a value for a function, whose own default is known; own: the
+    same of a problem, by the spellings that mean something else. added: what it is called where
+    it is numbers, by who has another name for truth values or takes none. single: an array that
+    has float32 where others have 16 bits. whole: one of integers, of 32 bits whatever the format
+    is. mate: the name of a parameter of which the same is said: who gives either asks for both.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Parameter:
     plainer: tuple[Any, ...] = ()
     told: bool = False
     put: Callable[[Any, Any], Any] = lambda value, _: value
+    own: Mapping[str, Callable[[Any, Problem], Any]] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
     single: bool = False
     whole: bool = False
     mate: str = ""
@@ -58,6 +62,11 @@ class Parameter:
         """Whether there is a value to hand over, which of two mates one may lack."""
         return self.value(problem) is not None if self.mate else self.asked(problem)
 
+    def handed(self, value: Any, problem: Problem, name: str, default: Any) -> Any:
+        """A value as a function has it that calls it by this name. Raises Refused: it cannot."""
+        own = self.own.get(name)
+        return self.put(value, default) if own is None else own(value, problem)
+
     def less(self, problem: Problem) -> Iterator[Problem]:
         """The same problem with nothing said, and with plainer values than its own."""
         if self.told or not self.asked(problem):
@@ -78,3 +87,22 @@ def bounded(window: Window, default: Any) -> Window:
 def or_zero(cap: float | None, default: Any) -> float | None:
     """A cap for a function; where its default is 0, no cap is 0 (flash-attn)."""
     return 0.0 if cap is None and default == 0 else cap
+
+
+def beside(window: Window, problem: Problem) -> tuple[int, ...] | None:
+    """A window for who knows no bound that is none: one is beyond the text (JAX)."""
+    far = problem.N + problem.M
+    return None if window == UNBOUNDED else tuple(far if x is None else x for x in window)
+
+
+def with_itself(window: Window, problem: Problem) -> int | None:
+    """A window for who counts keys, the query's own among them (configurations of models).
+
+    Raises Refused: it has another bound than that to the left.
+    """
+    left, right = window
+    if window == UNBOUNDED:
+        return None
+    if left is None or not (right == 0 or problem.causal):
+        raise Refused("a number of keys up to a query's own says nothing of those ahead")
+    return left + 1

@@ -137,6 +137,21 @@ def _record(name: str) -> Implementation:
     return implementation(getattr(jax_attention, name), backend="jax", layout="blhd")
 
 
+def test_the_function_of_jax_goes_in_as_it_is() -> None:
+    """Truth values by `mask`, numbers by `bias`, windows and the log-sum-exp, by its own names."""
+    clauses = ("A1", "A2", "A7", "B8", "M1", "M22", "C1", "W5", "S7")
+    certificate = certify(
+        "jax.nn:dot_product_attention",
+        **OPTIONS,
+        dtypes=("float32",),
+        clauses=clauses,
+        compiled="static",
+        conventions={"idle": "uniform", "idle bias": "nan"},
+    )
+    assert {v.clause: v.outcome for v in certificate.verdicts} == dict.fromkeys(clauses, "holds")
+    assert certificate.passed
+
+
 @pytest.mark.parametrize(
     ("profile", "programs"), [("quick", 120), pytest.param("standard", 400, marks=pytest.mark.deep)]
 )

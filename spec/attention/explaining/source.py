@@ -98,6 +98,7 @@ class Source:
         differentiates = itself and bool(asked.inputs)
         if name and (differentiates or asked.function == "backward"):
             index = f"[{asked.inputs.index(name[1:])}]"
+        index = "[1]" if wrapped.signature.asks else index
         arrays = ["q", "k", "v"]
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]
@@ -113,6 +114,8 @@ class Source:
         """The dtype and the shape of each array of an answer; of the log-sum-exp, the shape."""
         p, layout = asked.problem, self.call.layout
         found = [layout.shape(_ours(p, name), name in OF_LAYOUT) for name in asked.names]
+        if self._turned(asked):
+            found = [(B, N, H) for B, H, N in found]
         dtype = f"torch.{p.dtype}" if self.library == "torch" else p.dtype
         return found if asked.function == "lse" else [(dtype, shape) for shape in found]
 
@@ -121,7 +124,13 @@ class Source:
         text = NUMBERS[self.library].format(self.expression(asked, name))
         if self.call.layout.axes < 4:
             return f"{text}.reshape{_ours(asked.problem, name)}"
-        return f"{text}.swapaxes(1, 2)" if self.call.layout.swapped and name in OF_LAYOUT else text
+        swapped = self.call.layout.swapped and name in OF_LAYOUT
+        return f"{text}.swapaxes(1, 2)" if swapped or self._turned(asked) else text
+
+    def _turned(self, asked: Asked) -> bool:
+        """Whether a log-sum-exp comes with its last two axes in the other order."""
+        callee = self.callee(asked)
+        return callee is not None and callee[1].turned
 
     def _is_itself(self, asked: Asked) -> bool:
         """Whether the function itself is called: its gradients are the library's own."""

@@ -35,7 +35,8 @@ def implementation(
         by the names of what they are taken by;
         bias_gradient, sink_gradient and slope_gradient, called likewise, shaped like mask, sinks
         and slopes; and weights, lse and training, called like the function: the output where
-        training has another one.
+        training has another one. A function that returns its log-sum-exp where a parameter asks
+        for it (`signature.RETURNING`) needs no lse.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -46,6 +47,10 @@ def implementation(
     arrays = library_of(function, backend, device)
     wrapped = Wrapped(function, signature_of(function), arrays, LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
+    others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
+    if wrapped.signature.returning:
+        asking = replace(wrapped, signature=replace(wrapped.signature, asks=True))
+        others = {"lse": asking, **others}
     return Implementation(
         name=name or name_of(function),
         forward=wrapped.forward,
@@ -55,7 +60,7 @@ def implementation(
         conventions=conventions or getattr(function, "conventions", {}),
         origin=origin,
         notes=named(wrapped.signature.unused),
-        **_beside(wrapped, {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}),
+        **_beside(wrapped, others),
     )
 
 

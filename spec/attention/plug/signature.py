@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.attention.notation import Problem
-from spec.attention.options import OPTIONS, PARAMETERS
+from spec.attention.options import MASK, OPTIONS, PARAMETERS, Capability
+from spec.attention.parameter import Parameter
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -21,6 +22,7 @@ from spec.backends.calling import (
     unused,
 )
 from spec.backends.library import Unsuitable, name_of
+from spec.subject import Refused
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "dout": ("dout", "grad", "grad_output", "do"),
@@ -30,15 +32,26 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# Parameters that ask for the log-sum-exp beside the output: whether it comes as (B, N, H).
+RETURNING: Mapping[str, bool] = {
+    "return_lse": False,
+    "return_softmax_lse": False,
+    "return_attn_probs": False,  # flash-attn: the output, the log-sum-exp and what is for tests
+    "return_residual": True,  # jax.nn
+}
+
+
 @dataclass(frozen=True)
 class Signature:
     """What a function is called with: arrays in order or by name, and the options it takes.
 
     arrays: the parameter for each array, None for one passed by position.
-    options: our name of an option -> the function's name of it.
+    options: our name of an option -> the function's name of it; added: that of a mask of numbers,
+    where it has one for them alone.
     required: the options that must be passed even when they are not asked for.
     defaults: what options say that are not passed.
-    unused: the parameters that no call passes.
+    unused: the parameters that no call passes. returning: the one by which it is asked for the
+    log-sum-exp as well, if it has one; asks: whether it is.
     """
 
     arrays: tuple[str | None, ...]
@@ -46,21 +59,43 @@ class Signature:
     required: frozenset[str] = frozenset()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    added: str | None = None
+    returning: str | None = None
+    asks: bool = False
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
         taken = {p for p in PARAMETERS if p.told or p.name in self.options}
-        return frozenset(o.capability for o in OPTIONS if taken.issuperset(o.parameters))
+        numbers = {MASK} if self.added else set()
+        found = (o.capability for o in OPTIONS if (taken | numbers).issuperset(o.parameters))
+        return frozenset(found) - (set() if MASK in taken else {Capability.MASK})
 
     def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that `problem` asks for; `arrays` by name as the function is to see them."""
-        found = {p.name: p.neutral for p in PARAMETERS if p.name in self.required}
+        """The options that `problem` asks for; `arrays` by name as the function is to see them.
+
+        Raises Refused: it cannot say what is asked for.
+        """
+        found: dict[str, Any] = {}
+        if self.returning and self.asks:
+            found[self.returning] = True
+        if self.added and "added" in self.required:
+            found[self.added] = None
         for p in PARAMETERS:
-            if p.given(problem) and not (p.told and p.name not in self.options):
-                value = arrays[p.name] if p.axes else p.value(problem)
-                found[p.name] = p.put(value, self.defaults.get(p.name))
-        return {self.options[name]: value for name, value in found.items()}
+            given = p.given(problem) and not (p.told and p.name not in self.options)
+            if given or p.name in self.required:
+                name, value = self._called(p, problem), p.value(problem) if given else p.neutral
+                value = arrays[p.name] if given and p.axes else value
+                found[name] = p.handed(value, problem, name, self.defaults.get(p.name))
+        return found
+
+    def _called(self, parameter: Parameter, problem: Problem) -> str:
+        """The function's name of a parameter, as it has it for this problem."""
+        numbers = problem.mask is not None and problem.mask.dtype != bool
+        own = self.added if parameter.added and numbers else None
+        if own is None and parameter.name not in self.options:
+            raise Refused(f"{parameter.noun} is of numbers, and this one of truth values")
+        return own or self.options[parameter.name]
 
     def arranged(self, arrays: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arrays as positional and as named arguments."""
@@ -78,13 +113,15 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     left = {n: p for n, p in parameters.items() if n not in taken}
     usual = {p.name: p.spellings for p in PARAMETERS}
-    options = matched(name, left, usual)
+    options = matched(name, left, usual | {"added": MASK.added})
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
-    alone = unused(function, left, options.values())
+    returning = spelled([*RETURNING], left)
+    alone = unused(function, left, (*options.values(), returning or ""))
+    added = options.pop("added", None)
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded, defaults, alone)
+    return Signature(arrays, options, demanded, defaults, alone, added, returning)
 
 
 def _arrays(

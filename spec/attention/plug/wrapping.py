@@ -12,7 +12,7 @@ import numpy as np
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.attention.plug.layouts import LAYOUTS, Layout
-from spec.attention.plug.signature import SPELLINGS, Signature
+from spec.attention.plug.signature import RETURNING, SPELLINGS, Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
@@ -168,7 +168,14 @@ class Wrapped:
     def lse(self, problem: Problem) -> Array:
         """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
         shape = (problem.B, problem.H, problem.N)
-        return self._answer(problem, shape, "the log-sum-exp", any_dtype=True)
+        shape = (shape[0], shape[2], shape[1]) if self.turned else shape
+        found = self._answer(problem, shape, "the log-sum-exp", any_dtype=True)
+        return found.swapaxes(1, 2) if self.turned else found
+
+    @property
+    def turned(self) -> bool:
+        """Whether a log-sum-exp comes as (B, N, H)."""
+        return self.signature.asks and RETURNING[self.signature.returning or ""]
 
     def _answer(
         self,
@@ -217,7 +224,12 @@ class Wrapped:
         ordered, named = self.signature.arranged(arrays)
         asked = self.signature.keywords(problem, options)
         with refusing():
-            return self.function(*ordered, **named, **asked)
+            result = self.function(*ordered, **named, **asked)
+        if not self.signature.asks:
+            return result
+        if not isinstance(result, tuple | list) or len(result) < 2:
+            raise Violation(f"got {words(result)}, want the output and the log-sum-exp")
+        return result[1]
 
     def _read(
         self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, like: bool = True
@@ -240,5 +252,5 @@ def memory_of(problem: Problem, name: str) -> Memory:
 
 def by_name(arrays: Mapping[str, Any], name: str) -> Any:
     """An array in a mapping by the names that parameters have; None where it is not there."""
-    spellings = {**SPELLINGS, **{option.name: option.spellings for option in PARAMETERS}}[name]
+    spellings = {**SPELLINGS, **{p.name: (*p.spellings, *p.added) for p in PARAMETERS}}[name]
     return next((arrays[x] for x in (name, *spellings) if x in arrays), None)

@@ -1,0 +1,133 @@
+"""Functions are plugged in as they are: by the names, and in the units, of deployed ones."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec import assert_attention, certify
+from spec.attention import definition
+from spec.attention.notation import UNBOUNDED
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.plug.trials import core, square
+from spec.subject import Refused
+from tests.attention.test_scripts import check, found
+from tests.targets import spelled
+
+FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
+MODULE = "tests.targets.spelled"
+NUMBERS = np.arange(16.0).reshape(4, 4) / 8
+
+
+@pytest.mark.parametrize(
+    ("function", "conventions", "offered"),
+    [
+        (spelled.flash_attn_func, {"causal": "bottom-right"}, {"A7", "C1", "W5", "U1", "Y2"}),
+        (spelled.dot_product_attention, {}, {"A7", "C1", "W1", "M1", "M6", "M22"}),
+        (spelled.sliding, {}, {"W5", "C1"}),
+        (spelled.adds_truth, {}, {"M22", "M23"}),
+        (spelled.right_with_lse, {}, {"A7", "B8"}),
+        (spelled.right_with_residual, {}, {"A7"}),
+    ],
+)
+def test_what_says_its_options_as_others_do_is_certified(
+    function: Any, conventions: dict[str, str], offered: set[str]
+) -> None:
+    certificate = certify(function, **FEW, conventions=conventions)
+    assert certificate.passed, str(certificate)
+    assert {v.clause for v in certificate.verdicts if v.outcome == "holds"} >= offered
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"),
+    [
+        (spelled.without_itself, "where a key behind the window, the output is wrong"),
+        (spelled.lse_of_another_scale, "the log-sum-exp is wrong"),
+        (spelled.returns_no_lse, "want the output and the log-sum-exp"),
+        (spelled.residual_of_heads, "the log-sum-exp"),
+    ],
+)
+def test_what_means_something_else_by_a_name_is_refused(function: Any, cause: str) -> None:
+    certificate = certify(function, **FEW)
+    assert certificate.exit_code == 1
+    assert cause in str(certificate)
+
+
+def test_numbers_and_truth_values_have_a_name_each() -> None:
+    signature = implementation(spelled.dot_product_attention).forward.__self__.signature  # type: ignore[attr-defined]
+    truth, numbers = square("float32", mask=NUMBERS > 1), square("float32", mask=NUMBERS)
+    assert signature.keywords(truth, {"mask": "x"}) == {"mask": "x"}
+    assert signature.keywords(numbers, {"mask": "x"}) == {"bias": "x"}
+
+
+def test_who_adds_truth_values_is_not_asked_for_them() -> None:
+    record = implementation(spelled.adds_truth, layout="blhd")
+    assert Capability.BIAS in record.answers
+    assert Capability.MASK not in record.answers
+    with pytest.raises(Refused, match="truth values"):
+        record.forward(square("float32", mask=NUMBERS > 1))
+
+
+def test_a_required_name_for_numbers_is_told_that_there_are_none() -> None:
+    def attend(query, key, value, bias):
+        seen.append(bias)
+        return spelled.adds_truth(query, key, value, bias)
+
+    seen: list[Any] = []
+    implementation(attend, layout="blhd").forward(core("float32"))
+    assert seen == [None]
+
+
+@pytest.mark.parametrize(
+    ("name", "window", "causal", "said"),
+    [
+        ("local_window_size", (3, None), False, (3, 9)),
+        ("local_window_size", (None, 0), False, (9, 0)),
+        ("sliding_window", (2, 0), False, 3),
+        ("sliding_window", (2, None), True, 3),
+        ("window_size", (2, None), True, (2, None)),
+    ],
+)
+def test_a_window_is_said_in_the_units_of_its_name(
+    name: str, window: tuple[int | None, int | None], causal: bool, said: Any
+) -> None:
+    function = eval(f"lambda query, key, value, is_causal=False, {name}=None: ({name},)")
+    signature = implementation(function, backend="numpy").forward.__self__.signature  # type: ignore[attr-defined]
+    problem = core("float32").but(window=window, causal=causal)
+    assert signature.keywords(problem, {})[name] == said
+    assert name not in signature.keywords(problem.but(window=UNBOUNDED), {})
+
+
+@pytest.mark.parametrize("window", [(None, 0), (2, 1), (2, None)])
+def test_a_number_of_keys_is_refused_where_it_does_not_say_what_is_asked(window: Any) -> None:
+    record = implementation(spelled.sliding, layout="blhd")
+    with pytest.raises(Refused, match="says nothing of those ahead"):
+        record.forward(core("float32").but(window=window))
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "call"),
+    [
+        ("lse_of_another_scale", "right_with_lse", r"return_lse=True, softmax_scale=\S+\)\[1\]"),
+        ("residual_of_heads", "right_with_residual", r"return_residual=True\)\[1\]"),
+    ],
+)
+def test_a_script_asks_for_the_log_sum_exp(
+    tmp_path: Path, name: str, right: str, call: str
+) -> None:
+    text = found("A7", f"{MODULE}:{name}", "float32")
+    assert re.search(call, text), text
+    check(text, tmp_path, f"from {MODULE} import {right}")
+
+
+def test_assert_attention_takes_numbers_to_add_by_their_name() -> None:
+    problem = square("float64", mask=NUMBERS)
+    arrays = (definition.attention(problem), problem.q, problem.k, problem.v)
+    assert_attention(*arrays, bias=NUMBERS)
+    with pytest.raises(AssertionError, match="want"):
+        assert_attention(*arrays)
+    with pytest.raises(TypeError, match="no option is called 'sliding_window'"):
+        assert_attention(*arrays, sliding_window=3)
