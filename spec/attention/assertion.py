@@ -6,7 +6,8 @@ import numpy as np
 
 from spec.attention import rounding
 from spec.attention.notation import Corner, Problem
-from spec.attention.options import said
+from spec.attention.options import MASK, said
+from spec.attention.refusals import refuse_arrays
 from spec.backends import library
 from spec.comparison import equal
 from spec.notation import HALF, Array, Grade
@@ -36,14 +37,18 @@ def assert_attention(
     first unless told otherwise.
     signed_slopes: a key ahead gains what one behind loses.
     caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
-    Raises TypeError for others, and for what is no array; ValueError for what is no such
-    option.
+    Raises TypeError for others, for one that is said twice and for what is no array; ValueError for
+    what is no such option, and for shapes that do not go together.
     """
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     asked: dict[str, Any] = {
-        p.name: _numbers(x, p.whole)[1] if p.axes and x is not None else x for p, x in said(options)
+        p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in said(options)
     }
+    mask = asked.get("mask")
+    refuse_arrays(queries, keys, values, mask)
+    if mask is not None and mask.dtype == bool and {*MASK.added} & {*options}:
+        raise ValueError("what is added to the scores is numbers, not truth values")
     problem = Problem(
         queries,
         keys,

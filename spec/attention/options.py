@@ -240,10 +240,18 @@ def kinds_of(problem: Problem) -> frozenset[str]:
 
 
 def said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
-    """What options of any spelling say, but for what the arrays tell. Raises TypeError."""
+    """What options of any spelling say, but for what the arrays tell.
+
+    Raises TypeError: there is none of that name, or one is said twice.
+    """
     known = {x: p for p in PARAMETERS for x in (*p.spellings, *p.added) if x not in p.own}
+    names: dict[Parameter, str] = {}
     for name, x in options.items():
         if name not in known:
             raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")
+        if x is None:
+            continue
+        if (first := names.setdefault(known[name], name)) != name:
+            raise TypeError(f"{first!r} and {name!r} are two names of one option")
         if not known[name].told:
             yield known[name], x

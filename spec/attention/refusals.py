@@ -20,6 +20,8 @@ def refuse(problem: Problem) -> None:
     if problem.window != (None, None) and not is_window(problem.window):
         told = "(left, right), each a number of keys or None for no bound"
         raise ValueError(f"a window is {told}, not {problem.window!r}")
+    if problem.scale is not None and not np.isfinite(problem.scale):
+        raise ValueError(f"a scale is a finite number, or None, not {problem.scale!r}")
     if problem.softcap is not None and not 0 < problem.softcap < np.inf:
         raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
     if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):
@@ -30,6 +32,26 @@ def refuse(problem: Problem) -> None:
         _refuse_positions(problem)
     if problem.query_segments is not None or problem.key_segments is not None:
         _refuse_segments(problem)
+
+
+def refuse_arrays(q: Array, k: Array, v: Array, mask: Array | None) -> None:
+    """Raise ValueError unless the shapes of arrays that a person gives go together."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.ndim != 4:
+            raise ValueError(f"{name} is (batch, heads, length, width), not of the shape {x.shape}")
+    (B, H, N, D), (G, M) = q.shape, k.shape[1:3]
+    shared = H % G == 0 if G else H == 0
+    if k.shape != (B, G, M, D) or v.shape[:3] != (B, G, M) or not shared:
+        told = "(B, H, N, D), (B, G, M, D) and (B, G, M, E), with H a multiple of G"
+        raise ValueError(f"the shapes {q.shape}, {k.shape} and {v.shape} are not {told}")
+    if mask is not None and not _broadcasts(mask.shape, (B, H, N, M)):
+        raise ValueError(f"a mask broadcasts to {(B, H, N, M)}, and {mask.shape} does not")
+
+
+def _broadcasts(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array of a shape stands for one of another, as NumPy has it."""
+    kept = (1,) * (len(whole) - len(shape)) + shape
+    return len(kept) == len(whole) and all(x in (1, y) for x, y in zip(kept, whole, strict=True))
 
 
 def _refuse_slopes(slopes: Array, problem: Problem) -> None:

@@ -131,3 +131,30 @@ def test_assert_attention_takes_numbers_to_add_by_their_name() -> None:
         assert_attention(*arrays)
     with pytest.raises(TypeError, match="no option is called 'sliding_window'"):
         assert_attention(*arrays, sliding_window=3)
+
+
+TRUTH = NUMBERS > 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"bias": NUMBERS, "attn_mask": NUMBERS}, TypeError, "two names of one option"),
+        ({"scale": 1.0, "softmax_scale": 2.0}, TypeError, "'scale' and 'softmax_scale' are"),
+        ({"bias": TRUTH}, ValueError, "numbers, not truth values"),
+        ({"mask": TRUTH[:3]}, ValueError, r"broadcasts to \(2, 3, 4, 4\), and \(3, 4\) does not"),
+        ({"mask": TRUTH[None, None, None]}, ValueError, "broadcasts to"),
+        ({"scale": np.nan}, ValueError, "a scale is a finite number"),
+        ({"k": np.zeros((2, 3, 4, 5))}, ValueError, r"are not \(B, H, N, D\)"),
+        ({"k": np.zeros((2, 2, 4, 2)), "v": np.zeros((2, 2, 4, 2))}, ValueError, "H a multiple"),
+        ({"q": np.zeros((3, 4, 2))}, ValueError, r"q is \(batch, heads, length, width\)"),
+    ],
+)
+def test_assert_attention_says_in_a_line_what_does_not_go_together(
+    options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    problem = square("float64")
+    arrays = {"q": problem.q, "k": problem.k, "v": problem.v, **options}
+    with pytest.raises(error, match=words) as found:
+        assert_attention(definition.attention(problem), **arrays)
+    assert "\n" not in str(found.value)
