@@ -1,0 +1,129 @@
+"""torch's flex_attention under torch's own spelling: options as functions of a score and its place.
+
+What becomes of a score (`score_mod`) and which keys are seen (`mask_mod`) is written in places, as
+its guide has it. It has no sinks; on a CPU it runs one operation after the other, and refuses what
+has to be differentiated (torch 2.13).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
+
+from implementations.arguments import UNBOUNDED, Window
+
+Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j
+Sight = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # b, h, i, j
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+    alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
+    return_lse: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+
+    The options are those of `implementations.einsum_torch`; with return_lse, the log-sum-exp
+    (B, H, N) comes as well. Raises NotImplementedError: a gradient is wanted on a CPU.
+    """
+    (B, H, N, _), M = query.shape, key.shape[2]
+    p = _places(query_positions, B, N)
+    r = _places(key_positions, B, M)
+    whole = None if attn_mask is None else attn_mask.expand(B, H, N, M)
+    boolean = whole is not None and whole.dtype == torch.bool
+    sights = [
+        _hiding(whole if boolean else None),
+        _near(is_causal, window_size, p, r),
+        _of_one_text(query_segments, key_segments),
+    ]
+
+    def sight(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        one, two, three = (seen(b, h, i, j) for seen in sights)
+        return one & two & three
+
+    block = create_block_mask(sight, B, H, N, M, device=str(query.device))
+    score = _scored(softcap, None if boolean else whole, alibi_slopes, p, r)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it is not compiled
+        out, aux = flex_attention(
+            query, key, value, score, block, scale, enable_gqa, return_aux=AuxRequest(lse=True)
+        )
+    assert aux.lse is not None
+    return (out, aux.lse) if return_lse else out
+
+
+def _places(given: Tensor | None, B: int, length: int) -> Tensor:
+    """The places of queries, or of keys.   (B, length)"""
+    return torch.arange(length).expand(B, length) if given is None else given.long()
+
+
+def _scored(
+    softcap: float | None, added: Tensor | None, slopes: Tensor | None, p: Tensor, r: Tensor
+) -> Score:
+    """What becomes of a score: it is capped, and something is added."""
+
+    def score(s: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        if softcap is not None:
+            s = softcap * torch.tanh(s / softcap)
+        if added is not None:
+            s = s + added[b, h, i, j]
+        if slopes is not None:
+            m = slopes[h] if slopes.ndim == 1 else slopes[b, h]
+            s = s - m * (p[b, i] - r[b, j]).abs()
+        return s
+
+    return score
+
+
+def _hiding(mask: Tensor | None) -> Sight:
+    """True where the mask is."""
+
+    def shown(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        return j >= 0 if mask is None else mask[b, h, i, j]
+
+    return shown
+
+
+def _near(is_causal: bool, window: Window, p: Tensor, r: Tensor) -> Sight:
+    """True where a key is as near its query as it has to be."""
+    left, right = window
+
+    def near(b: Tensor, _: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        behind = p[b, i] - r[b, j]
+        seen = j >= 0
+        for is_asked, within in (
+            (is_causal, behind >= 0),
+            (left is not None, behind <= (left or 0)),
+            (right is not None, behind >= -(right or 0)),
+        ):
+            seen = seen & within if is_asked else seen
+        return seen
+
+    return near
+
+
+def _of_one_text(mine: Tensor | None, theirs: Tensor | None) -> Sight:
+    """True where a query and a key are of one text."""
+
+    def together(b: Tensor, _: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        if mine is None or theirs is None:
+            return j >= 0
+        return (mine[b, i] == theirs[b, j]) & (theirs[b, j] >= 0)
+
+    return together
