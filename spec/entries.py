@@ -25,7 +25,7 @@ from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
 from spec.sizes import Shapes
 
-IN_A_ROW = 2**20  # numbers of which problems have some, one after the other
+IN_A_ROW = 2**20  # numbers; a problem has some of them, one after the other
 LATTICE = 16.0  # the lattice is the integers over this
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
@@ -115,9 +115,8 @@ def offset(seed: int, arrays: Arrays) -> None:
     v += chance.choice([-128, 128])
 
 
-def tiny(seed: int, arrays: Arrays) -> None:
+def tiny(_: int, arrays: Arrays) -> None:
     """Entries of v and dout near 1e-3, scores near zero: small results are results."""
-    del seed
     for x, divisor in zip(arrays, (64, 64, 1024, 1024), strict=True):
         x /= divisor
 
@@ -157,8 +156,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     numbers, change = FAMILIES[family]
     found = _in_a_row(numbers, seed, sum(map(math.prod, shapes)))
-    arrays = _cut(found, shapes)
-    change(seed, arrays)
+    change(seed, arrays := _cut(found, shapes))
     most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
     size = _size(found)
     reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
@@ -173,10 +171,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
 
 
 def _in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
-    """So many numbers, from one of the places in a long row that is drawn once.
-
-    To draw them anew was a third of all drawing. No two places in an array have the same one.
-    """
+    """So many numbers, from a place in a row that is drawn once, and not anew each time."""
     if count > IN_A_ROW // 2:
         return numbers(np.random.default_rng(seed), (count,))
     start = seed % (IN_A_ROW - count)
@@ -185,6 +180,7 @@ def _in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
 
 @cache
 def _row(numbers: Numbers) -> Array:
+    """The row, of each kind of numbers: to draw them was a third of all drawing."""
     return numbers(np.random.default_rng(0), (IN_A_ROW,))
 
 

@@ -1,12 +1,14 @@
 """One assertion for a test that says `allclose` today."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from spec.attention import rounding
 from spec.attention.notation import Corner, Problem
-from spec.attention.options import MASK, said
+from spec.attention.options import MASK, PARAMETERS
+from spec.attention.parameter import Parameter
 from spec.attention.refusals import refuse_arrays
 from spec.backends import library
 from spec.comparison import equal
@@ -43,7 +45,7 @@ def assert_attention(
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     asked: dict[str, Any] = {
-        p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in said(options)
+        p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in _said(options)
     }
     mask = asked.get("mask")
     refuse_arrays(queries, keys, values, mask)
@@ -82,3 +84,21 @@ def _numbers(x: Any, whole: bool = False) -> tuple[str, Array]:
     if "bool" in dtype:
         return dtype, numbers.astype(bool)
     return dtype, numbers.astype(np.int64) if whole and "int" in dtype else numbers
+
+
+def _said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
+    """What options of any spelling say, but for what the arrays tell.
+
+    Raises TypeError: there is none of that name, or one is said twice.
+    """
+    known = {x: p for p in PARAMETERS for x in (*p.spellings, *p.added) if x not in p.own}
+    names: dict[Parameter, str] = {}
+    for name, x in options.items():
+        if name not in known:
+            raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")
+        if x is None:
+            continue
+        if (first := names.setdefault(known[name], name)) != name:
+            raise TypeError(f"{first!r} and {name!r} are two names of one option")
+        if not known[name].told:
+            yield known[name], x

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.parameter import Parameter, beside, bounded, or_zero, with_itself
+from spec.attention.parameter import UNITS, Parameter, bounded, or_zero
 from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
 from spec.subject import Backward
 
@@ -86,11 +86,11 @@ SCALE = Parameter("scale", "a scale", ("scale", "softmax_scale", "sm_scale"), pl
 WINDOW = Parameter(
     "window",
     "a window",
-    ("window_size", "local_window_size", "sliding_window"),
+    ("window_size", *UNITS),
     UNBOUNDED,
-    plainer=((0, 0), (1, 0)),
+    ((0, 0), (1, 0)),
     put=bounded,
-    own={"local_window_size": beside, "sliding_window": with_itself},
+    own=UNITS,
 )
 CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
@@ -237,21 +237,3 @@ def kinds_of(problem: Problem) -> frozenset[str]:
     alone = [option.capability for option in SINGLE if option.holds(problem)]
     asked = {x for x in PARAMETERS if x.asked(problem)}
     return frozenset((*alone, *(together(*pair) for pair in PAIRS if asked.issuperset(pair))))
-
-
-def said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
-    """What options of any spelling say, but for what the arrays tell.
-
-    Raises TypeError: there is none of that name, or one is said twice.
-    """
-    known = {x: p for p in PARAMETERS for x in (*p.spellings, *p.added) if x not in p.own}
-    names: dict[Parameter, str] = {}
-    for name, x in options.items():
-        if name not in known:
-            raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")
-        if x is None:
-            continue
-        if (first := names.setdefault(known[name], name)) != name:
-            raise TypeError(f"{first!r} and {name!r} are two names of one option")
-        if not known[name].told:
-            yield known[name], x

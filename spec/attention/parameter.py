@@ -106,3 +106,7 @@ def with_itself(window: Window, problem: Problem) -> int | None:
     if left is None or not (right == 0 or problem.causal):
         raise Refused("a number of keys up to a query's own says nothing of those ahead")
     return left + 1
+
+
+# Names of a window, each in units of its own.
+UNITS = {"local_window_size": beside, "sliding_window": with_itself}

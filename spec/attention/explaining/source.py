@@ -130,7 +130,7 @@ class Source:
     def _turned(self, asked: Asked) -> bool:
         """Whether a log-sum-exp comes with its last two axes in the other order."""
         callee = self.callee(asked)
-        return callee is not None and callee[1].turned
+        return callee is not None and callee[1].signature.turned
 
     def _is_itself(self, asked: Asked) -> bool:
         """Whether the function itself is called: its gradients are the library's own."""

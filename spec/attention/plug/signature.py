@@ -22,6 +22,8 @@ from spec.backends.calling import (
     unused,
 )
 from spec.backends.library import Unsuitable, name_of
+from spec.backends.results import words
+from spec.comparison import Violation
 from spec.subject import Refused
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -88,6 +90,22 @@ class Signature:
                 value = arrays[p.name] if given and p.axes else value
                 found[name] = p.handed(value, problem, name, self.defaults.get(p.name))
         return found
+
+    @property
+    def turned(self) -> bool:
+        """Whether a log-sum-exp that is asked for comes as (B, N, H)."""
+        return self.asks and RETURNING[self.returning or ""]
+
+    def wanted(self, result: Any) -> Any:
+        """What is wanted of a result: all of it, or the log-sum-exp beside the output.
+
+        Raises Violation: there is none.
+        """
+        if not self.asks:
+            return result
+        if not isinstance(result, tuple | list) or len(result) < 2:
+            raise Violation(f"got {words(result)}, want the output and the log-sum-exp")
+        return result[1]
 
     def _called(self, parameter: Parameter, problem: Problem) -> str:
         """The function's name of a parameter, as it has it for this problem."""

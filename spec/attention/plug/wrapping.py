@@ -12,7 +12,7 @@ import numpy as np
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.attention.plug.layouts import LAYOUTS, Layout
-from spec.attention.plug.signature import RETURNING, SPELLINGS, Signature
+from spec.attention.plug.signature import SPELLINGS, Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
@@ -167,15 +167,10 @@ class Wrapped:
 
     def lse(self, problem: Problem) -> Array:
         """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
-        shape = (problem.B, problem.H, problem.N)
-        shape = (shape[0], shape[2], shape[1]) if self.turned else shape
+        B, H, N, turned = problem.B, problem.H, problem.N, self.signature.turned
+        shape = (B, N, H) if turned else (B, H, N)
         found = self._answer(problem, shape, "the log-sum-exp", any_dtype=True)
-        return found.swapaxes(1, 2) if self.turned else found
-
-    @property
-    def turned(self) -> bool:
-        """Whether a log-sum-exp comes as (B, N, H)."""
-        return self.signature.asks and RETURNING[self.signature.returning or ""]
+        return found.swapaxes(1, 2) if turned else found
 
     def _answer(
         self,
@@ -225,11 +220,7 @@ class Wrapped:
         asked = self.signature.keywords(problem, options)
         with refusing():
             result = self.function(*ordered, **named, **asked)
-        if not self.signature.asks:
-            return result
-        if not isinstance(result, tuple | list) or len(result) < 2:
-            raise Violation(f"got {words(result)}, want the output and the log-sum-exp")
-        return result[1]
+        return self.signature.wanted(result)
 
     def _read(
         self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, like: bool = True
