@@ -56,6 +56,15 @@ def test_what_means_something_else_by_a_name_is_refused(function: Any, cause: st
     assert cause in str(certificate)
 
 
+def test_one_convention_of_many_options_is_one_cause_that_names_it() -> None:
+    certificate = certify(spelled.flash_attn_func, **FEW)
+    (cause,) = certificate.causes
+    assert "causal=bottom-right" in cause.lens
+    assert cause.features == ("N != M",)
+    assert len(cause.clauses) > 20
+    assert certificate.region.passed
+
+
 def test_numbers_and_truth_values_have_a_name_each() -> None:
     signature = implementation(spelled.dot_product_attention).forward.__self__.signature  # type: ignore[attr-defined]
     truth, numbers = square("float32", mask=NUMBERS > 1), square("float32", mask=NUMBERS)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spec.backends.compiled import programs
 from spec.certification.diagnosing.besides import found_besides
-from spec.certification.diagnosing.evidence import Each, Evidence, one_by_one
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.experiments import Each, one_by_one
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
@@ -96,23 +97,45 @@ def diagnosed(
     subjects, bounds = examiner.probed.by_dtype, examiner.bounds
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
     start = Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
+    must = [item for item in failing if clauses[item[0]].force == "must"]
     with np.errstate(all="ignore"):
-        search = Search(start, profile.diagnosis, Mending(examiner))
-        passed = search.run(failing)
-        besides = [found_besides(search, found) for found in search.found]
-        search.found += [found for found in besides if found is not None]
-        known = search.broken
-        seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
-        apart = [Bounds.of(kind, "", [found.cause]) for found in search.found]
-        met = {item: _met(search, evidence, apart, item, x) for item, x in seen.items()}
+        searched = _searched(start, profile.diagnosis, Mending(examiner), failing)
+        mended = any(found.cause.lens for found in searched.search.found)
+        if mended and not all(searched.met[item] for item in must):  # less is mended than it seems
+            searched = _searched(start, profile.diagnosis, Mending(examiner, shut=True), failing)
+        search, met, seen = searched.search, searched.met, searched.seen
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
         telling = Telling(examiner, search, evidence, alone)
         causes = [telling.told(found, x, met) for x, found in enumerate(search.found)]
-    passed = passed and all(met[item] for item in failing if clauses[item[0]].force == "must")
+    passed = searched.passed and all(met[item] for item in must)
     # What was set apart inside of another cause is not taken out twice.
     out = [cause for cause in causes if not cause.besides]
     region = Region.outside(out, request.where, passed)
     return Diagnosis((*causes,), region, met, said, programs() - compiled)
+
+
+class _Searched(NamedTuple):
+    """A search: whether all holds outside of its causes, what breaks items, and where that is."""
+
+    search: Search
+    passed: bool
+    seen: Mapping[Item, Any]
+    met: Mapping[Item, tuple[int, ...]]
+
+
+def _searched(
+    start: Outside, seconds: float, mending: Mending, failing: Sequence[Item]
+) -> _Searched:
+    """The causes that are found through some lenses, and which of them each item met."""
+    search = Search(start, seconds, mending)
+    passed = search.run(failing)
+    besides = [found_besides(search, found) for found in search.found]
+    search.found += [found for found in besides if found is not None]
+    known = search.broken
+    seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
+    apart = [Bounds.of(search.kind, "", [found.cause]) for found in search.found]
+    met = {item: _met(search, start.first, apart, item, x) for item, x in seen.items()}
+    return _Searched(search, passed, seen, met)
 
 
 def _met(

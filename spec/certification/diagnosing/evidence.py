@@ -7,14 +7,20 @@ few problems are drawn.
 """
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import changed, of_new_lengths, with_numbers
+from spec.certification.diagnosing.experiments import (
+    Each,
+    changed,
+    of_new_lengths,
+    one_by_one,
+    with_numbers,
+)
 from spec.certification.diagnosing.leads import (
     DEPENDS,
     GOES,
@@ -42,24 +48,6 @@ ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 MADE = 0.3
 TIMES = 8  # that a problem is put again
 
-Put = TypeVar("Put")
-Told = TypeVar("Told")
-
-
-class Each(Protocol):
-    """Has a function tried on many things, one by one or side by side: what it says, in order."""
-
-    def __call__(
-        self, function: Callable[[Put], Told], things: Sequence[Put], /
-    ) -> Generator[Told, None, None]: ...
-
-
-def one_by_one(
-    function: Callable[[Put], Told], things: Sequence[Put]
-) -> Generator[Told, None, None]:
-    """What a function says, found when it is asked for."""
-    yield from map(function, things)
-
 
 class Evidence:
     """What is known of a target's answers, format by format.
@@ -82,6 +70,7 @@ class Evidence:
         self.bounds, self.count, self.reach, self.each = bounds, count, reach, each
         self.truth = kind.truth()
         self.use(kind.features)
+        self.through_lens = False
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
         self.problems: dict[tuple[Any, ...], list[Any]] = {}
 
@@ -89,7 +78,7 @@ class Evidence:
         """What is known of the target seen through a lens: nothing yet, of the same problems."""
         drawn = self.count, self.reach, self.each
         seen = Evidence(self.kind, subjects, self.grades, self.bounds, *drawn)
-        seen.problems = self.problems
+        seen.problems, seen.through_lens = self.problems, True
         seen.use(self.features)
         return seen
 
@@ -141,6 +130,10 @@ class Evidence:
             raise Refused(f"{clauses[0].number} is not answered")
         return None
 
+    def posed(self, problem: Any) -> Any:
+        """A problem as this target is put it: what it has chosen, a corner say, is a part of it."""
+        return self.kind.fitted(self.subjects[problem.dtype], problem)
+
     def failure(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
         """Which clause of a lead a problem breaks, and how; None as well where it is refused."""
         try:
@@ -154,6 +147,7 @@ class Evidence:
         drawn: it was, where the first clause quantifies, and so that has a right answer.
         """
         try:
+            problem = self.posed(problem) if self.through_lens else problem
             clauses = self.asking(lead, problem)
             if not clauses or not self.bounds.has(problem, lead.asked):
                 return None

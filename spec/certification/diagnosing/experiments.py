@@ -1,9 +1,12 @@
-"""Experiments: a problem with one thing changed: its format, numbers, a length, or an option."""
+"""Experiments: a problem with one thing changed: its format, numbers, a length, or an option.
 
-from collections.abc import Iterator, Sequence
+And who tries many of them: one after the other, or side by side.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,6 +16,24 @@ from spec.notation import Array
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
 RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
+
+Put = TypeVar("Put")
+Told = TypeVar("Told")
+
+
+class Each(Protocol):
+    """Has a function tried on many things, one by one or side by side: what it says, in order."""
+
+    def __call__(
+        self, function: Callable[[Put], Told], things: Sequence[Put], /
+    ) -> Generator[Told, None, None]: ...
+
+
+def one_by_one(
+    function: Callable[[Put], Told], things: Sequence[Put]
+) -> Generator[Told, None, None]:
+    """What a function says, found when it is asked for."""
+    yield from map(function, things)
 
 
 def changed(

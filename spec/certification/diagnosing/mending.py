@@ -27,19 +27,21 @@ class Mending:
     """A target seen through lenses.
 
     lenses: the names of those of its kind. choices: conventions beyond those that are declared.
+    shut: there are no further ones.
     """
 
     examiner: Examiner
     lenses: tuple[str, ...] = ()
     choices: Mapping[str, str] = field(default_factory=dict)
+    shut: bool = False
 
     def others(self) -> Iterator[tuple[str, "Mending"]]:
         """In words, and seen through, each further lens that there is."""
-        for name, choice in self.examiner.recognised.items():
+        for name, choice in () if self.shut else self.examiner.recognised.items():
             if name not in self.choices:
                 choices = {**self.choices, name: choice}
                 yield f"right under {declaring(name, choice)}", replace(self, choices=choices)
-        for words in kind_of(self.examiner.raw.about).lenses:
+        for words in () if self.shut else kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
 

@@ -61,7 +61,8 @@ class Outside:
         drawn: list[Any] = []
         holds = self._lead(item, drawn) is None
         clause, subject, _ = self._first(item)
-        return holds, next((x for x in drawn if broken(clause, subject, x)), None)
+        put = map(self.first.posed, drawn) if self.evidence.through_lens else drawn
+        return holds, next((x for x in put if broken(clause, subject, x)), None)
 
     def _first(self, item: Item) -> tuple[Clause, Subject, Scope]:
         """The clause, what it was put to, and where its problems are drawn from."""
