@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spec.attention.notation import UNBOUNDED, Problem, Window
+from spec.attention.notation import Problem, Window
 from spec.notation import HALF
 from spec.subject import Refused
 
@@ -89,20 +89,18 @@ def or_zero(cap: float | None, default: Any) -> float | None:
     return 0.0 if cap is None and default == 0 else cap
 
 
-def beside(window: Window, problem: Problem) -> tuple[int, ...] | None:
+def beside(window: Window, problem: Problem) -> tuple[int, ...]:
     """A window for who knows no bound that is none: one is beyond the text (JAX)."""
     far = problem.N + problem.M
-    return None if window == UNBOUNDED else tuple(far if x is None else x for x in window)
+    return tuple(far if x is None else x for x in window)
 
 
-def with_itself(window: Window, problem: Problem) -> int | None:
+def with_itself(window: Window, problem: Problem) -> int:
     """A window for who counts keys, the query's own among them (configurations of models).
 
     Raises Refused: it has another bound than that to the left.
     """
     left, right = window
-    if window == UNBOUNDED:
-        return None
     if left is None or not (right == 0 or problem.causal):
         raise Refused("a number of keys up to a query's own says nothing of those ahead")
     return left + 1

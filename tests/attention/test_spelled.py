@@ -80,14 +80,16 @@ def test_who_adds_truth_values_is_not_asked_for_them() -> None:
         record.forward(square("float32", mask=NUMBERS > 1))
 
 
-def test_a_required_name_for_numbers_is_told_that_there_are_none() -> None:
-    def attend(query, key, value, bias):
-        seen.append(bias)
-        return spelled.adds_truth(query, key, value, bias)
+@pytest.mark.parametrize("mask", [None, NUMBERS > 1, NUMBERS])
+def test_names_that_are_required_are_told_what_there_is_and_nothing_else(mask: Any) -> None:
+    def attend(query, key, value, mask, bias, sliding_window):
+        seen.append((mask is not None, bias is not None, sliding_window))
+        return spelled.dot_product_attention(query, key, value, bias, mask)
 
     seen: list[Any] = []
-    implementation(attend, layout="blhd").forward(core("float32"))
-    assert seen == [None]
+    implementation(attend, layout="blhd").forward(square("float32", mask=mask))
+    truth = mask is not None and mask.dtype == bool
+    assert seen == [(truth, mask is not None and not truth, None)]
 
 
 @pytest.mark.parametrize(

@@ -78,16 +78,16 @@ class Signature:
 
         Raises Refused: it cannot say what is asked for.
         """
-        found: dict[str, Any] = {}
-        if self.returning and self.asks:
-            found[self.returning] = True
+        demanded = [(p, self.options[p.name]) for p in PARAMETERS if p.name in self.required]
+        found = {name: None if name in p.own else p.neutral for p, name in demanded}
         if self.added and "added" in self.required:
             found[self.added] = None
+        if self.returning and self.asks:
+            found[self.returning] = True
         for p in PARAMETERS:
-            given = p.given(problem) and not (p.told and p.name not in self.options)
-            if given or p.name in self.required:
-                name, value = self._called(p, problem), p.value(problem) if given else p.neutral
-                value = arrays[p.name] if given and p.axes else value
+            if p.given(problem) and not (p.told and p.name not in self.options):
+                name = self._called(p, problem)
+                value = arrays[p.name] if p.axes else p.value(problem)
                 found[name] = p.handed(value, problem, name, self.defaults.get(p.name))
         return found
 
