@@ -7,14 +7,19 @@ twenty. That a clause rejects what it names is tested elsewhere, without a certi
 
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 from implementations import TARGETS
-from spec import about, certify
+from implementations.dense import attend
+from spec import CLAUSES, about, certify
 from spec.attention.mistakes import MISTAKES
+from spec.attention.plug.trials import core
 from spec.backends import Unsuitable, library
+from spec.kinds import KINDS
 from spec.mistake import Mistake
 from spec.notation import DTYPES
+from spec.trial import broken
 
 RIGHT = [t.name for t in TARGETS if t.backend == "numpy" or find_spec("torch")]
 if find_spec("torch"):
@@ -84,3 +89,15 @@ def test_another_convention_is_certified_once_declared(mistake: Mistake) -> None
 def test_what_is_right_is_certified_for_any_seed(target: str, dtype: str, seed: int) -> None:
     certificate = certify(target, dtypes=(dtype,), seed=seed)
     assert certificate.passed, str(certificate)
+
+
+def test_a_result_may_be_rounded_up_to_the_smallest_normal_number() -> None:
+    """Half of what is twice as large is then no longer that: V5 is held to the budget there."""
+    record = KINDS["attention"].load(attend, backend="numpy")
+    smallest, step = 2.0**-14, 2.0**-24
+    values = np.array([smallest, smallest - step]).reshape(1, 1, 2, 1)
+    problem = core("float16", B=1, H=1, N=1, M=2, D=1).but(q=np.zeros((1, 1, 1, 1)), v=values)
+
+    once, twice = (record.forward(problem.but(v=x)).item() for x in (values, 2 * values))
+    assert (once, twice) == (smallest, 2 * smallest - step)
+    assert broken(CLAUSES["V5"], record, problem) is None
