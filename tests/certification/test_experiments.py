@@ -1,12 +1,14 @@
 """What an experiment makes of a problem is a problem still: who is right answers it rightly."""
 
+import math
 from typing import cast
 
 import pytest
 
 from implementations.multihead import MultiHead
 from spec import CLAUSES
-from spec.certification.diagnosing.experiments import changed
+from spec.attention.plug.trials import core
+from spec.certification.diagnosing.experiments import MOST, changed
 from spec.domain import Scope
 from spec.kinds import KINDS
 from spec.layer.domain import LayerProblems
@@ -33,3 +35,14 @@ def test_inputs_that_are_one_array_stay_one(arrays: int) -> None:
         for other in made:
             assert len({id(getattr(other, name)) for name in other.distinct}) == other.arrays
             assert broken(CLAUSES["L1"], right, other) is None
+
+
+def test_no_experiment_is_far_larger_than_the_problem() -> None:
+    """As many keys as there are queries would be 12 million scores, and gigabytes of budgets."""
+    long = core("float32", B=1, H=21, G=3, N=769, M=4, D=16, E=4)
+    volumes = [
+        math.prod(getattr(x, letter) for letter in x.letters)
+        for x in changed(KINDS["attention"], long, ("float32",), LENGTHS)
+    ]
+    assert len(volumes) > 50
+    assert max(volumes) <= MOST

@@ -147,17 +147,18 @@ class Evidence:
         drawn: it was, where the first clause quantifies, and so that has a right answer.
         """
         try:
-            problem = self.posed(problem) if self.through_lens else problem
-            clauses = self.asking(lead, problem)
-            if not clauses or not self.bounds.has(problem, lead.asked):
+            # What is computed of what is put is not kept: of large problems it is gigabytes.
+            put = self.posed(problem) if self.through_lens else problem.but()
+            clauses = self.asking(lead, put)
+            if not clauses or not self.bounds.has(put, lead.asked):
                 return None
-            found = self.violation(clauses, problem)
+            found = self.violation(clauses, put)
             known = drawn and found is not None and found[0] is lead.clauses[0]
-            if found is not None and not known and broken(found[0], self.truth, problem):
+            if found is not None and not known and broken(found[0], self.truth, put):
                 return None
             fails = how_it_breaks if lead.drawn else how_it_fails
             how = "" if found is None else fails(found[1])
-            return self.said(replace(lead, problem=problem), how)
+            return replace(self.said(replace(lead, problem=put), how), problem=problem)
         except Exception:
             return None
 

@@ -6,6 +6,8 @@ And who tries many of them: one after the other, or side by side.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
+from itertools import chain
+from math import prod
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +17,7 @@ from spec.kind import Kind
 from spec.notation import Array
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
+MOST = 2**26  # of all lengths multiplied: what is computed of a larger problem takes gigabytes
 RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
 
 Put = TypeVar("Put")
@@ -39,12 +42,25 @@ def one_by_one(
 def changed(
     kind: Kind, problem: Any, formats: Sequence[str], lengths: Sequence[int]
 ) -> Iterator[Any]:
-    """The problem in each of the formats, with other numbers, lengths and options."""
-    yield from (in_format(problem, dtype) for dtype in formats)
-    yield from (with_numbers(problem, seed) for seed in range(3))
-    for letter in problem.letters:
-        yield from of_lengths(problem, letter, lengths)
-    yield from kind.twists(problem)
+    """The problem in each of the formats, with other numbers, lengths and options.
+
+    None is far larger than others are.
+    """
+    most = max(MOST, _volume(problem))
+    every = chain(
+        (in_format(problem, dtype) for dtype in formats),
+        (with_numbers(problem, seed) for seed in range(3)),
+        *(of_lengths(problem, letter, lengths) for letter in problem.letters),
+        kind.twists(problem),
+    )
+    yield from (x for x in every if _volume(x) <= most)
+
+
+def _volume(problem: Any) -> int:
+    """All its lengths, multiplied."""
+    arrays = (problem.having(letter).items() for letter in problem.letters)
+    lengths = ([getattr(problem, name).shape[axis] for name, axis in found] for found in arrays)
+    return prod(max(found) for found in lengths if found)
 
 
 def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:
