@@ -47,7 +47,9 @@ def assert_attention(
     asked: dict[str, Any] = {
         p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in _said(options)
     }
-    mask = asked.get("mask")
+    mask, scale = asked.get("mask"), asked.get("scale")
+    if scale is not None and not np.isfinite(scale):
+        raise ValueError(f"a scale is a finite number, or None, not {scale!r}")
     refuse_arrays(queries, keys, values, mask)
     if mask is not None and mask.dtype == bool and {*MASK.added} & {*options}:
         raise ValueError("what is added to the scores is numbers, not truth values")

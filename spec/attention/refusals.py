@@ -20,8 +20,6 @@ def refuse(problem: Problem) -> None:
     if problem.window != (None, None) and not is_window(problem.window):
         told = "(left, right), each a number of keys or None for no bound"
         raise ValueError(f"a window is {told}, not {problem.window!r}")
-    if problem.scale is not None and not np.isfinite(problem.scale):
-        raise ValueError(f"a scale is a finite number, or None, not {problem.scale!r}")
     if problem.softcap is not None and not 0 < problem.softcap < np.inf:
         raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
     if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):

@@ -16,7 +16,7 @@ from tests.targets import layers
 NOTE = "has parameters that were not used: {}"
 
 
-def attends(query, key, value, softmax_scale=None, is_causal=False, *more, window=(-1, -1), **rest):  # noqa: ARG001
+def attends(query, key, value, temperature=None, is_causal=False, *more, window=(-1, -1), **rest):  # noqa: ARG001
     return targets.right(query, key, value, None, is_causal)
 
 
@@ -40,7 +40,7 @@ def drops(query, key, value, dropout_p=0.0, rng=None, window=None):  # noqa: ARG
 
 def test_parameters_that_no_call_passes_are_named_in_a_line() -> None:
     certificate = certify(attends, dtypes=("float32",), profile="quick", clauses="A1")
-    line = NOTE.format("softmax_scale, window")
+    line = NOTE.format("temperature, window")
     assert certificate.notes == (line,)
     assert f"note          {line}\n" in str(certificate)
     done = run("certify", "tests.certification.test_unused:attends", "--clause", "A1")
@@ -48,7 +48,7 @@ def test_parameters_that_no_call_passes_are_named_in_a_line() -> None:
 
 
 def test_who_is_told_all_there_is_hears_of_nothing() -> None:
-    bound = functools.partial(attends, softmax_scale=None, window=(-1, -1))
+    bound = functools.partial(attends, temperature=None, window=(-1, -1))
     for function in (targets.right, bound):
         assert implementation(function, backend="numpy").notes == ()
 

@@ -1,5 +1,6 @@
 """The causes of a certificate as text: where it is wrong, where it is not, and what shows it."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -16,6 +17,7 @@ WIDTH = 100
 SHOWN = 3  # counterexamples that are printed where no cause is known
 TALL = 7  # lines: an array that has more is written as a paragraph
 LONG = 2500  # letters: a script that has more is not printed
+TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
 def causes(certificate: Certificate) -> Iterator[str]:
@@ -147,6 +149,8 @@ def as_text(x: Array, indent: int) -> str:
 
 
 def filled(head: str, text: str) -> str:
-    """A paragraph behind a head."""
+    """A paragraph behind a head; what is to be typed stays in one line."""
     indent = " " * len(head) or "    "
-    return textwrap.fill(text, WIDTH, initial_indent=head, subsequent_indent=indent)
+    text = TYPED.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.TextWrapper(WIDTH, head, indent, break_on_hyphens=False)
+    return lines.fill(text).replace("\0", " ")
