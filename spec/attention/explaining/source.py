@@ -98,7 +98,7 @@ class Source:
         differentiates = itself and bool(asked.inputs)
         if name and (differentiates or asked.function == "backward"):
             index = f"[{asked.inputs.index(name[1:])}]"
-        index = "[1]" if wrapped.signature.asks else index
+        index = "[1]" if wrapped.signature.asking else index
         arrays = ["q", "k", "v"]
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]

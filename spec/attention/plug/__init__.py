@@ -48,9 +48,9 @@ def implementation(
     wrapped = Wrapped(function, signature_of(function), arrays, LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
-    if wrapped.signature.returning:
-        asking = replace(wrapped, signature=replace(wrapped.signature, asks=True))
-        others = {"lse": asking, **others}
+    if returning := wrapped.signature.returning:
+        asking = replace(wrapped.signature, asking=returning)
+        others = {"lse": replace(wrapped, signature=asking), **others}
     return Implementation(
         name=name or name_of(function),
         forward=wrapped.forward,

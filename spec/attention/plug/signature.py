@@ -52,8 +52,8 @@ class Signature:
     where it has one for them alone.
     required: the options that must be passed even when they are not asked for.
     defaults: what options say that are not passed.
-    unused: the parameters that no call passes. returning: the one by which it is asked for the
-    log-sum-exp as well, if it has one; asks: whether it is.
+    unused: the parameters that no call passes. returning: the one by which it can be asked for the
+    log-sum-exp as well; asking: the same, where it is.
     """
 
     arrays: tuple[str | None, ...]
@@ -63,7 +63,7 @@ class Signature:
     unused: tuple[str, ...] = ()
     added: str | None = None
     returning: str | None = None
-    asks: bool = False
+    asking: str | None = None
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -82,8 +82,8 @@ class Signature:
         found = {name: None if name in p.own else p.neutral for p, name in demanded}
         if self.added and "added" in self.required:
             found[self.added] = None
-        if self.returning and self.asks:
-            found[self.returning] = True
+        if self.asking:
+            found[self.asking] = True
         for p in PARAMETERS:
             if p.given(problem) and not (p.told and p.name not in self.options):
                 name = self._called(p, problem)
@@ -94,14 +94,14 @@ class Signature:
     @property
     def turned(self) -> bool:
         """Whether a log-sum-exp that is asked for comes as (B, N, H)."""
-        return self.asks and RETURNING[self.returning or ""]
+        return self.asking is not None and RETURNING[self.asking]
 
     def wanted(self, result: Any) -> Any:
         """What is wanted of a result: all of it, or the log-sum-exp beside the output.
 
         Raises Violation: there is none.
         """
-        if not self.asks:
+        if self.asking is None:
             return result
         if not isinstance(result, tuple | list) or len(result) < 2:
             raise Violation(f"got {words(result)}, want the output and the log-sum-exp")

@@ -37,11 +37,13 @@ class Mending:
 
     def others(self) -> Iterator[tuple[str, "Mending"]]:
         """In words, and seen through, each further lens that there is."""
-        for name, choice in () if self.shut else self.examiner.recognised.items():
+        if self.shut:
+            return
+        for name, choice in self.examiner.recognised.items():
             if name not in self.choices:
                 choices = {**self.choices, name: choice}
                 yield f"right under {declaring(name, choice)}", replace(self, choices=choices)
-        for words in () if self.shut else kind_of(self.examiner.raw.about).lenses:
+        for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
                 yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
 
