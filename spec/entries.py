@@ -184,6 +184,12 @@ def _row(numbers: Numbers) -> Array:
     return numbers(np.random.default_rng(0), (IN_A_ROW,))
 
 
+def rows() -> None:
+    """Have the rows drawn, by a process that is copied then."""
+    for numbers in ALIKE.values():
+        _row(numbers)
+
+
 def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, score: float) -> None:
     """Multiply each of the arrays by a power of two if it would leave the domain.
 

@@ -84,12 +84,13 @@ def certify(
     examiner = Examiner.of(target, request)
     examiner.plan()
     survey = examiner.survey()
-    loading = time.perf_counter() - start
+    loading, _ = time.perf_counter() - start, examiner.witness.lap()
     survey, verdicts = _in_process(examiner, survey, start)
-    since = time.perf_counter()
+    since, asked = time.perf_counter(), examiner.witness.lap()
     diagnosis = _diagnosed(examiner, survey, verdicts)
     now = time.perf_counter()
-    spent = parts(verdicts, {"loading": loading, "reduction": now - since}, now - start)
+    known = {"loading": loading, "implementation": asked, "reduction": now - since}
+    spent = parts(verdicts, known, now - start)
     return certificate(request, survey, verdicts, spent, diagnosis)
 
 

@@ -61,7 +61,7 @@ class Workbench:
             assert child.item is not None
             self.say(message["note"], child.item)
         else:
-            self.crew.count("elsewhere", child)
+            self.crew.count("elsewhere", child, {"implementation": message["done"]})
             child.item = None
 
     def gone(self, child: Child) -> str:

@@ -9,7 +9,7 @@
           {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
           process that is not to judge, at its end; else for each clause {"verdict": ...}, again
           with its counterexample if that is to end the run, {"note": ...} for what else was seen,
-          and {"done": true}; for causes
+          and {"done": the seconds in which the target was asked after the verdict}; for causes
           {"diagnosis": ..., "beside": the seconds of copies that shared the work};
           {"answering": true} once in a while, as long as it does
 
@@ -46,6 +46,7 @@ from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.target.loading import not_imported, resolved
+from spec.entries import rows
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
@@ -90,6 +91,7 @@ def main() -> None:
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
         if orders is not None and copied:
+            rows()
             asked, told = as_copies(orders)
         gc.enable()
         wanted = json.loads(asked.readline())
@@ -119,6 +121,7 @@ def main() -> None:
 
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:
     """Run what is asked for, until nothing more is. alone: the target before it was asked."""
+    examiner.witness.lap()
     for line in asked:
         wanted = json.loads(line)
         if "explain" in wanted:
@@ -136,7 +139,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
             _tell(told, {"verdict": verdict_to_json(verdict)})
         for note in examiner.witness.changed(f"while {number} was run", dtype):
             _tell(told, {"note": note})
-        _tell(told, {"done": True})
+        _tell(told, {"done": examiner.witness.lap()})
 
 
 def _imported(target: str) -> Any:

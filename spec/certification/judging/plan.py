@@ -153,12 +153,10 @@ class Plan:
         few, dtype = self.few(item), item[1]
         if dtype not in HALF:
             return How(few=few)
-        looks = ((self.place[other], look) for other, look in self.looked.items())
-        every = ((self._turn(other), verdict) for other, verdict in self.verdicts.items())
         turn = self._turn(item) if self._in_order else inf
-        known = (v for other, v in chain(looks, every) if other < turn and v.dtype == dtype)
-        found = granted(known)
-        return How(found.get(dtype, "strict"), few)
+        looks = (v for x, v in self.looked.items() if x[1] == dtype and self.place[x] < turn)
+        every = (v for x, v in self.verdicts.items() if x[1] == dtype and self._turn(x) < turn)
+        return How(granted(chain(looks, every)).get(dtype, "strict"), few)
 
     def _run_again(self, items: Iterable[Item]) -> None:
         """Have items wait again, in their order."""

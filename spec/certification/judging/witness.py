@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from spec.backends.compiled import COMPILER, not_compiled
 from spec.comparison import Violation
 from spec.kinds import kind_of
 from spec.subject import Refused, Subject
+from spec.trial import Watch
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Witness:
     subject: Subject
     answers: dict[str, bytes]
     refused: list[str]  # by a compiler, so far
+    watch: Watch = field(default_factory=Watch)  # since it was last asked for its seconds
 
     @staticmethod
     def of(subject: Subject, refused: Sequence[str] | None = None) -> Witness:
@@ -44,7 +47,8 @@ class Witness:
     def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
         """A line if an answer is not what it was; of each dtype once. dtype: all unless given."""
         watched = [name for name in self.answers if dtype in ("", name)]
-        found = [d for d in watched if _answer(self.subject, d) != self.answers[d]]
+        subject = self.watch.over(self.subject)
+        found = [d for d in watched if _answer(subject, d) != self.answers[d]]
         for name in found:
             del self.answers[name]
         said = [f"its answer to a plain problem changed {when} [{', '.join(found)}]"] * bool(found)
@@ -52,6 +56,11 @@ class Witness:
         new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
         self.refused = refused
         return (*said, *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new))
+
+    def lap(self) -> float:
+        """Seconds in the implementation since this was last asked."""
+        found, self.watch = self.watch.seconds, Watch()
+        return found
 
 
 def distinct(notes: Mapping[str, int]) -> list[str]:
@@ -66,9 +75,15 @@ def _answer(subject: Subject, dtype: str) -> bytes:
     known = kind_of(subject.about)
     try:
         with np.errstate(all="ignore"):
-            return _bits(known.put(subject, known.first, known.core(dtype)))
+            return _bits(known.put(subject, known.first, _plain(subject.about, dtype)))
     except (Refused, Violation) as error:
         return str(error).encode()
+
+
+@cache
+def _plain(about: str, dtype: str) -> Any:
+    """The problem, which is put after each clause."""
+    return kind_of(about).core(dtype)
 
 
 def _bits(answer: Any) -> bytes:
