@@ -120,8 +120,18 @@ def distance(problem: Problem, b: int, i: int, j: int) -> int:
 def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
     """How far key j lies ahead of query i: by positions, or by rows from a corner."""
     p, r = problem.query_positions, problem.key_positions
+    mine, theirs = problem.query_segments, problem.key_segments
+    if problem.in_text and mine is not None and theirs is not None and p is r is None:
+        i, j, own = numbered(mine[b], i), numbered(theirs[b], j), mine[b, i]
+        more = (theirs[b] == own).sum() - (mine[b] == own).sum()
+        return j - i - int(more if corner == "bottom-right" else 0)
     moved = problem.M - problem.N if corner == "bottom-right" and p is r is None else 0
     return int(j if r is None else r[b, j]) - int(i if p is None else p[b, i]) - moved
+
+
+def numbered(texts: Array, i: int) -> int:
+    """How many tokens of its own text stand before a token."""
+    return int((texts[:i] == texts[i]).sum())
 
 
 def outputs(problem: Problem) -> Answer:

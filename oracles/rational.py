@@ -155,13 +155,28 @@ def places_of(problem: Problem, b: int, i: int) -> dict[str, int]:
     """The place of query i, by each corner: the one that is given, or that in the keys' text."""
     if problem.query_positions is not None:
         return dict.fromkeys(("top-left", "bottom-right"), int(problem.query_positions[b, i]))
-    moved = 0 if problem.key_positions is not None else problem.M - problem.N
+    i, queries, keys = in_text(problem, b, i)
+    moved = 0 if problem.key_positions is not None else keys - queries
     return {"top-left": i, "bottom-right": i + moved}
+
+
+def in_text(problem: Problem, b: int, i: int) -> tuple[int, int, int]:
+    """The number of query i, of how many, and of how many keys: in its text where these count."""
+    mine, theirs = problem.query_segments, problem.key_segments
+    if mine is None or theirs is None or not problem.in_text or problem.placed:
+        return i, problem.N, problem.M
+    own = mine[b, i]
+    before, queries, keys = (int((x == own).sum()) for x in (mine[b, :i], mine[b], theirs[b]))
+    return before, queries, keys
 
 
 def place_of(problem: Problem, b: int, j: int) -> int:
     """The place of key j: the one that is given, or its number."""
-    return j if problem.key_positions is None else int(problem.key_positions[b, j])
+    if problem.key_positions is not None:
+        return int(problem.key_positions[b, j])
+    if problem.key_segments is None or not problem.in_text or problem.placed:
+        return j
+    return int((problem.key_segments[b, :j] == problem.key_segments[b, j]).sum())
 
 
 def away(problem: Problem, b: int, i: int, j: int) -> int:

@@ -159,7 +159,10 @@ def segments(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> tuple[Array | None, Array | None]:
     """The segments of queries and keys to ask for, beside what is said; or none of either."""
+    restarts = domain.positions is False and as_chosen(scope.conventions)["in_text"]
     if domain.segments is False or not _taken(QUERY_SEGMENTS, domain, scope.answers, said):
+        return None, None
+    if restarts and not domain.segments:
         return None, None
     if domain.segments is None and choices.pick((True, True, False)):
         return None, None

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from spec.attention import places
 from spec.attention.refusals import refuse
 from spec.notation import Array, Length, Memory, Posed, once
 
@@ -18,7 +19,8 @@ Corner = Literal["top-left", "bottom-right"]
 Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
 CORNERS = ("corner", "window_corner", "slopes_corner")
-CHOSEN = (*CORNERS, "signed_slopes", "caps_bias", "fast_tanh")  # by a declared convention
+# By a declared convention.
+CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh")
 
 # What hides keys beside a mask, as it is where it hides none.
 NOTHING_HIDDEN: Mapping[str, Any] = {
@@ -37,6 +39,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "causal": ("top-left", "bottom-right"),
     "window corner": ("as causal", "top-left", "bottom-right"),
     "slopes corner": ("as causal", "top-left", "bottom-right"),
+    "places": ("in-array", "in-text"),
     "slopes ahead": ("distance", "signed"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),
@@ -71,7 +74,8 @@ class Problem(Posed):
     query_positions, key_positions: (B, N) and (B, M) integers, the places that causality, windows
         and slopes go by; where one is None it counts from 0, and where both are, corners tell.
     query_segments, key_segments: (B, N) and (B, M) integers, the texts that tokens belong to: a key
-        is seen by queries of its own text. A negative one is padding: of no text at all.
+        is seen by queries of its own text. A negative one is padding: of no text at all. `in_text`
+        tells that places are counted in each text, and not in the array.
     memory: how the arrays lie in it.
     """
 
@@ -94,6 +98,7 @@ class Problem(Posed):
     corner: Corner = "top-left"
     window_corner: Corner | None = None
     slopes_corner: Corner | None = None
+    in_text: bool = False
     signed_slopes: bool = False
     caps_bias: bool = False
     fast_tanh: bool = False
@@ -146,14 +151,23 @@ class Problem(Posed):
         """Whether positions are given, of queries or of keys: then no corner has a say."""
         return self.query_positions is not None or self.key_positions is not None
 
+    @property
+    def restarts(self) -> bool:
+        """Whether places are counted in each of several texts."""
+        return self.in_text and self.query_segments is not None and not self.placed
+
     def ahead(self, corner: Corner) -> Array:
-        """r_j - p_i, how far key j lies ahead of query i.   (N, M), or (B, 1, N, M) by positions"""
-        if not self.placed:  # a corner says how rows lie
+        """r_j - p_i, how far key j lies ahead of query i.   (N, M) or (B, 1, N, M)"""
+        if not self.placed and not self.restarts:  # a corner says how rows lie
             shift = self.M - self.N if corner == "bottom-right" else 0
             return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
+        given = self.query_positions, self.key_positions
+        if self.restarts:
+            given = places.in_text(self.query_segments, self.key_segments, corner)
+        lengths = self.N, self.M
         p, r = (
             np.arange(length)[None] if x is None else x.astype(np.int64)
-            for x, length in ((self.query_positions, self.N), (self.key_positions, self.M))
+            for x, length in zip(given, lengths, strict=True)
         )
         return r[:, None, None, :] - p[:, None, :, None]
 
@@ -228,6 +242,7 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
     return {
         "corner": chosen.get("causal", Problem.corner),
         **corners,
+        "in_text": chosen.get("places") == "in-text",
         "signed_slopes": chosen.get("slopes ahead") == "signed",
         "caps_bias": chosen.get("cap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",

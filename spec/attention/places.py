@@ -30,6 +30,30 @@ def drawn(seed: int, batch: int, queries: int, keys: int, near: bool = False) ->
     return found
 
 
+def in_text(mine: Array | None, theirs: Array | None, corner: str) -> Pair:
+    """The places that queries and keys of these segments have in their texts.   (B, N), (B, M)
+
+    corner: bottom-right has the last query and the last key of each text at one place.
+    """
+    assert mine is not None
+    assert theirs is not None
+    p, r = _ranks(mine), _ranks(theirs)
+    if corner == "bottom-right":
+        queries, keys = ((mine[:, :, None] == x[:, None, :]).sum(axis=-1) for x in (mine, theirs))
+        p += keys - queries
+    return p, r
+
+
+def _ranks(x: Array) -> Array:
+    """How many of the same text stand before each token.   (B, length)"""
+    order, rows = np.argsort(x, axis=-1, kind="stable"), np.arange(x.shape[-1])
+    texts = np.take_along_axis(x, order, -1)
+    new = np.diff(texts, axis=-1, prepend=texts[:, :1] - 1) != 0
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, rows - np.maximum.accumulate(new * rows, axis=-1), -1)
+    return ranks
+
+
 def behind(chance: Chance, queries: int, keys: int) -> Pair:
     """Queries in a row, the first of them anywhere among the keys: a chunk, or the last ones."""
     start = keys - queries if chance.random() < 0.5 else chance.integers(keys + 1)

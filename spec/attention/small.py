@@ -23,6 +23,12 @@ OF_TEXTS: Mapping[str, Array] = {
     "key_segments": np.array([[0, 1, 1, 1], [3, 3, -1, -1]]),
 }
 
+# Two texts of which tokens take turns, among the keys in another order than among the queries.
+TAKING_TURNS: Mapping[str, Array] = {
+    "query_segments": np.array([[0, 1, 0, 1], [0, 1, 0, 1]]),
+    "key_segments": np.array([[0, 1, 1, 0], [0, 1, 1, 0]]),
+}
+
 # A cache of which the first sequence has read two tokens and the second, padded to the left, none.
 AT = np.array([[2, 3, 4, 5], [-1, 0, 1, 2]])
 OF = np.array([[4, 0, 2, 3], [-1, 0, 1, 2]])

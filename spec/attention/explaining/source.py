@@ -15,6 +15,7 @@ import numpy as np
 from spec.attention.explaining.calls import Asked
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
+from spec.attention.plug.packing import STARTS, packed
 from spec.attention.plug.wrapping import Wrapped, format_of, memory_of
 from spec.attention.record import Implementation
 from spec.backends.calling import behind
@@ -24,7 +25,7 @@ from spec.notation import Array
 from spec.subject import named
 from spec.written import IMPORTS, MADE, NUMBERS, array_of, imported
 
-OF_LAYOUT = ("o", "dq", "dk", "dv")  # what comes back shaped like an input
+LIKE = {"o": "q", "dq": "q", "dk": "k", "dv": "v"}  # what comes back shaped like an input
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Source:
 
     def arrays(self, asked: Asked) -> dict[str, str]:
         """The arrays of a call, by the names that they have in a script."""
-        names = ["q", "k", "v", *(option.name for option in ARRAYS if option.given(asked.problem))]
+        names = ["q", "k", "v", *self.call.signature.given(asked.problem)]
         if asked.inputs:
             names.append("dout")
         return {name: self._array(asked.problem, name) for name in names}
@@ -112,8 +113,8 @@ class Source:
 
     def forms(self, asked: Asked) -> list[Any]:
         """The dtype and the shape of each array of an answer; of the log-sum-exp, the shape."""
-        p, layout = asked.problem, self.call.layout
-        found = [layout.shape(_ours(p, name), name in OF_LAYOUT) for name in asked.names]
+        p, layout = asked.problem, self.call.layout.of(asked.problem)
+        found = [layout.shape(_ours(p, name), LIKE.get(name, "")) for name in asked.names]
         if self._turned(asked):
             found = [(B, N, H) for B, H, N in found]
         dtype = f"torch.{p.dtype}" if self.library == "torch" else p.dtype
@@ -122,9 +123,11 @@ class Source:
     def numbers(self, asked: Asked, name: str) -> str:
         """An array of the answer in our layout, as NumPy has it in float64."""
         text = NUMBERS[self.library].format(self.expression(asked, name))
+        if self.call.layout.packs:
+            return packed(asked.problem).unpacked(text, LIKE.get(name, ""))
         if self.call.layout.axes < 4:
             return f"{text}.reshape{_ours(asked.problem, name)}"
-        swapped = self.call.layout.swapped and name in OF_LAYOUT
+        swapped = self.call.layout.swapped and name in LIKE
         return f"{text}.swapaxes(1, 2)" if swapped or self._turned(asked) else text
 
     def _turned(self, asked: Asked) -> bool:
@@ -178,7 +181,8 @@ def _ours(problem: Problem, name: str) -> tuple[int, ...]:
 
 def _options(call: Wrapped, problem: Problem) -> dict[str, Any]:
     """The options of a call; of one that is an array, the name that it has in a script."""
-    return call.signature.keywords(problem, {option.name: option.name for option in ARRAYS})
+    names = (*(option.name for option in ARRAYS), *STARTS)
+    return call.signature.keywords(problem, {name: name for name in names})
 
 
 def _arguments(call: Wrapped, options: Mapping[str, Any], arrays: list[str]) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spec.attention.plug.layouts import LAYOUTS
+from spec.attention.plug.layouts import LAYOUTS, PACKED
+from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
@@ -37,6 +38,8 @@ def implementation(
         and slopes; and weights, lse and training, called like the function: the output where
         training has another one. A function that returns its log-sum-exp where a parameter asks
         for it (`signature.RETURNING`) needs no lse.
+    A function that is told where texts start (`packing.PACKING`) has them packed, in no other
+    layout.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -45,7 +48,9 @@ def implementation(
     if not beside.keys() <= {*BESIDE}:
         raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
     arrays = library_of(function, backend, device)
-    wrapped = Wrapped(function, signature_of(function), arrays, LAYOUTS[layout])
+    signature = signature_of(function)
+    packs = bool(signature.packing)
+    wrapped = Wrapped(function, signature, arrays, PACKED if packs else LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
     if returning := wrapped.signature.returning:
@@ -57,9 +62,12 @@ def implementation(
         call=wrapped.watched,
         answers=wrapped.signature.kinds - wrapped.layout.lacks,
         dtypes=known(dtypes or arrays.dtypes, arrays),
-        conventions=conventions or getattr(function, "conventions", {}),
+        conventions={
+            **(CHOICES if packs else {}),
+            **(conventions or getattr(function, "conventions", {})),
+        },
         origin=origin,
-        notes=named(wrapped.signature.unused),
+        notes=(*([f"takes arrays {PACKED.words}"] * packs), *named(signature.unused)),
         **_beside(wrapped, others),
     )
 

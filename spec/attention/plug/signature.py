@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.attention.notation import Problem
-from spec.attention.options import MASK, OPTIONS, PARAMETERS, Capability
+from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
 from spec.attention.parameter import Parameter
+from spec.attention.plug.packing import PACKING, STARTS, packed
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -53,7 +54,8 @@ class Signature:
     required: the options that must be passed even when they are not asked for.
     defaults: what options say that are not passed.
     unused: the parameters that no call passes. returning: the one by which it can be asked for the
-    log-sum-exp as well; asking: the same, where it is.
+    log-sum-exp as well; asking: the same, where it is. packing: our names of what a packed function
+    is told, and its own.
     """
 
     arrays: tuple[str | None, ...]
@@ -64,11 +66,13 @@ class Signature:
     added: str | None = None
     returning: str | None = None
     asking: str | None = None
+    packing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
         taken = {p for p in PARAMETERS if p.told or p.name in self.options}
+        taken |= {*SEGMENTS} if self.packing else set()
         numbers = {MASK} if self.added else set()
         found = (o.capability for o in OPTIONS if (taken | numbers).issuperset(o.parameters))
         return frozenset(found) - (set() if MASK in taken else {Capability.MASK})
@@ -84,12 +88,23 @@ class Signature:
             found[self.added] = None
         if self.asking:
             found[self.asking] = True
+        for ours, name in self.packing.items():
+            found[name] = arrays[ours] if ours in STARTS else packed(problem).longest(ours)
         for p in PARAMETERS:
-            if p.given(problem) and not (p.told and p.name not in self.options):
+            if p.given(problem) and not (self._tells(p) and p.name not in self.options):
                 name = self._called(p, problem)
                 value = arrays[p.name] if p.axes else p.value(problem)
                 found[name] = p.handed(value, problem, name, self.defaults.get(p.name))
         return found
+
+    def _tells(self, parameter: Parameter) -> bool:
+        """Whether the arrays tell what it says, or where their texts start."""
+        return parameter.told or (bool(self.packing) and parameter in SEGMENTS)
+
+    def given(self, problem: Problem) -> list[str]:
+        """The arrays that are handed over beside q, k and v."""
+        asked = [p.name for p in ARRAYS if p.given(problem) and not self._tells(p)]
+        return [*asked, *(name for name in STARTS if name in self.packing)]
 
     @property
     def turned(self) -> bool:
@@ -131,15 +146,18 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     left = {n: p for n, p in parameters.items() if n not in taken}
     usual = {p.name: p.spellings for p in PARAMETERS}
-    options = matched(name, left, usual | {"added": MASK.added})
+    options = matched(name, left, usual | {"added": MASK.added, **PACKING})
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
     returning = spelled([*RETURNING], left)
     alone = unused(function, left, (*options.values(), returning or ""))
     added = options.pop("added", None)
+    packing = {ours: options.pop(ours) for ours in PACKING if ours in options}
+    if len({*STARTS} & packing.keys()) == 1:
+        raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded, defaults, alone, added, returning)
+    return Signature(arrays, options, demanded, defaults, alone, added, returning, packing=packing)
 
 
 def _arrays(

@@ -12,6 +12,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
+from spec.attention.small import TAKING_TURNS
 from spec.entries import eighths
 
 
@@ -73,6 +74,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "causal": (core(dtype, N=3).but(causal=True),),
         "window corner": (core(dtype, N=3).but(window=(1, 1)),),
         "slopes corner": (core(dtype, N=3).but(slopes=np.array([2.0, 1.0, 0.5])),),
+        "places": (plain.but(causal=True, **TAKING_TURNS),),
         "slopes ahead": (plain.but(slopes=np.array([2.0, 1.0, 0.5])),),
         # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
         "tanh": (plain.but(softcap=2.0**-4),),

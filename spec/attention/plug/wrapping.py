@@ -12,6 +12,7 @@ import numpy as np
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.attention.plug.layouts import LAYOUTS, Layout
+from spec.attention.plug.packing import STARTS, packed
 from spec.attention.plug.signature import SPELLINGS, Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
@@ -37,7 +38,7 @@ class Wrapped:
 
     def forward(self, problem: Problem) -> Array:
         """The output (B, H, N, E). Raises Violation or Refused."""
-        return self._answer(problem, problem.dout.shape, "the output", like=True)
+        return self._answer(problem, problem.dout.shape, "the output", like="q")
 
     def training(self, problem: Problem) -> Array:
         """The output (B, H, N, E), computed while gradients are recorded."""
@@ -50,20 +51,20 @@ class Wrapped:
 
             with refusing():
                 result = self.library.recorded(run, arrays)
-            return self._read(result, problem.dout.shape, problem.dtype, "the output")
+            return self._read(problem, result, problem.dout.shape, problem.dtype, "the output")
 
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
         with self.library.quiet(problem.dtype):
-            names = (*INPUTS, *self._asked(problem))
+            names = (*INPUTS, *self.signature.given(problem))
             placed = {name: self._put(problem, name) for name in names}
             views = {name: view for name, (_, view) in placed.items()}
             inputs = [views.pop(name) for name in INPUTS]
 
             def seen(result: Any) -> Array:
-                ours = problem.dout.shape
-                check(self.library, result, self.layout.shape(ours), None, "the output")
-                return self.layout.back(self.library.get(result), ours)
+                ours, layout = problem.dout.shape, self.layout.of(problem)
+                check(self.library, result, layout.shape(ours), None, "the output")
+                return layout.back(self.library.get(result), ours)
 
             buffers = {name: placed[name][0] for name in names}
             return watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
@@ -80,7 +81,7 @@ class Wrapped:
             def function(*chosen: Any) -> Any:
                 given = {**placed, **dict(zip(names, chosen, strict=True))}
                 result = self._call(problem, [given.pop(name) for name in INPUTS], given)
-                wanted = self.layout.shape(problem.dout.shape)
+                wanted = self.layout.of(problem).shape(problem.dout.shape)
                 check(self.library, result, wanted, problem.dtype, "the output", placed=False)
                 return result
 
@@ -100,7 +101,7 @@ class Wrapped:
         def numbers(name: str, x: Any) -> Array:
             shape, dtype = getattr(problem, name).shape, format_of(problem, name)
             if name in INPUTS:
-                return self._read(x, shape, dtype, f"d{name}")
+                return self._read(problem, x, shape, dtype, f"d{name}", like=name)
             return read(self.library, x, shape, dtype, f"d{name}")
 
         return {name: numbers(name, x) for name, x in zip(names, found, strict=True)}
@@ -180,23 +181,19 @@ class Wrapped:
         *,
         inputs: tuple[str, ...] = INPUTS,
         any_dtype: bool = False,
-        like: bool = False,
+        like: str = "",
     ) -> Array:
-        """What a call with the arrays of these names returns; like: shaped like an input."""
+        """What a call with the arrays of these names returns; like: the input it is shaped like."""
         with self.library.quiet(problem.dtype):
             result = self._apply(problem, self._arrays(problem, inputs))
             dtype = None if any_dtype else problem.dtype
-            return self._read(result, shape, dtype, what, like)
+            return self._read(problem, result, shape, dtype, what, like)
 
     def _arrays(self, problem: Problem, names: tuple[str, ...] = INPUTS) -> list[Any]:
         return [self._put(problem, name)[1] for name in names]
 
-    def _asked(self, problem: Problem) -> list[str]:
-        """The options of the problem that are arrays."""
-        return [parameter.name for parameter in ARRAYS if parameter.given(problem)]
-
     def _options(self, problem: Problem) -> dict[str, Any]:
-        return {name: self._put(problem, name)[1] for name in self._asked(problem)}
+        return {name: self._put(problem, name)[1] for name in self.signature.given(problem)}
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
@@ -205,9 +202,11 @@ class Wrapped:
 
     def native(self, problem: Problem, name: str) -> Array:
         """An array of the problem, or one shaped like it, in the layout of the function."""
+        if name in STARTS:
+            return packed(problem).starts[name].astype(np.int32)
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
-            return self.layout.put(x)
+            return self.layout.of(problem).put(x, name)
         if name in WHOLE:
             return x.astype(np.int32)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
@@ -223,22 +222,29 @@ class Wrapped:
         return self.signature.wanted(result)
 
     def _read(
-        self, result: Any, shape: tuple[int, ...], dtype: str | None, what: str, like: bool = True
+        self,
+        problem: Problem,
+        result: Any,
+        shape: tuple[int, ...],
+        dtype: str | None,
+        what: str,
+        like: str = "q",
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
-        found = read(self.library, result, self.layout.shape(shape, like), dtype, what)
-        return self.layout.back(found, shape, like)
+        layout = self.layout.of(problem)
+        found = read(self.library, result, layout.shape(shape, like), dtype, what)
+        return layout.back(found, shape, like)
 
 
 def format_of(problem: Problem, name: str) -> str:
     """The format in which a function has an array of the problem, and its gradient."""
     formats = (option.dtype(problem) for option in ARRAYS if option.name == name)
-    return next(formats, problem.dtype)
+    return "int32" if name in STARTS else next(formats, problem.dtype)
 
 
 def memory_of(problem: Problem, name: str) -> Memory:
     """How an array of the problem lies in memory; what has a number for each head lies tidily."""
-    return problem.memory if {*problem.axes[name]} & {*"NM"} else "contiguous"
+    return problem.memory if {*problem.axes.get(name, "")} & {*"NM"} else "contiguous"
 
 
 def by_name(arrays: Mapping[str, Any], name: str) -> Any:

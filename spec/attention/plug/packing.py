@@ -1,0 +1,105 @@
+"""How functions have many texts in one array: packed, their tokens one after the other.
+
+A packed function has arrays (tokens, heads, width) in the place of (B, H, length, width), and is
+told where each text starts, and where the last one ends, by cumulative lengths. Each sequence of a
+problem is one text, or as many as it has segments: some have queries alone, or keys alone. So has
+padding: that among the queries is a text without keys, and that among the keys one without queries.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from spec.attention.notation import Problem
+from spec.notation import Array
+
+Shape = tuple[int, ...]
+
+# Our name of what a packed function is told, and what it calls it; first flash-attn's names.
+PACKING: Mapping[str, tuple[str, ...]] = {
+    "cu_seqlens_q": ("cu_seqlens_q", "cu_seq_q"),
+    "cu_seqlens_k": ("cu_seqlens_k", "cu_seqlens_kv", "cu_seq_k"),
+    "max_seqlen_q": ("max_seqlen_q", "max_q"),
+    "max_seqlen_k": ("max_seqlen_k", "max_seqlen_kv", "max_k"),
+}
+STARTS = ("cu_seqlens_q", "cu_seqlens_k")
+# What such functions choose, as flash-attn does: each text has places, and a corner, of its own.
+CHOICES: Mapping[str, str] = {"causal": "bottom-right", "places": "in-text"}
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """Where the tokens of a problem lie in packed arrays.
+
+    tokens: of queries ("q") and of keys ("k"), the place of each among (B, length).
+    starts: by the names above, where each text starts, and the end.   (texts + 1)
+    lengths: (B, length) of either side.
+    """
+
+    tokens: Mapping[str, Array]
+    starts: Mapping[str, Array]
+    lengths: Mapping[str, tuple[int, int]]
+
+    def longest(self, name: str) -> int:
+        """The length of the longest text, by the name of what tells it."""
+        return int(np.diff(self.starts[name.replace("max_seqlen", "cu_seqlens")]).max(initial=0))
+
+    def shape(self, ours: Shape, like: str = "q") -> Shape:
+        """The shape that an array of ours has; like: the input that it is shaped like, if any."""
+        tokens = len(self._of(like))
+        return (tokens, ours[1], *ours[3:]) if like else (ours[1], tokens)
+
+    def put(self, x: Array, like: str) -> Array:
+        """An input, or a cotangent, packed.   (tokens, heads, width)"""
+        rows = x.swapaxes(1, 2)
+        B, length, *rest = rows.shape
+        return rows.reshape(B * length, *rest)[self._of(like)]
+
+    def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
+        """An array of the function as we have it."""
+        B, heads, length, *width = ours
+        rows = np.empty((B * length, heads, *width), x.dtype)
+        rows[self._of(like)] = x if like else x.swapaxes(0, 1)
+        return rows.reshape(B, length, heads, *width).swapaxes(1, 2)
+
+    def unpacked(self, text: str, like: str = "q") -> str:
+        """The source of an array as we have it, from that of one of the function, in NumPy."""
+        tokens, length = self._of(like), self.lengths["k" if like in ("k", "v") else "q"]
+        rows = np.argsort(tokens).reshape(length).tolist()
+        if like:
+            return f"{text}[{rows}].swapaxes(1, 2)"
+        return f"{text}[:, {rows}].swapaxes(0, 1)"
+
+    def _of(self, like: str) -> Array:
+        """The tokens of keys for what is shaped like these, else those of queries."""
+        return self.tokens["k" if like in ("k", "v") else "q"]
+
+
+@lru_cache(maxsize=1)
+def packed(problem: Problem) -> Packing:
+    """Where the tokens of a problem lie: sequence by sequence, and text by text in each."""
+    lengths = {"q": (problem.B, problem.N), "k": (problem.B, problem.M)}
+    given = problem.query_segments, problem.key_segments
+    whole = (np.zeros(length, int) for length in lengths.values())
+    both = [zeros if x is None else x for x, zeros in zip(given, whole, strict=True)]
+    texts = [(b, own) for b, rows in enumerate(zip(*both, strict=True)) for own in _texts(*rows)]
+    tokens, starts = {}, {}
+    for place, (side, name) in enumerate(zip(lengths, STARTS, strict=True)):
+        found = [b * lengths[side][1] + np.flatnonzero(own[place]) for b, own in texts]
+        tokens[side] = np.concatenate([np.zeros(0, int), *found])
+        starts[name] = np.cumsum([0, *map(len, found)])
+    return Packing(tokens, starts, lengths)
+
+
+def _texts(queries: Array, keys: Array) -> Iterator[tuple[Array, Array]]:
+    """For each text of a sequence, which queries and which keys are of it."""
+    nobody = np.zeros(len(queries), bool), np.zeros(len(keys), bool)
+    if (queries < 0).any():
+        yield queries < 0, nobody[1]
+    if (keys < 0).any():
+        yield nobody[0], keys < 0
+    for text in np.union1d(queries, keys):
+        if text >= 0:
+            yield queries == text, keys == text
