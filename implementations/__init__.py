@@ -9,6 +9,7 @@
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
     split           keys in parts, merged by `merging`
+    packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
     adapters        other people's functions
 
 and of what stands around it:

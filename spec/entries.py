@@ -13,7 +13,6 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
@@ -23,16 +22,12 @@ import numpy as np
 from spec.choices import Choices
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
+from spec.rows import ALIKE, LATTICE, Numbers, Shape, in_a_row, lattice, normal
 from spec.sizes import Shapes
 
-IN_A_ROW = 2**20  # numbers; a problem has some of them, one after the other
-LATTICE = 16.0  # the lattice is the integers over this
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
-Chance = np.random.Generator
-Shape = tuple[int, ...]
 Entries = tuple[Array, Array, Array, Array]
-Numbers = Callable[[Chance, Shape], Array]
 Arrays = Sequence[Array]
 Change = Callable[[int, Arrays], None]  # by a seed
 
@@ -44,26 +39,6 @@ LARGEST_ENTRY = dict.fromkeys(DTYPES, 2.0**20) | {"float16": 2.0**3}
 # difference of two, for powers of two, and for whoever counts a maximum of none as one of these.
 # In float64 there has to be room in the sums of a budget as well.
 VAST = {name: x.max / 10 for name, x in FORMATS.items()} | {"float64": 2.0**1012}
-
-
-def lattice(chance: Chance, shape: Shape) -> Array:
-    """Multiples of 1/16 in [-4, 4]: sums and shifts are exact."""
-    return chance.integers(-64, 65, shape) / LATTICE
-
-
-def ties(chance: Chance, shape: Shape) -> Array:
-    """-1, 0 and 1, so that many scores are equal and many entries are zero."""
-    return chance.integers(-1, 2, shape).astype(float)
-
-
-def normal(chance: Chance, shape: Shape) -> Array:
-    """Standard normal entries, as in most tests elsewhere."""
-    return chance.standard_normal(shape)
-
-
-def heavy(chance: Chance, shape: Shape) -> Array:
-    """Heavy tails: a few entries far larger than all others, as trained networks have."""
-    return chance.standard_t(2, shape)
 
 
 def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
@@ -131,12 +106,6 @@ def vast(seed: int, arrays: Arrays) -> None:
     k *= 2.0**511
 
 
-ALIKE: Mapping[str, Numbers] = {  # in every array
-    "lattice": lattice,
-    "ties": ties,
-    "normal": normal,
-    "heavy": heavy,
-}
 # Numbers in a row, and what is made of them once they are cut into q, k, v and dout.
 FAMILIES: Mapping[str, tuple[Numbers, Change]] = {
     **{name: (numbers, as_drawn) for name, numbers in ALIKE.items()},
@@ -155,7 +124,7 @@ ALL = tuple(name for name in FAMILIES if name != "vast")
 def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype: str) -> Entries:
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     numbers, change = FAMILIES[family]
-    found = _in_a_row(numbers, seed, sum(map(math.prod, shapes)))
+    found = in_a_row(numbers, seed, sum(map(math.prod, shapes)))
     change(seed, arrays := _cut(found, shapes))
     most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
     size = _size(found)
@@ -168,26 +137,6 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     found.setflags(write=False)
     q, k, v, dout = _cut(found, shapes)
     return q, k, v, dout
-
-
-def _in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
-    """So many numbers, from a place in a row that is drawn once, and not anew each time."""
-    if count > IN_A_ROW // 2:
-        return numbers(np.random.default_rng(seed), (count,))
-    start = seed % (IN_A_ROW - count)
-    return _row(numbers)[start : start + count].copy()
-
-
-@cache
-def _row(numbers: Numbers) -> Array:
-    """The row, of each kind of numbers: to draw them was a third of all drawing."""
-    return numbers(np.random.default_rng(0), (IN_A_ROW,))
-
-
-def rows() -> None:
-    """Have the rows drawn, by a process that is copied then."""
-    for numbers in ALIKE.values():
-        _row(numbers)
 
 
 def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, score: float) -> None:

@@ -5,9 +5,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from spec.attention.choices import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library, Option, Question
-from spec.attention.notation import CONVENTIONS
 from spec.attention.options import PARAMETERS
 from spec.attention.parameter import Parameter
 from spec.attention.plug.signature import RETURNING

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 WORDS = (
     "notation choices",
-    "deferred formats subject sizes comparison simplify written",
+    "deferred formats subject sizes rows comparison simplify written",
     "domain features mistake entries",
     "clause exploring",
     "trial",

@@ -14,7 +14,8 @@ import numpy as np
 
 from spec.attention import masks as kinds
 from spec.attention import places, texts
-from spec.attention.notation import UNBOUNDED, Window, as_chosen
+from spec.attention.choices import as_chosen
+from spec.attention.notation import UNBOUNDED, Window
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -159,10 +160,10 @@ def segments(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> tuple[Array | None, Array | None]:
     """The segments of queries and keys to ask for, beside what is said; or none of either."""
-    restarts = domain.positions is False and as_chosen(scope.conventions)["in_text"]
     if domain.segments is False or not _taken(QUERY_SEGMENTS, domain, scope.answers, said):
         return None, None
-    if restarts and not domain.segments:
+    rows = domain.in_rows or (domain.positions is False and not domain.segments)
+    if rows and as_chosen(scope.conventions)["in_text"]:
         return None, None
     if domain.segments is None and choices.pick((True, True, False)):
         return None, None

@@ -25,6 +25,7 @@ def assert_attention(
     corner: Corner = "top-left",
     window_corner: Corner | None = None,
     slopes_corner: Corner | None = None,
+    in_text: bool = False,
     signed_slopes: bool = False,
     caps_bias: bool = False,
     fast_tanh: bool = False,
@@ -37,6 +38,7 @@ def assert_attention(
     options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
     corner, window_corner, slopes_corner: of the diagonals where N is not M; the last two are as the
     first unless told otherwise.
+    in_text: places are counted in each text that segments tell, and not in the array.
     signed_slopes: a key ahead gains what one behind loses.
     caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
     Raises TypeError for others, for one that is said twice and for what is no array; ValueError for
@@ -63,6 +65,7 @@ def assert_attention(
         corner=corner,
         window_corner=window_corner,
         slopes_corner=slopes_corner,
+        in_text=in_text,
         signed_slopes=signed_slopes,
         caps_bias=caps_bias,
         fast_tanh=fast_tanh,

@@ -20,7 +20,8 @@ import numpy as np
 from spec import entries
 from spec.attention import asking
 from spec.attention import masks as kinds
-from spec.attention.notation import UNBOUNDED, Problem, as_chosen
+from spec.attention.choices import as_chosen
+from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -59,6 +60,7 @@ class Problems:
     without one does without places. caps, sinks, slopes, segments, positions: likewise. shifts:
     something is added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
     scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
+    in_rows: row t is place t: where texts start anew, none are drawn.
     least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
     empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
     most 33, for a clause that looks at every weight. tiled: enough "keys" (or
@@ -77,6 +79,7 @@ class Problems:
     slopes: bool | None = None
     segments: bool | None = None
     positions: bool | None = None
+    in_rows: bool = False
     shifts: bool = False
     square: bool = False
     grouped: bool | None = None

@@ -10,6 +10,9 @@ move is for problems without. Positions move with their tokens, where both sides
 (`placed`): who has some can be moved as he is.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from spec.attention import definition
@@ -24,7 +27,13 @@ def written_out(problem: Problem) -> Problem:
         mask: Array = np.where(problem.allowed, problem.mask, -np.inf)
     else:
         mask = problem.allowed
-    return problem.but(mask=mask, **NOTHING_HIDDEN)
+    return problem.but(mask=mask, **_nothing_hidden(problem))
+
+
+def _nothing_hidden(problem: Problem) -> Mapping[str, Any]:
+    """What hides no key; but segments stay where places start anew in each: slopes go by these."""
+    texts = {"query_segments": problem.query_segments, "key_segments": problem.key_segments}
+    return {**NOTHING_HIDDEN, **(texts if problem.restarts else {})}
 
 
 def placed(problem: Problem) -> Problem:
@@ -92,7 +101,7 @@ def with_bias(problem: Problem, bias: Array) -> Problem:
 
     What was forbidden stays so, by -inf; and slopes stay, as nothing changes its place.
     """
-    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), **NOTHING_HIDDEN)
+    return problem.but(mask=np.where(problem.allowed, bias, -np.inf), **_nothing_hidden(problem))
 
 
 def with_the_sink_as_a_key(problem: Problem) -> Problem:

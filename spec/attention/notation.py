@@ -1,8 +1,8 @@
-"""The words of attention: what the mathematics leaves open, a problem, and its gradients.
+"""The words of attention: a problem, and its gradients.
 
 A `Problem` is all that is asked at once: arrays, options, and the format and memory that they
-come in. `CONVENTIONS` are choices that a caller declares; what is asked of a single call is an
-option (`spec.attention.options`).
+come in. What a caller declares is a convention (`spec.attention.choices`); what is asked of a
+single call is an option (`spec.attention.options`).
 """
 
 from collections.abc import Mapping
@@ -28,28 +28,6 @@ NOTHING_HIDDEN: Mapping[str, Any] = {
     "window": UNBOUNDED,
     "query_segments": None,
     "key_segments": None,
-}
-
-# What the mathematics leaves open: the choices, the default first.
-# Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
-# who is so by -inf in an additive mask follows `idle bias`.
-CONVENTIONS: Mapping[str, tuple[str, ...]] = {
-    "idle": ("zero", "nan", "uniform"),
-    "idle bias": ("as idle", "zero", "nan", "uniform"),
-    "causal": ("top-left", "bottom-right"),
-    "window corner": ("as causal", "top-left", "bottom-right"),
-    "slopes corner": ("as causal", "top-left", "bottom-right"),
-    "places": ("in-array", "in-text"),
-    "slopes ahead": ("distance", "signed"),
-    "tanh": ("exact", "approximate"),
-    "cap": ("before-bias", "after-bias"),
-    "lse base": ("e", "2"),
-    "lse sink": ("with", "without"),
-    "lse idle": ("-inf", "+inf"),
-    "grouping": ("blocks", "interleaved"),
-    "mask means": ("attend", "forbid"),
-    "causality": ("asked", "always"),
-    "lengths": ("any", "equal"),
 }
 
 
@@ -233,20 +211,6 @@ class Problem(Posed):
         """True where a query may attend to no key, and to no sink.   (B, H, N)"""
         idle = np.logical_not(self.allowed.any(axis=-1))
         return idle if self.sinks is None else idle & np.isneginf(self.sinks)[:, None]
-
-
-def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What is so of a problem put to whoever chose so; the default of what nobody chose."""
-    own = {x: chosen.get(f"{x} corner", "as causal") for x in ("window", "slopes")}
-    corners = {f"{x}_corner": None if y == "as causal" else y for x, y in own.items()}
-    return {
-        "corner": chosen.get("causal", Problem.corner),
-        **corners,
-        "in_text": chosen.get("places") == "in-text",
-        "signed_slopes": chosen.get("slopes ahead") == "signed",
-        "caps_bias": chosen.get("cap") == "after-bias",
-        "fast_tanh": chosen.get("tanh") == "approximate",
-    }
 
 
 @dataclass(frozen=True)

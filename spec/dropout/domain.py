@@ -19,9 +19,10 @@ from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.dropout.notation import Problem
-from spec.entries import Chance, Numbers, Shape, drawn, lattice, normal, ties
+from spec.entries import drawn
 from spec.formats import rounded
 from spec.notation import Array
+from spec.rows import Chance, Numbers, Shape, lattice, normal, ties
 from spec.sizes import SMALL
 
 RATES = (0.5, 0.25, 0.1, 0.75, 0.9, 1 / 3, 0.01)

@@ -17,10 +17,11 @@ import numpy as np
 
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.entries import ALIKE, Chance, Numbers, Shape, drawn, normal
+from spec.entries import drawn
 from spec.feed_forward.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
+from spec.rows import ALIKE, Chance, Numbers, Shape, normal
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach
 
 MOST_POSITIONS = 2**12  # B N (E + F) beyond this is slow, and finds little

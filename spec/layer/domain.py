@@ -14,11 +14,11 @@ import numpy as np
 
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.entries import Chance, Numbers, normal
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import BUILT_WITH, FEW, KINDS, Capability
 from spec.notation import Array
+from spec.rows import Chance, Numbers, normal
 from spec.sizes import each
 
 # What hides keys, and what an implementation has to take for it.

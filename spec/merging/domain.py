@@ -16,10 +16,11 @@ import numpy as np
 
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.entries import ALIKE, LARGEST_ENTRY, Chance, Numbers, Shape, drawn, no_larger, normal
+from spec.entries import LARGEST_ENTRY, drawn, no_larger
 from spec.formats import rounded
 from spec.merging.notation import Problem, single
 from spec.notation import Array
+from spec.rows import ALIKE, Chance, Numbers, Shape, normal
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach
 
 MOST_ENTRIES = 2**14  # B H N E beyond this is slow, and finds little

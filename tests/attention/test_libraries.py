@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from spec.attention.choices import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library
-from spec.attention.notation import CONVENTIONS
 from spec.attention.options import PARAMETERS
 from tests.options import PAGE, page
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from spec.attention import rounding
+from spec.attention.choices import CONVENTIONS
 from spec.attention.mistakes import MISTAKES
 from spec.attention.mistakes.making import RIGHT, Spoils, wrong
-from spec.attention.notation import CONVENTIONS, Problem
+from spec.attention.notation import Problem
 from spec.attention.plug import implementation
 from spec.comparison import Violation, equal, holds
 from spec.mistake import Mistake

@@ -30,6 +30,7 @@ from tests.targets import faulty
 
 ROOT = Path(__file__).parents[2]
 DENSE = "from implementations.dense import attend"
+RIGHT = {"reads_into_the_next_text": "from implementations.packed import attend"}
 LINES = 22  # at most, of which two find the target, and up to ten hold numbers
 SHARE = 0.95  # of all scripts, in which the specification is not needed
 HARMFUL = [mistake for mistake in MISTAKES.values() if not mistake.harmless]
@@ -44,6 +45,7 @@ PAIRS = [
     ("B10", "truncates_the_output"),
     ("C1", "ignores_causality"),
     ("H3", "reads_the_first_key_head"),
+    ("J2", "reads_into_the_next_text"),
     ("K1", "adds_one_to_the_denominator"),
     ("M6", "ignores_the_mask"),
     ("M9", "gives_idle_queries_the_first_value"),
@@ -127,7 +129,7 @@ def test_a_script_fails_and_is_satisfied_by_the_right_function(
 ) -> None:
     mistake = MISTAKES[name]
     target = f"{mistake.target.__module__}:{name}"
-    check(found(clause, target, mistake.dtypes[0]), tmp_path)
+    check(found(clause, target, mistake.dtypes[0]), tmp_path, RIGHT.get(name, DENSE))
 
 
 @pytest.mark.parametrize(("clause", "name", "convention", "problem"), CONVENTIONS)

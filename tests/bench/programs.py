@@ -63,9 +63,30 @@ def segments() -> Iterator[Measured]:
     texts = np.arange(8192)[None] // 128
     alone = in_tiles(64, 128)
     packed = in_tiles(1, 8192, query_segments=texts, key_segments=texts)
+    what = f"beside a batch of 64: {'; '.join(alone)}"
     values = [Value(beside(packed[x], alone[x]), "times", 1.3) for x in alone]
-    what = "64 texts of 128 packed in an array of 8192, beside a batch of 64"
-    yield Measured(f"{what}: {'; '.join(alone)}", (*values,))
+    yield Measured(f"64 texts of 128 packed in an array of 8192, {what}", (*values,))
+    told = by_lengths(np.arange(0, 8193, 128, dtype=np.int32))
+    values = [Value(beside(told[x], alone[x]), "times", 1.3) for x in alone]
+    yield Measured(f"64 texts of 128 told by cumulative lengths, {what}", (*values,))
+
+
+def by_lengths(starts: Any) -> dict[str, Callable[[], object]]:
+    """The same passes as `in_tiles` has, of the functions that are told where texts start."""
+    import numpy as np
+    import torch
+
+    from implementations import packed, packed_torch
+
+    chance = np.random.default_rng(0)
+    arrays = [chance.standard_normal((starts[-1], 1, 64)).astype(np.float32) for _ in range(4)]
+    tensors = [torch.from_numpy(x).requires_grad_() for x in arrays[1:]]
+    told, dout = [torch.from_numpy(starts)] * 2, torch.from_numpy(arrays[0])
+    return {
+        "NumPy": lambda: packed.attend(*arrays[1:], starts, starts, 128, 128),
+        "backward": lambda: packed.attend.backward(*arrays, starts, starts),  # type: ignore[attr-defined]
+        "torch, both passes": lambda: packed_torch.attend(*tensors, *told, 128, 128).backward(dout),
+    }
 
 
 def in_tiles(batch: int, length: int, **asked: Any) -> dict[str, Callable[[], object]]:

@@ -94,7 +94,7 @@ def positions_are_a_mask(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "I2",
-    over=replace(PLACED, square=True),
+    over=replace(PLACED, square=True, in_rows=True),
     catches={"hides_what_stands_at_the_same_place", "is_causal_where_there_are_positions"},
 )
 def rows_are_positions(attention: Implementation, problem: Problem) -> None:

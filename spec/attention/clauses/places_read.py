@@ -51,7 +51,7 @@ def a_chunk_is_a_part_of_the_whole(attention: Implementation, problem: Problem) 
 
 @clause(
     "I9",
-    over=replace(IN_ORDER, square=True, least=(1, 1, 2, 2)),
+    over=replace(IN_ORDER, square=True, in_rows=True, least=(1, 1, 2, 2)),
     catches={
         "ignores_the_positions",
         "adds_the_corner_to_positions",

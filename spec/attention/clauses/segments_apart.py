@@ -55,6 +55,12 @@ def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> Non
         "has_segments_where_it_is_causal",
         "counts_causality_from_the_start_of_a_text",
         "uses_the_segments_of_the_first_sequence",
+        "loses_the_last_key_of_each_text",
+        "starts_every_text_anew",
+        "hangs_texts_at_their_first_keys",
+        "hangs_texts_by_the_longest",
+        "counts_places_through_the_array",
+        "steps_over_texts_of_one_query",
     },
     effort=4,
 )

@@ -191,6 +191,7 @@ def at_once(mistakes: Sequence[Mistake]) -> Any:
     """
     steps = [step for one in mistakes for step in one.replaced]
     usual = all(one.spoils in ("forward", "gradient") for one in mistakes)
+    usual &= {*steps} <= {*vars(RIGHT)}
     if not usual or len({*steps}) < len(steps):
         return None
     first = {k: x for one in mistakes if one.spoils not in BESIDE for k, x in one.replaced.items()}

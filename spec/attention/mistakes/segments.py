@@ -12,6 +12,7 @@ import numpy as np
 
 from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.making import Attend, Given, wrong
+from spec.attention.mistakes.placing import Placed, place
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import EVERYWHERE, beside, same_text
 from spec.attention.mistakes.tiles import TILE
@@ -195,6 +196,17 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
     if mask is not None and mask.dtype != bool:
         past, mask = np.where(past, mask, mask.dtype.type(-np.inf)), None
     return attend(given.but(attn_mask=past if mask is None else past & mask, is_causal=False))
+
+
+@wrong(
+    "place", incident="I43", convention=("places", "in-text"), where="texts apart and not positions"
+)
+def starts_every_text_anew(given: Any) -> Placed:
+    """Counts places in each text from 0, whatever goes by them."""
+    placed = given.query_positions is not None or given.key_positions is not None
+    if placed or given.query_segments is None:
+        return place(given)
+    return places(given.query_segments), places(given.key_segments)
 
 
 def places(x: Array) -> Array:

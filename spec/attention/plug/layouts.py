@@ -41,7 +41,8 @@ class Layout:
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
         if self.packs:
-            return frozenset(o.capability for o in OPTIONS if UNPACKED.intersection(o.parameters))
+            lacking = {o.capability for o in OPTIONS if UNPACKED.intersection(o.parameters)}
+            return frozenset({*lacking, Capability.SLOPES_EACH})
         of_tokens = {Capability.POSITIONED, Capability.POSITIONED_ALONE, Capability.SEGMENTS}
         sequences = {Capability.SLOPES_EACH, *of_tokens} if self.axes < 4 else set()
         heads = set() if self.swapped or self.axes == 4 else {Capability.SINKS, Capability.SLOPES}

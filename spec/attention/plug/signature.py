@@ -175,3 +175,9 @@ def _arrays(
             f"an attention function takes at least {len(roles)}"
         )
     return (None,) * len(roles), set(first)
+
+
+def by_name(arrays: Mapping[str, Any], name: str) -> Any:
+    """An array in a mapping by the names that parameters have; None where it is not there."""
+    spellings = {**SPELLINGS, **{p.name: (*p.spellings, *p.added) for p in PARAMETERS}}[name]
+    return next((arrays[x] for x in (name, *spellings) if x in arrays), None)

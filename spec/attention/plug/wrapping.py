@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import Gradients, Problem
-from spec.attention.options import ARRAYS, PARAMETERS
+from spec.attention.options import ARRAYS
 from spec.attention.plug.layouts import LAYOUTS, Layout
 from spec.attention.plug.packing import STARTS, packed
-from spec.attention.plug.signature import SPELLINGS, Signature
+from spec.attention.plug.signature import Signature, by_name
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
@@ -245,9 +245,3 @@ def format_of(problem: Problem, name: str) -> str:
 def memory_of(problem: Problem, name: str) -> Memory:
     """How an array of the problem lies in memory; what has a number for each head lies tidily."""
     return problem.memory if {*problem.axes.get(name, "")} & {*"NM"} else "contiguous"
-
-
-def by_name(arrays: Mapping[str, Any], name: str) -> Any:
-    """An array in a mapping by the names that parameters have; None where it is not there."""
-    spellings = {**SPELLINGS, **{p.name: (*p.spellings, *p.added) for p in PARAMETERS}}[name]
-    return next((arrays[x] for x in (name, *spellings) if x in arrays), None)

@@ -31,6 +31,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from spec import rows
 from spec.backends import Unsuitable, inferred, prepared
 from spec.backends.compiled import forget_programs
 from spec.backends.library import WARNINGS
@@ -46,7 +47,6 @@ from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.target.loading import not_imported, resolved
-from spec.entries import rows
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
@@ -91,7 +91,7 @@ def main() -> None:
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
         if orders is not None and copied:
-            rows()
+            rows.ready()
             asked, told = as_copies(orders)
         gc.enable()
         wanted = json.loads(asked.readline())

@@ -1,0 +1,47 @@
+"""What the mathematics of attention leaves open: conventions, and their choices.
+
+A caller declares what was chosen; what is asked of a single call is an option instead. Some are
+turned round where a function is called (`plug.conventions`), and others are part of the problem
+that it is put: `as_chosen` has these.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spec.attention.notation import Problem
+
+# The default first.
+# Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
+# who is so by -inf in an additive mask follows `idle bias`.
+CONVENTIONS: Mapping[str, tuple[str, ...]] = {
+    "idle": ("zero", "nan", "uniform"),
+    "idle bias": ("as idle", "zero", "nan", "uniform"),
+    "causal": ("top-left", "bottom-right"),
+    "window corner": ("as causal", "top-left", "bottom-right"),
+    "slopes corner": ("as causal", "top-left", "bottom-right"),
+    "places": ("in-array", "in-text"),
+    "slopes ahead": ("distance", "signed"),
+    "tanh": ("exact", "approximate"),
+    "cap": ("before-bias", "after-bias"),
+    "lse base": ("e", "2"),
+    "lse sink": ("with", "without"),
+    "lse idle": ("-inf", "+inf"),
+    "grouping": ("blocks", "interleaved"),
+    "mask means": ("attend", "forbid"),
+    "causality": ("asked", "always"),
+    "lengths": ("any", "equal"),
+}
+
+
+def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
+    """What is so of a problem put to whoever chose so; the default of what nobody chose."""
+    own = {x: chosen.get(f"{x} corner", "as causal") for x in ("window", "slopes")}
+    corners = {f"{x}_corner": None if y == "as causal" else y for x, y in own.items()}
+    return {
+        "corner": chosen.get("causal", Problem.corner),
+        **corners,
+        "in_text": chosen.get("places") == "in-text",
+        "signed_slopes": chosen.get("slopes ahead") == "signed",
+        "caps_bias": chosen.get("cap") == "after-bias",
+        "fast_tanh": chosen.get("tanh") == "approximate",
+    }

@@ -1,0 +1,193 @@
+"""Many texts in one array, and where each of them starts misread.
+
+A packed function has arrays (tokens, heads, width) and is told where texts start by cumulative
+lengths, of queries and of keys. It is right for as long as texts are alike: of one length, each
+with as many queries as keys, none of them empty. So are most of those that it is tried on.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spec import mistake
+from spec.attention.mistakes import making
+from spec.attention.mistakes.making import Given
+from spec.notation import Array
+
+NO_BOUND = (-1, -1)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Where texts start and end among the queries, and among the keys.   (texts) each
+
+    heads: the query heads to a key head.
+    """
+
+    heads: int
+    first: Array
+    last: Array
+    first_key: Array
+    last_key: Array
+
+    @property
+    def lengths(self) -> Array:
+        """How many queries each has."""
+        return self.last - self.first
+
+    @property
+    def key_lengths(self) -> Array:
+        """How many keys."""
+        return self.last_key - self.first_key
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What there is to do wrong.
+
+    read: where texts lie. corner: by how many places the queries of each text are moved.
+    place: the places of tokens, told from where their text starts.
+    """
+
+    read: Callable[[Texts], Texts] = lambda texts: texts
+    corner: Callable[[Texts], Array] = lambda texts: texts.key_lengths - texts.lengths
+    place: Callable[[Array, int], Array] = lambda rows, first: rows - first
+
+
+def attend(
+    q: Array,
+    k: Array,
+    v: Array,
+    cu_seqlens_q: Array,
+    cu_seqlens_k: Array,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = NO_BOUND,
+    softcap: float = 0.0,
+    alibi_slopes: Array | None = None,
+    sinks: Array | None = None,
+    *,
+    steps: Steps,
+) -> Array:
+    """The output, text by text.   (queries, H, E)"""
+    edges = (x for starts in (cu_seqlens_q, cu_seqlens_k) for x in (starts[:-1], starts[1:]))
+    texts = steps.read(Texts(q.shape[1] // max(k.shape[1], 1), *edges))
+    moved, o = steps.corner(texts), np.zeros((*q.shape[:2], v.shape[2]), q.dtype)
+    left, right = (None if bound < 0 else bound for bound in window_size)
+    said: dict[str, Any] = {
+        "scale": softmax_scale,
+        "is_causal": causal,
+        "window_size": (left, right),
+    }
+    said |= {"softcap": softcap or None, "alibi_slopes": alibi_slopes, "sinks": sinks}
+    for t, (first, first_key) in enumerate(zip(texts.first, texts.first_key, strict=True)):
+        rows = np.arange(first, min(texts.last[t], len(q)))
+        keys = np.arange(min(first_key, len(k)), min(texts.last_key[t], len(k)))
+        places = steps.place(rows, first) + moved[t], steps.place(keys, first_key)
+        p, r = (x[None] for x in places)
+        arrays = [x[own].swapaxes(0, 1)[None] for x, own in ((q, rows), (k, keys), (v, keys))]
+        given = Given(*arrays, **said, query_positions=p, key_positions=r)
+        o[rows] = making.attend(given)[0].swapaxes(0, 1)
+    return o
+
+
+def wrong(step: str, **facts: Any) -> mistake.Decorator:
+    """Packed attention with one step replaced by the decorated function."""
+
+    def program(steps: Steps) -> Any:
+        def packed(*arrays: Any, **options: Any) -> Array:
+            return attend(*arrays, **options, steps=steps)
+
+        known = inspect.signature(attend)
+        packed.__signature__ = known.replace(  # type: ignore[attr-defined]
+            parameters=[p for name, p in known.parameters.items() if name != "steps"]
+        )
+        return packed
+
+    return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
+
+
+@wrong("read", incident="I43")
+def takes_the_texts_of_queries_for_keys(texts: Texts) -> Texts:
+    """Has one array of cumulative lengths, as in self-attention."""
+    return replace(texts, first_key=texts.first, last_key=texts.last)
+
+
+@wrong("read", incident="I43")
+def reads_into_the_next_text(texts: Texts) -> Texts:
+    """Takes the end of a text for its last key."""
+    return replace(texts, last_key=texts.last_key + 1)
+
+
+@wrong("read", incident="I43")
+def loses_the_last_key_of_each_text(texts: Texts) -> Texts:
+    """Has counted the end in, and takes it off again."""
+    return replace(texts, last_key=np.maximum(texts.last_key - 1, texts.first_key))
+
+
+@wrong("read", incident="I43")
+def loses_the_last_text(texts: Texts) -> Texts:
+    """Takes the cumulative lengths for as many as there are texts."""
+    return Texts(texts.heads, *(x[:-1] for x in _edges(texts)))
+
+
+@wrong("read", incident="I43")
+def has_the_length_of_the_first_text_for_all(texts: Texts) -> Texts:
+    """Reads no more keys of any text than the first one has."""
+    most = texts.key_lengths[:1].sum()
+    return replace(texts, last_key=np.minimum(texts.last_key, texts.first_key + most))
+
+
+@wrong("read", incident="I43")
+def takes_texts_to_be_of_one_length(texts: Texts) -> Texts:
+    """Divides the tokens by the texts, as if they were a batch."""
+    count = max(len(texts.first), 1)
+    starts = [np.arange(count + 1) * (x.max(initial=0) // count) for x in _edges(texts)[1::2]]
+    return Texts(texts.heads, *(x for own in starts for x in (own[:-1], own[1:])))
+
+
+@wrong("read", incident="I43")
+def takes_no_keys_for_all_keys(texts: Texts) -> Texts:
+    """Has zero for a length that is not known."""
+    none, end = texts.key_lengths == 0, texts.last_key.max(initial=0)
+    first, last = np.where(none, 0, texts.first_key), np.where(none, end, texts.last_key)
+    return replace(texts, first_key=first, last_key=last)
+
+
+@wrong("read", incident="I43")
+def steps_over_texts_of_one_query(texts: Texts) -> Texts:
+    """Takes those for padding."""
+    return replace(texts, last=np.where(texts.lengths == 1, texts.first, texts.last))
+
+
+@wrong("read", incident="I43", citation="jax-ml/jax#39521")
+def finds_keys_by_the_heads_of_queries(texts: Texts) -> Texts:
+    """Has the offset of a text among the queries' heads for that among the fewer of keys."""
+    first = texts.first_key * texts.heads
+    return replace(texts, first_key=first, last_key=first + texts.key_lengths)
+
+
+@wrong("corner", incident="I03", convention=("causal", "top-left"))
+def hangs_texts_at_their_first_keys(texts: Texts) -> Array:
+    """Has the first query of a text stand at its first key."""
+    return np.zeros_like(texts.lengths)
+
+
+@wrong("corner", incident="I03")
+def hangs_texts_by_the_longest(texts: Texts) -> Array:
+    """Has one corner for a batch, that of the longest lengths."""
+    moved = texts.key_lengths.max(initial=0) - texts.lengths.max(initial=0)
+    return np.full_like(texts.lengths, moved)
+
+
+@wrong("place", incident="I43")
+def counts_places_through_the_array(rows: Array, _: int) -> Array:
+    """Goes by the numbers of tokens, which no text starts anew."""
+    return rows
+
+
+def _edges(texts: Texts) -> tuple[Array, Array, Array, Array]:
+    return texts.first, texts.last, texts.first_key, texts.last_key

@@ -1,0 +1,66 @@
+"""Numbers of some kinds, in rows that are drawn once: a problem has some, one after the other.
+
+The lattice is the integers up to 64 over 16: sums of two are exact in every format.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+
+from spec.notation import Array
+
+IN_A_ROW = 2**20  # numbers
+LATTICE = 16.0  # the lattice is the integers over this
+
+Chance = np.random.Generator
+Shape = tuple[int, ...]
+Numbers = Callable[[Chance, Shape], Array]
+
+
+def lattice(chance: Chance, shape: Shape) -> Array:
+    """Multiples of 1/16 in [-4, 4]: sums and shifts are exact."""
+    return chance.integers(-64, 65, shape) / LATTICE
+
+
+def ties(chance: Chance, shape: Shape) -> Array:
+    """-1, 0 and 1, so that many scores are equal and many entries are zero."""
+    return chance.integers(-1, 2, shape).astype(float)
+
+
+def normal(chance: Chance, shape: Shape) -> Array:
+    """Standard normal entries, as in most tests elsewhere."""
+    return chance.standard_normal(shape)
+
+
+def heavy(chance: Chance, shape: Shape) -> Array:
+    """Heavy tails: a few entries far larger than all others, as trained networks have."""
+    return chance.standard_t(2, shape)
+
+
+ALIKE: Mapping[str, Numbers] = {  # in every array
+    "lattice": lattice,
+    "ties": ties,
+    "normal": normal,
+    "heavy": heavy,
+}
+
+
+def in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
+    """So many numbers, from a place in a row that is drawn once, and not anew each time."""
+    if count > IN_A_ROW // 2:
+        return numbers(np.random.default_rng(seed), (count,))
+    start = seed % (IN_A_ROW - count)
+    return _row(numbers)[start : start + count].copy()
+
+
+def ready() -> None:
+    """Have all rows drawn, by a process that is copied then."""
+    for numbers in ALIKE.values():
+        _row(numbers)
+
+
+@cache
+def _row(numbers: Numbers) -> Array:
+    """The row, of each kind of numbers: to draw them was a third of all drawing."""
+    return numbers(np.random.default_rng(0), (IN_A_ROW,))
