@@ -63,6 +63,8 @@ def attend(
     v: Array,
     cu_seqlens_q: Array,
     cu_seqlens_k: Array,
+    max_seqlen_q: int,  # noqa: ARG001 - as everywhere
+    max_seqlen_k: int,  # noqa: ARG001
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = NO_BOUND,
@@ -94,19 +96,20 @@ def attend(
     return o
 
 
+def program(steps: Steps) -> Any:
+    """Packed attention with these steps, in flash-attn's spelling."""
+
+    def packed(*arrays: Any, **options: Any) -> Array:
+        return attend(*arrays, **options, steps=steps)
+
+    known = inspect.signature(attend)
+    spelled = [p for name, p in known.parameters.items() if name != "steps"]
+    packed.__signature__ = known.replace(parameters=spelled)  # type: ignore[attr-defined]
+    return packed
+
+
 def wrong(step: str, **facts: Any) -> mistake.Decorator:
     """Packed attention with one step replaced by the decorated function."""
-
-    def program(steps: Steps) -> Any:
-        def packed(*arrays: Any, **options: Any) -> Array:
-            return attend(*arrays, **options, steps=steps)
-
-        known = inspect.signature(attend)
-        packed.__signature__ = known.replace(  # type: ignore[attr-defined]
-            parameters=[p for name, p in known.parameters.items() if name != "steps"]
-        )
-        return packed
-
     return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 

@@ -80,7 +80,12 @@ class Layout:
         return x.reshape(ours)
 
     def mask(self, x: Array, B: int, H: int) -> Array:
-        """A mask as the function takes it: a broadcast one has no batch and heads to fold."""
+        """A mask as the function takes it: a broadcast one has no batch and heads to fold.
+
+        Raises Refused: nobody hands one to who packs.
+        """
+        if self.packs:
+            raise Refused(f"arrays {self.words} have no mask")
         if self.axes == 4 or x.ndim == 2:
             return x
         whole = (B, H, *x.shape[-2:])

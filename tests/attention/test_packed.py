@@ -1,0 +1,128 @@
+"""Functions that have texts packed: how they are recognised and asked, and who is wrong."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec import CLAUSES, certify
+from spec.attention import definition, rounding
+from spec.attention.choices import as_chosen
+from spec.attention.mistakes import packed
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.plug.packing import CHOICES
+from spec.attention.plug.packing import packed as packing_of
+from spec.attention.plug.trials import square
+from spec.backends import Unsuitable
+from spec.certification.judging.drawing import series
+from spec.certification.judging.judging import scope_for
+from spec.comparison import Violation, equal
+from spec.mistake import Mistake, catalogue
+from spec.notation import Array
+
+MISTAKES = catalogue(packed)
+RIGHT: Any = packed.program(packed.Steps())
+FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
+TEXTS = {
+    "query_segments": np.array([[0, 1, 1, -1], [2, 0, 2, 0]]),
+    "key_segments": np.array([[1, 0, 0, 3, -1], [0, 0, 2, -1, 2]]),
+}
+
+
+@cache
+def problems() -> tuple[Problem, ...]:
+    """As packed functions are asked: beside all else, with texts and without."""
+    record = implementation(RIGHT, backend="numpy")
+
+    def drawn() -> Iterator[Problem]:
+        for number in ("A1", "J9", "C14"):
+            scope = scope_for(CLAUSES[number], record, "float32", "strict", "quick")
+            yield from series(CLAUSES[number], scope, 24, 0)
+
+    return tuple(drawn())
+
+
+def hold(target: Any) -> None:
+    """Raise Violation unless every one of the problems is answered as the definition says."""
+    record = implementation(target, backend="numpy")
+    for problem in problems():
+        want, within = rounding.reference(problem).o, rounding.of_output(problem)
+        equal(record.forward(problem), want, within=within)
+
+
+def test_the_program_with_every_step_right_is_right() -> None:
+    hold(RIGHT)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=lambda mistake: mistake.name)
+def test_a_mistake_shows(mistake: Mistake) -> None:
+    with pytest.raises(Violation):
+        hold(mistake.target)
+
+
+def test_no_two_mistakes_are_wrong_alike() -> None:
+    records = {name: implementation(x.target, backend="numpy") for name, x in MISTAKES.items()}
+    traces = {
+        name: b"".join(record.forward(problem).tobytes() for problem in problems())
+        for name, record in records.items()
+    }
+    assert len({*traces.values()}) == len(MISTAKES)
+
+
+def test_texts_lie_one_behind_the_other_and_padding_is_a_text_of_one_side() -> None:
+    problem = square("float32", M=5).but(**TEXTS)
+    found = packing_of(problem)
+    # Of the first sequence padding, texts 0, 1 and 3; of the second padding, texts 0 and 2.
+    assert found.starts["cu_seqlens_q"].tolist() == [0, 1, 1, 2, 4, 4, 4, 6, 8]
+    assert found.starts["cu_seqlens_k"].tolist() == [0, 0, 1, 3, 4, 5, 6, 8, 10]
+    assert found.tokens["q"].tolist() == [3, 0, 1, 2, 5, 7, 4, 6]
+    assert found.tokens["k"].tolist() == [4, 1, 2, 0, 3, 8, 5, 6, 7, 9]
+    assert (found.longest("max_seqlen_q"), found.longest("max_seqlen_k")) == (2, 2)
+    assert (found.back(found.put(problem.k, "k"), problem.k.shape, "k") == problem.k).all()
+    lse = problem.q[..., 0]
+    assert (found.back(found.put(problem.q, "q")[..., 0].T, lse.shape, "") == lse).all()
+
+
+def test_what_it_does_not_take_it_is_not_asked() -> None:
+    record = implementation(RIGHT)
+    assert record.chosen.items() >= CHOICES.items()
+    assert Capability.SEGMENTS in record.answers
+    lacking = {Capability.MASK, Capability.BIAS, Capability.POSITIONED, Capability.SLOPES_EACH}
+    assert not lacking & record.answers
+
+
+@pytest.mark.parametrize("corner", ["top-left", "bottom-right"])
+def test_places_in_texts_are_those_that_each_has_alone(corner: str) -> None:
+    """And a corner is that of each, however long the others are."""
+    chosen = as_chosen({"places": "in-text", "causal": corner})
+    problem = square("float64", M=5).but(causal=True, window=(1, None), **TEXTS, **chosen)
+    for b, text, rows, keys in (
+        (0, 1, [1, 2], [0]),
+        (1, 2, [0, 2], [2, 4]),
+        (1, 0, [1, 3], [0, 1]),
+    ):
+        alone = problem.part("B", [b]).part("N", rows).part("M", keys)
+        alone = alone.but(query_segments=None, key_segments=None)
+        assert (problem.query_segments[b][rows] == text).all()  # type: ignore[index]
+        found: Array = definition.attention(problem)[b][:, rows]
+        equal(found, definition.attention(alone)[0], within=2.0**-50)
+
+
+def test_starts_of_one_side_alone_are_no_packing() -> None:
+    def attend(q: Array, k: Array, v: Array, cu_seqlens_q: Array) -> Array:
+        return q
+
+    with pytest.raises(Unsuitable, match="of queries or of keys alone"):
+        implementation(attend, backend="numpy")
+
+
+def test_other_corners_are_declared_and_recognised() -> None:
+    target = packed.hangs_texts_at_their_first_keys
+    undeclared = certify(target, **FEW)
+    assert not undeclared.passed
+    assert "--convention causal=top-left" in str(undeclared)
+    assert certify(target, **FEW, conventions={"causal": "top-left"}).passed
