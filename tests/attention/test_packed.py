@@ -32,6 +32,9 @@ TEXTS = {
     "key_segments": np.array([[1, 0, 0, 3, -1], [0, 0, 2, -1, 2]]),
 }
 
+# A sequence, a text of it, and where its queries and its keys lie.
+IN_ORDER = ((0, 1, [1, 2], [0]), (1, 2, [0, 2], [2, 4]), (1, 0, [1, 3], [0, 1]))
+
 
 @cache
 def problems() -> tuple[Problem, ...]:
@@ -100,11 +103,7 @@ def test_places_in_texts_are_those_that_each_has_alone(corner: str) -> None:
     """And a corner is that of each, however long the others are."""
     chosen = as_chosen({"places": "in-text", "causal": corner})
     problem = square("float64", M=5).but(causal=True, window=(1, None), **TEXTS, **chosen)
-    for b, text, rows, keys in (
-        (0, 1, [1, 2], [0]),
-        (1, 2, [0, 2], [2, 4]),
-        (1, 0, [1, 3], [0, 1]),
-    ):
+    for b, text, rows, keys in IN_ORDER:
         alone = problem.part("B", [b]).part("N", rows).part("M", keys)
         alone = alone.but(query_segments=None, key_segments=None)
         assert (problem.query_segments[b][rows] == text).all()  # type: ignore[index]
@@ -114,7 +113,7 @@ def test_places_in_texts_are_those_that_each_has_alone(corner: str) -> None:
 
 def test_starts_of_one_side_alone_are_no_packing() -> None:
     def attend(q: Array, k: Array, v: Array, cu_seqlens_q: Array) -> Array:
-        return q
+        return q + k + v + cu_seqlens_q
 
     with pytest.raises(Unsuitable, match="of queries or of keys alone"):
         implementation(attend, backend="numpy")
