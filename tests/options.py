@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library, Option, Question
 from spec.attention.options import PARAMETERS

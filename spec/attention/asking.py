@@ -14,7 +14,7 @@ import numpy as np
 
 from spec.attention import masks as kinds
 from spec.attention import places, texts
-from spec.attention.choices import as_chosen
+from spec.attention.conventions import as_chosen
 from spec.attention.notation import UNBOUNDED, Window
 from spec.attention.options import (
     CAP,

@@ -20,7 +20,7 @@ import numpy as np
 from spec import entries
 from spec.attention import asking
 from spec.attention import masks as kinds
-from spec.attention.choices import as_chosen
+from spec.attention.conventions import as_chosen
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import (
     CAP,

@@ -1,7 +1,7 @@
 """The words of attention: a problem, and its gradients.
 
 A `Problem` is all that is asked at once: arrays, options, and the format and memory that they
-come in. What a caller declares is a convention (`spec.attention.choices`); what is asked of a
+come in. What a caller declares is a convention (`spec.attention.conventions`); what is asked of a
 single call is an option (`spec.attention.options`).
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import KINDS, Capability, kinds_of
 from spec.notation import Array, Call

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import ClassVar, get_args
 
 from spec.attention import options
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
 from spec.notation import Array, Call
 from spec.subject import Subject, holding, not_offered

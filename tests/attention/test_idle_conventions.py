@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES, certify
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
 from spec.attention.plug.conventions import under

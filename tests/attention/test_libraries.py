@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library
 from spec.attention.options import PARAMETERS

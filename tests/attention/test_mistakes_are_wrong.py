@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from spec.attention import rounding
-from spec.attention.choices import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS
 from spec.attention.mistakes import MISTAKES, packed
 from spec.attention.mistakes.making import RIGHT, Spoils, wrong
 from spec.attention.notation import Problem

@@ -9,7 +9,7 @@ import pytest
 
 from spec import CLAUSES, certify
 from spec.attention import definition, rounding
-from spec.attention.choices import as_chosen
+from spec.attention.conventions import as_chosen
 from spec.attention.mistakes import packed
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
@@ -18,6 +18,7 @@ from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.packing import packed as packing_of
 from spec.attention.plug.trials import square
 from spec.backends import Unsuitable
+from spec.certification.command_line import main
 from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.comparison import Violation, equal
@@ -117,6 +118,13 @@ def test_starts_of_one_side_alone_are_no_packing() -> None:
 
     with pytest.raises(Unsuitable, match="of queries or of keys alone"):
         implementation(attend, backend="numpy")
+
+
+def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    target = f"{packed.__name__}:reads_into_the_next_text"
+    assert main(["certify", target, "--layout", "lhd"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "reads_into_the_next_text takes arrays (tokens of all texts, heads, width)" in line
 
 
 def test_other_corners_are_declared_and_recognised() -> None:

@@ -17,6 +17,7 @@ from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import EVERYWHERE, beside, same_text
 from spec.attention.mistakes.tiles import TILE
 from spec.attention.notation import UNBOUNDED
+from spec.attention.places import in_text
 from spec.notation import Array
 
 Pair = tuple[Array, Array]
@@ -190,7 +191,7 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
     """Counts places anew in each text, of its queries and of its keys."""
     if given.query_segments is None or not given.is_causal:
         return attend(given)
-    mine, theirs = (places(x) for x in (given.query_segments, given.key_segments))
+    mine, theirs = in_text(given.query_segments, given.key_segments, "top-left")
     past = theirs[:, None, None, :] <= mine[:, None, :, None]
     mask = given.attn_mask
     if mask is not None and mask.dtype != bool:
@@ -206,13 +207,7 @@ def starts_every_text_anew(given: Any) -> Placed:
     placed = given.query_positions is not None or given.key_positions is not None
     if placed or given.query_segments is None:
         return place(given)
-    return places(given.query_segments), places(given.key_segments)
-
-
-def places(x: Array) -> Array:
-    """How many tokens of its own text stand before each.   (B, length)"""
-    alike = x[:, :, None] == x[:, None, :]
-    return np.asarray(np.tril(alike, k=-1).sum(axis=-1))
+    return in_text(given.query_segments, given.key_segments, "top-left")
 
 
 @wrong("same_text", spoils="gradient", incident="I43", where="gradients asked for and texts apart")

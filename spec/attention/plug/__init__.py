@@ -13,6 +13,7 @@ from spec.backends import known
 from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
+USUAL = "bhld"
 OF_DOUT = ("backward", "bias_gradient", "sink_gradient", "slope_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
 
@@ -22,7 +23,7 @@ def implementation(
     *,
     name: str | None = None,
     backend: str | None = None,
-    layout: str = "bhld",
+    layout: str = USUAL,
     device: str = "cpu",
     conventions: Mapping[str, str] | None = None,
     dtypes: tuple[str, ...] | None = None,
@@ -50,6 +51,8 @@ def implementation(
     arrays = library_of(function, backend, device)
     signature = signature_of(function)
     packs = bool(signature.packing)
+    if packs and layout != USUAL:
+        raise Unsuitable(f"{name or name_of(function)} takes arrays {PACKED.words}, not {layout}")
     wrapped = Wrapped(function, signature, arrays, PACKED if packs else LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from spec.attention.choices import as_chosen
+from spec.attention.conventions import as_chosen
 from spec.attention.notation import Problem
 from spec.attention.options import Capability, kinds_of
 from spec.attention.record import Implementation
