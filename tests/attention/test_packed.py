@@ -121,10 +121,12 @@ def test_starts_of_one_side_alone_are_no_packing() -> None:
 
 
 def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) -> None:
-    target = f"{packed.__name__}:reads_into_the_next_text"
-    assert main(["certify", target, "--layout", "lhd"]) == 2
+    assert main(["certify", "implementations.packed:attend", "--layout", "lhd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "reads_into_the_next_text takes arrays (tokens of all texts, heads, width)" in line
+    assert "attend takes arrays (tokens of all texts, heads, width): use --layout thd" in line
+    assert main(["certify", "implementations.dense:attend", "--layout", "thd"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "use --layout bhld" in line
 
 
 def test_other_corners_are_declared_and_recognised() -> None:

@@ -51,8 +51,9 @@ def implementation(
     arrays = library_of(function, backend, device)
     signature = signature_of(function)
     packs = bool(signature.packing)
-    if packs and layout != USUAL:
-        raise Unsuitable(f"{name or name_of(function)} takes arrays {PACKED.words}, not {layout}")
+    if LAYOUTS[layout].packs != packs and not (packs and layout == USUAL):
+        told = "" if packs else "not "
+        raise Unsuitable(f"layout {layout}: {name_of(function)} is {told}told where texts start")
     wrapped = Wrapped(function, signature, arrays, PACKED if packs else LAYOUTS[layout])
     given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}

@@ -93,12 +93,13 @@ class Layout:
 
 
 HEADS = (Capability.SEVERAL, Capability.GROUPS)
+PACKED = Layout("(tokens of all texts, heads, width)", axes=3, swapped=True, packs=True)
 LAYOUTS: Mapping[str, Layout] = {
+    "thd": PACKED,
     "bhld": Layout("(batch, heads, length, width)"),
     "blhd": Layout("(batch, length, heads, width)", swapped=True),
     "hld": Layout("(batch and heads in one, length, width)", axes=3),
     "lhd": Layout("(length, heads, width)", axes=3, swapped=True),
     "ld": Layout("(length, width)", axes=2),
 }
-PACKED = Layout("(tokens of all texts, heads, width)", axes=3, swapped=True, packs=True)
 UNPACKED = {MASK, *POSITIONS}  # what no packed function is told
