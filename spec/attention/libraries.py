@@ -5,7 +5,7 @@
     Library     one interface: its name for each option, its answers, and where they were read
 
 The interfaces stand in `deployed`; the page `spec/options.md` is made of both. An answer that is a
-choice of a convention has the name that `notation.CONVENTIONS` has for it.
+choice of a convention has the name that `conventions.CONVENTIONS` has for it.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Option:
 class Question:
     """What is left open.
 
-    name: of the convention where it is one of `notation.CONVENTIONS`. about: the name of an
+    name: of the convention where it is one of `conventions.CONVENTIONS`. about: the name of an
     option. text: the question. choices: the answers that somebody gives.
     """
 
