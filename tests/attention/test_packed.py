@@ -134,4 +134,5 @@ def test_other_corners_are_declared_and_recognised() -> None:
     undeclared = certify(target, **FEW)
     assert not undeclared.passed
     assert "--convention causal=top-left" in str(undeclared)
+    assert "incident" not in str(undeclared)  # functions with that corner are like it, right or not
     assert certify(target, **FEW, conventions={"causal": "top-left"}).passed

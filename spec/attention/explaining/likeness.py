@@ -1,14 +1,16 @@
 """What a wrong answer looks like: the known mistakes that give the same one.
 
 A mistake explains a failure if, wherever the implementation departs from the
-definition, it has the mistake's numbers, and the mistake departs nowhere else.
+definition, it has the mistake's numbers, and the mistake departs nowhere else. One that goes by
+other conventions, to which the problem is another one, explains nothing.
 """
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from spec.attention import rounding
+from spec.attention import definition, rounding
+from spec.attention.conventions import as_chosen
 from spec.attention.notation import Problem
 from spec.attention.record import Implementation
 from spec.comparison import Violation, close
@@ -28,9 +30,18 @@ def looks_like(known: Kind, implementation: Implementation, problem: Problem) ->
     exact = problem.but(dtype="float64")
 
     def explains(mistake: Mistake) -> bool:
-        return _alike(_said(known.subjects[mistake.name], exact), got, off, wanted)
+        record = known.subjects[mistake.name]
+        return _goes_by(record, exact) and _alike(_said(record, exact), got, off, wanted)
 
     return told(known.mistakes, explains)
+
+
+def _goes_by(record: Implementation, problem: Problem) -> bool:
+    """Whether the problem means to it what it means."""
+    own = problem.but(**as_chosen(record.chosen))
+    with np.errstate(all="ignore"):
+        meant, said = (definition.attention(p) for p in (problem, own))
+    return np.array_equal(meant, said, equal_nan=True)
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:
