@@ -133,7 +133,7 @@ def loses_the_last_key_of_each_text(texts: Texts) -> Texts:
 
 @wrong("read", incident="I43")
 def loses_the_last_text(texts: Texts) -> Texts:
-    """Takes the cumulative lengths for as many as there are texts."""
+    """Loops over one text less than there are."""
     return Texts(texts.heads, *(x[:-1] for x in _edges(texts)))
 
 
