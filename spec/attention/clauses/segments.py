@@ -5,8 +5,9 @@ Packed into one sequence, texts are told apart by a number for each token, its s
     j is seen by i    only if    seg_i = seg_j >= 0
 
 (packing: Krell et al. 2021). A token with a negative one is padding, and of no text: it sees nobody
-and is seen by nobody, other padding included. What else hides keys hides them beside it; causality
-and windows go by places in the array, not in a text.
+and is seen by nobody, other padding included. What else hides keys hides them beside it; causality,
+windows and slopes go by places in the array, or in each text where `places` is declared in-text, as
+those have it who are told of texts by cumulative lengths.
 
 Packing saves the padding of short texts, and must not show in any number.
 """
