@@ -80,12 +80,15 @@ def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def as_one(x: Array) -> Array:
-    """Tokens as those of one sequence.   (tokens, heads, width) -> (1, heads, tokens, width)"""
+def as_one(x: Any) -> Any:
+    """Tokens as those of one sequence, in NumPy or torch.
+
+    (tokens, heads, width) -> (1, heads, tokens, width)
+    """
     return x.swapaxes(0, 1)[None]
 
 
-def unpacked(x: Array) -> Array:
+def unpacked(x: Any) -> Any:
     """The inverse of `as_one`."""
     return x[0].swapaxes(0, 1)
 

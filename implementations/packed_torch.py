@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from implementations import fused_torch
-from implementations.packed import NO_BOUND, options, texts
+from implementations.packed import NO_BOUND, as_one, options, texts, unpacked
 
 
 def attend(
@@ -46,10 +46,5 @@ def attend(
     starts = cu_seqlens_q.cpu().numpy(), cu_seqlens_k.cpu().numpy()
     of_tokens = texts(*starts, len(q), len(k))
     told = said | {name: torch.from_numpy(x).to(q.device) for name, x in of_tokens.items()}
-    o = fused_torch.attend(*arrays, **told)[0].transpose(0, 1)
+    o = unpacked(fused_torch.attend(*arrays, **told))
     return (o, fused_torch.lse(*arrays, **told)[0]) if return_softmax_lse else o
-
-
-def as_one(x: Tensor) -> Tensor:
-    """Tokens as those of one sequence.   (tokens, heads, width) -> (1, heads, tokens, width)"""
-    return x.transpose(0, 1)[None]

@@ -121,7 +121,7 @@ def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
     """How far key j lies ahead of query i: by positions, or by rows from a corner."""
     p, r = problem.query_positions, problem.key_positions
     mine, theirs = problem.query_segments, problem.key_segments
-    if problem.in_text and mine is not None and theirs is not None and p is r is None:
+    if problem.restarts and mine is not None and theirs is not None:
         i, j, own = numbered(mine[b], i), numbered(theirs[b], j), mine[b, i]
         more = (theirs[b] == own).sum() - (mine[b] == own).sum()
         return j - i - int(more if corner == "bottom-right" else 0)

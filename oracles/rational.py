@@ -163,7 +163,7 @@ def places_of(problem: Problem, b: int, i: int) -> dict[str, int]:
 def in_text(problem: Problem, b: int, i: int) -> tuple[int, int, int]:
     """The number of query i, of how many, and of how many keys: in its text where these count."""
     mine, theirs = problem.query_segments, problem.key_segments
-    if mine is None or theirs is None or not problem.in_text or problem.placed:
+    if mine is None or theirs is None or not problem.restarts:
         return i, problem.N, problem.M
     own = mine[b, i]
     before, queries, keys = (int((x == own).sum()) for x in (mine[b, :i], mine[b], theirs[b]))
@@ -174,7 +174,7 @@ def place_of(problem: Problem, b: int, j: int) -> int:
     """The place of key j: the one that is given, or its number."""
     if problem.key_positions is not None:
         return int(problem.key_positions[b, j])
-    if problem.key_segments is None or not problem.in_text or problem.placed:
+    if problem.key_segments is None or not problem.restarts:
         return j
     return int((problem.key_segments[b, :j] == problem.key_segments[b, j]).sum())
 

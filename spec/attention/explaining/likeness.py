@@ -6,6 +6,8 @@ other conventions, to which the problem is another one, explains nothing.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -29,19 +31,18 @@ def looks_like(known: Kind, implementation: Implementation, problem: Problem) ->
         return ()
     exact = problem.but(dtype="float64")
 
+    @cache
+    def means_the_same(*choices: tuple[str, Any]) -> bool:
+        with np.errstate(all="ignore"):
+            own, meant = map(definition.attention, (exact.but(**dict(choices)), exact))
+        return np.array_equal(own, meant, equal_nan=True)
+
     def explains(mistake: Mistake) -> bool:
         record = known.subjects[mistake.name]
-        return _goes_by(record, exact) and _alike(_said(record, exact), got, off, wanted)
+        same = means_the_same(*as_chosen(record.chosen).items())
+        return same and _alike(_said(record, exact), got, off, wanted)
 
     return told(known.mistakes, explains)
-
-
-def _goes_by(record: Implementation, problem: Problem) -> bool:
-    """Whether the problem means to it what it means."""
-    own = problem.but(**as_chosen(record.chosen))
-    with np.errstate(all="ignore"):
-        meant, said = (definition.attention(p) for p in (problem, own))
-    return np.array_equal(meant, said, equal_nan=True)
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:
