@@ -74,7 +74,8 @@ def judged(
         if broken(clause, subject, finding.problem.but(rounding=grade)) is None:
             raised = replace(scope, rounding=grade)
             again = judged(clause, subject, raised, examples=examples, seed=seed, drawn=drawn)
-            return again if again.violation is None else finding
+            spent = {part: x + again.seconds[part] for part, x in finding.seconds.items()}
+            return replace(again if again.violation is None else finding, seconds=spent)
     return finding
 
 
