@@ -54,15 +54,11 @@ class Workbench:
         if "probing" in message:
             child.probing(message["probing"])
         elif "verdict" in message:
-            self._judged(child, verdict_from_json(message["verdict"]))
-        elif "answering" in message:
-            self.crew.answering(child)
-        elif "note" in message:
-            assert child.item is not None
-            self.say(message["note"], child.item)
+            self._judged(child, verdict_from_json(message["verdict"]), message.get("after"))
+            for note in message.get("notes", ()):
+                self.say(note, (message["verdict"]["clause"], message["verdict"]["dtype"]))
         else:
-            self.crew.count("elsewhere", child, {"implementation": message["done"]})
-            child.item = None
+            self.crew.answering(child)
 
     def gone(self, child: Child) -> str:
         """A child died: its clause crashed, unless it had its verdict already. Returns why."""
@@ -91,10 +87,12 @@ class Workbench:
         place = self.plan.place[item]
         self.notes[note] = min(place, self.notes.get(note, place))
 
-    def _judged(self, child: Child, verdict: Verdict) -> None:
-        part, known = ("reduction", {}) if child.judged else ("elsewhere", verdict.seconds)
+    def _judged(self, child: Child, verdict: Verdict, after: float | None) -> None:
+        """A child has a verdict. after: seconds of the target since, if nothing else is to come."""
+        part, known = ("reduction", {}) if child.judged else ("elsewhere", {**verdict.seconds})
+        known["implementation"] = known.get("implementation", 0.0) + (after or 0.0)
         self.crew.count(part, child, known)
-        child.judged = True
+        child.judged, child.item = True, child.item if after is None else None
         self.note(verdict)
 
     def _free(self, item: Item) -> Child | None:

@@ -7,10 +7,10 @@
     out   {"loaded": whether it takes orders to copy itself, rather than more lines};
           {"probing": ...} before each probe, of nothing while shapes are chosen;
           {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
-          process that is not to judge, at its end; else for each clause {"verdict": ...}, again
-          with its counterexample if that is to end the run, {"note": ...} for what else was seen,
-          and {"done": the seconds in which the target was asked after the verdict}; for causes
-          {"diagnosis": ..., "beside": the seconds of copies that shared the work};
+          process that is not to judge, at its end; else for each clause {"verdict": ..., "notes":
+          what else was seen, "after": the seconds in which the target was asked for these}, and
+          before that the verdict alone, if a counterexample is looked for, which is to end the
+          run; for causes {"diagnosis": ..., "beside": the seconds of copies that shared the work};
           {"answering": true} once in a while, as long as it does
 
 Whatever the target prints goes to standard error, of a copy to one of its own. What it is asked
@@ -133,13 +133,12 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
             continue
         number, dtype, *how = wanted
         verdict, problem = examiner.verdict(number, dtype, *how)
-        _tell(told, {"verdict": verdict_to_json(verdict)})
         if problem is not None and examiner.request.fail_fast:
-            verdict = with_counterexample(examiner, verdict, problem)
             _tell(told, {"verdict": verdict_to_json(verdict)})
-        for note in examiner.witness.changed(f"while {number} was run", dtype):
-            _tell(told, {"note": note})
-        _tell(told, {"done": examiner.witness.lap()})
+            verdict = with_counterexample(examiner, verdict, problem)
+        notes = examiner.witness.changed(f"while {number} was run", dtype)
+        after = {"notes": notes, "after": examiner.witness.lap()}
+        _tell(told, {"verdict": verdict_to_json(verdict), **after})
 
 
 def _imported(target: str) -> Any:

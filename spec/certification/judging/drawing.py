@@ -44,8 +44,7 @@ def drawn(
     turn: tuple[int, int] | None = None,
 ) -> Any:
     """The problem of a clause that a number stands for, or several (`choices.Numbered`)."""
-    with np.errstate(all="ignore"):
-        return clause.over.problem(Numbered(number, shape, turn), scope)
+    return clause.over.problem(Numbered(number, shape, turn), scope)
 
 
 def in_advance(problems: Iterator[T]) -> Iterator[T]:

@@ -25,7 +25,6 @@ in the end is the least strict that any clause needs, wherever that stands.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
-from itertools import chain
 from math import inf
 from typing import NamedTuple
 
@@ -154,9 +153,10 @@ class Plan:
         if dtype not in HALF:
             return How(few=few)
         turn = self._turn(item) if self._in_order else inf
-        looks = (v for x, v in self.looked.items() if x[1] == dtype and self.place[x] < turn)
-        every = (v for x, v in self.verdicts.items() if x[1] == dtype and self._turn(x) < turn)
-        return How(granted(chain(looks, every)).get(dtype, "strict"), few)
+        looks, every = _raised(self.looked, dtype), _raised(self.verdicts, dtype)
+        before = [v for x, v in looks if self.place[x] < turn]
+        before += [v for x, v in every if self._turn(x) < turn]
+        return How(granted(before).get(dtype, "strict"), few)
 
     def _run_again(self, items: Iterable[Item]) -> None:
         """Have items wait again, in their order."""
@@ -214,6 +214,11 @@ def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
         found.append(read[place].number)
         known |= read[place].catches
     return found
+
+
+def _raised(verdicts: Mapping[Item, Verdict], dtype: str) -> list[tuple[Item, Verdict]]:
+    """Those in a dtype that need another grade than all have anyway."""
+    return [(x, v) for x, v in verdicts.items() if v.rounding != GRADES[0] and x[1] == dtype]
 
 
 def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:
