@@ -7,11 +7,13 @@ stands for all of them, and a problem is made in a third of the time.
 
 import math
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import lru_cache
 from random import Random
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
+
+SERIES = 64  # of problems whose steps are remembered
 
 
 class Choices(Protocol):
@@ -50,6 +52,7 @@ class Numbered:
         self._random = Random(number) if number else None
         self._picking = self._random if shape is None else Random(shape) if shape else None
         self._turn = turn if shape is None else None
+        self._turned: tuple[int, ...] = ()  # how many values came in turn, each time
 
     def pick(self, values: Sequence[T]) -> T:
         chance = self._picking  # not by `_below`, as of all that is done most often
@@ -58,8 +61,9 @@ class Numbered:
     def turn(self, values: Sequence[T]) -> T:
         if self._turn is None:
             return self.pick(values)
-        place, count = self._turn[0], len(values)
-        return values[place * self._order.choice(_strides(count)) % count]
+        place, series = self._turn
+        self._turned = (*self._turned, len(values))
+        return values[place * _stride(series, self._turned) % len(values)]
 
     def vary(self, value: T, values: Sequence[T]) -> T:
         apart = self._picking is not self._random
@@ -71,12 +75,6 @@ class Numbered:
     def places(self, seed: int) -> int:
         return seed if self._picking is self._random else _below(2**32, self._picking)
 
-    @cached_property
-    def _order(self) -> Random:
-        """What settles in what order values come; few problems have any that do."""
-        assert self._turn is not None
-        return Random(self._turn[1])
-
     def octets(self, count: int) -> bytes:
         return bytes(count) if self._random is None else self._random.randbytes(count)
 
@@ -85,10 +83,13 @@ def _below(end: int, chance: Random | None) -> int:
     return 0 if chance is None else int(chance.random() * end)
 
 
-@cache
-def _strides(count: int) -> tuple[int, ...]:
-    """The steps that lead through so many values, as they have no divisor in common with them.
+@lru_cache(SERIES)
+def _stride(series: int, counts: tuple[int, ...]) -> int:
+    """A step that leads through as many values as the last count says: no divisor in common.
 
-    Another one for each axis, so that not the same lengths always come together.
+    Another one for each axis of a series, so that not the same lengths always come together.
     """
-    return tuple(x for x in range(1, count + 1) if math.gcd(x, count) == 1)
+    chance = Random(series)
+    for count in counts:
+        stride = chance.choice([x for x in range(1, count + 1) if math.gcd(x, count) == 1])
+    return stride

@@ -13,7 +13,6 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
 
@@ -43,8 +42,11 @@ VAST = {name: x.max / 10 for name, x in FORMATS.items()} | {"float64": 2.0**1012
 
 def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
     """Arrays of these shapes, of numbers in a row."""
-    ends = accumulate(map(math.prod, shapes), initial=0)
-    return [numbers[a:b].reshape(x) for (a, b), x in zip(pairwise(ends), shapes, strict=True)]
+    found, end = [], 0
+    for shape in shapes:
+        start, end = end, end + math.prod(shape)
+        found.append(numbers[start:end].reshape(shape))
+    return found
 
 
 def as_drawn(seed: int, arrays: Arrays) -> None:
@@ -147,7 +149,8 @@ def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, scor
     """
     q, k, v, dout = arrays
     for x, largest in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
-        x[...] = no_larger(x, largest)
+        if (size := _size(x)) > largest:
+            x *= _power_of_two(largest / size)
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     if reach > score:
         q *= _power_of_two(score / reach)
@@ -180,12 +183,12 @@ def _lattice_of_bytes() -> Array:
 
 
 def _size(x: Array) -> float:
-    return float(np.abs(x).max(initial=0.0))
+    return float(np.maximum.reduce(np.abs(x), axis=None, initial=0.0))
 
 
 def _longest(x: Array) -> float:
     """The largest Euclidean length of a row."""
-    return float(np.sqrt((x * x).sum(axis=-1)).max(initial=0.0))
+    return math.sqrt(np.maximum.reduce((x * x).sum(axis=-1), axis=None, initial=0.0))
 
 
 def _power_of_two(x: float) -> float:

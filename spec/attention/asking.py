@@ -45,6 +45,7 @@ CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first o
 ODD_SCALES = (0.0, -0.25)
 FAR = (30.0, 30.0, -30.0, -np.inf)  # sinks: beside them no key counts, or they count for nothing
 ALONE = {
+    WINDOW: Capability.WINDOW,
     CAP: Capability.CAP,
     SINKS: Capability.SINKS,
     SLOPES: Capability.SLOPES,
@@ -56,21 +57,10 @@ ODD_SLOPES = (0.0, -0.125, -1.0, 0.3, 4.0, 16.0)  # beside the last two no key c
 
 def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
     """The kind of mask and whether it is causal, of what the domain and the scope share."""
-    allowed = [
-        kind
-        for kind in domain.masks
-        if kind == "none"
-        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
-        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
-    ]
-    if Capability.FORMS not in answers:
-        allowed = [kind for kind in allowed if kind not in kinds.OF_ROWS]
-    if "none" in allowed:
-        allowed += ["none"] * (len(allowed) // 2)  # the plain problem stays frequent
-    causal = domain.causal
+    allowed, causal = _allowed(domain.masks, answers), domain.causal
     for wanted in _wanted(domain):
         if together(MASK, wanted) not in answers:
-            allowed = ["none"]
+            allowed = ("none",)
         if together(CAUSAL, wanted) not in answers:
             causal = False
     if Capability.FUTURE not in answers:
@@ -79,14 +69,36 @@ def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[s
         causal = Capability.CAUSAL in answers and choices.pick((False, True))
     if causal and together(MASK, CAUSAL) not in answers:
         causal = "none" in allowed
-        allowed = [kind for kind in allowed if kind == "none" or not causal]
+        allowed = tuple(kind for kind in allowed if kind == "none" or not causal)
     kind = choices.pick(allowed)
-    return choices.vary(kind, [x for x in allowed if x in kinds.ALIKE[kind]]), causal
+    return choices.vary(kind, _alike(kind, allowed)), causal
 
 
-def _wanted(domain: Problems) -> list[Parameter]:
-    """What a domain cannot do without, beside which something else may be refused."""
-    wanted = {
+@cache
+def _allowed(masks: tuple[str, ...], answers: frozenset[str]) -> tuple[str, ...]:
+    """The kinds of mask that an implementation takes, of some."""
+    kinds_taken = [
+        kind
+        for kind in masks
+        if kind == "none"
+        or (kind in kinds.BOOLEAN and Capability.MASK in answers)
+        or (kind in kinds.ADDITIVE and Capability.BIAS in answers)
+    ]
+    if Capability.FORMS not in answers:
+        kinds_taken = [kind for kind in kinds_taken if kind not in kinds.OF_ROWS]
+    plain = len(kinds_taken) // 2 if "none" in kinds_taken else 0  # which stays frequent
+    return (*kinds_taken, *["none"] * plain)
+
+
+@cache
+def _alike(kind: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some kinds that have the shape and the format of one."""
+    return tuple(x for x in allowed if x in kinds.ALIKE[kind])
+
+
+def others(domain: Problems) -> Mapping[Parameter, bool | None]:
+    """Whether options other than masks and causality are asked of a domain: None for at times."""
+    return {
         WINDOW: domain.windows,
         CAP: domain.caps,
         SINKS: domain.sinks,
@@ -94,7 +106,11 @@ def _wanted(domain: Problems) -> list[Parameter]:
         QUERY_SEGMENTS: domain.segments,
         QUERY_POSITIONS: domain.positions,
     }
-    return [option for option, has in wanted.items() if has]
+
+
+def _wanted(domain: Problems) -> list[Parameter]:
+    """What a domain cannot do without, beside which something else may be refused."""
+    return [option for option, has in others(domain).items() if has]
 
 
 def _taken(

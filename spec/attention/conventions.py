@@ -35,11 +35,11 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
     """What is so of a problem put to whoever chose so; the default of what nobody chose."""
-    own = {x: chosen.get(f"{x} corner", "as causal") for x in ("window", "slopes")}
-    corners = {f"{x}_corner": None if y == "as causal" else y for x, y in own.items()}
+    window, slopes = chosen.get("window corner"), chosen.get("slopes corner")
     return {
         "corner": chosen.get("causal", Problem.corner),
-        **corners,
+        "window_corner": None if window == "as causal" else window,
+        "slopes_corner": None if slopes == "as causal" else slopes,
         "in_text": chosen.get("places") == "in-text",
         "signed_slopes": chosen.get("slopes ahead") == "signed",
         "caps_bias": chosen.get("cap") == "after-bias",

@@ -12,7 +12,7 @@ Sizes shrink to one batch, one head, one query and one key.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +27,6 @@ from spec.attention.options import (
     CAUSAL,
     MASK,
     PAIRS,
-    QUERY_POSITIONS,
     QUERY_SEGMENTS,
     SINKS,
     SLOPES,
@@ -99,28 +98,15 @@ class Problems:
         """What the domain cannot do without, and a clause over it needs as well."""
         masked = "none" not in self.masks
         boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
-        always = {
-            MASK: masked,
-            CAUSAL: self.causal,
-            WINDOW: self.windows,
-            CAP: self.caps,
-            SINKS: self.sinks,
-            SLOPES: self.slopes,
-            QUERY_SEGMENTS: self.segments,
-            QUERY_POSITIONS: self.positions,
-        }
-        asked = {
+        others = asking.others(self)
+        always = {MASK: masked, CAUSAL: self.causal, **others}
+        asked: dict[str, Any] = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
+            **{asking.ALONE[x]: has for x, has in others.items()},
             Capability.MASK: masked and boolean,
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
             Capability.FUTURE: self.causal is False,
-            Capability.WINDOW: self.windows,
-            Capability.CAP: self.caps,
-            Capability.SINKS: self.sinks,
-            Capability.SLOPES: self.slopes,
-            Capability.SEGMENTS: self.segments,
-            Capability.POSITIONED: self.positions,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.BATCHES: self.least[0] > 1,
@@ -208,12 +194,23 @@ def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str
 
     What the domain rules out is not one of them.
     """
-    asks = {x: [*has.items()] for x, (_, has) in OPTIONS.items() if x in answers}
-    out = {(name, True) for name, has in vars(domain).items() if has is False}
-    there = [x for x, (has,) in asks.items() if has not in out]
+    there = _options(domain, answers)
     if not there or choices.pick((False, True)):
         return domain
-    wanted = {choices.pick(there) for _ in range(choices.pick((1, 2)))}
+    return _asking(domain, frozenset(choices.pick(there) for _ in range(choices.pick((1, 2)))))
+
+
+@cache
+def _options(domain: Problems, answers: frozenset[str]) -> tuple[str, ...]:
+    """Those that are answered, and that a domain does not rule out."""
+    asks = {x: [*has.items()] for x, (_, has) in OPTIONS.items() if x in answers}
+    out = {(name, True) for name, has in vars(domain).items() if has is False}
+    return tuple(x for x, (has,) in asks.items() if has not in out)
+
+
+@cache
+def _asking(domain: Problems, wanted: frozenset[str]) -> Problems:
+    """The part of a domain in which some options are asked, and no others."""
     said: dict[str, Any] = {}
     for asked in (False, True):  # of two kinds of mask the second is had
         for option, ways in OPTIONS.items():
