@@ -10,6 +10,7 @@
     fused_torch     tiles in torch, with a backward pass of its own
     split           keys in parts, merged by `merging`
     packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
+    kvcache, kvcache_torch  keys in pages that a table names, and how many there are, for `fused`
     adapters        other people's functions
 
 and of what stands around it:

@@ -30,7 +30,7 @@ class Mistake:
     """A plausible wrong implementation.
 
     sentence: the temptation, in one line.
-    incident: the class of real bugs that it belongs to (I01 to I44), or the published
+    incident: the class of real bugs that it belongs to (I01 to I45), or the published
         system (S0 to S4) that has it: see incidents.md, beside this file; or "plausible".
     target: what is plugged in, a function or a class. spoils: which results of an
         attention function are wrong; elsewhere the step that is replaced says it.

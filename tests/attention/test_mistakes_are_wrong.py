@@ -13,19 +13,20 @@ import pytest
 
 from spec.attention import rounding
 from spec.attention.conventions import CONVENTIONS
-from spec.attention.mistakes import MISTAKES, packed
+from spec.attention.mistakes import MISTAKES, packed, paged
 from spec.attention.mistakes.making import RIGHT, Spoils, wrong
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
 from spec.comparison import Violation, equal, holds
-from spec.mistake import Mistake
+from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from tests.attention.awkward import draw, empty, family
 
 OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
-# Packed functions are asked other problems than these: `test_packed` has theirs.
-PACKED = [m for m in MISTAKES.values() if m.target.__module__ == packed.__name__]
-HARMFUL = [m for m in MISTAKES.values() if not m.harmless and m.force == "must" and m not in PACKED]
+# Who packs or reads from a cache is asked other problems than these: `test_carried` has theirs.
+CARRIED = [*catalogue(packed, paged).values()]
+OTHERS = [m for m in MISTAKES.values() if m not in CARRIED]
+HARMFUL = [m for m in OTHERS if not m.harmless and m.force == "must"]
 HARMLESS = [m for m in MISTAKES.values() if m.harmless]
 
 
@@ -217,9 +218,9 @@ def test_every_convention_is_somebodys_mistake() -> None:
         assert CONVENTIONS[name][1:] == CONVENTIONS["causal"]
     others = {(name, x) for name, choices in own.items() for x in choices[1:]}
     others |= {(name, CONVENTIONS["causal"][1]) for name in corners}
-    usual = {m.convention for m in MISTAKES.values() if m.convention and m not in PACKED}
+    usual = {m.convention for m in OTHERS if m.convention}
     assert usual == others
-    assert {m.convention for m in PACKED if m.convention} == {("causal", CONVENTIONS["causal"][0])}
+    assert {m.convention for m in CARRIED if m.convention} == {("causal", CONVENTIONS["causal"][0])}
 
 
 def test_every_mistake_can_be_reached_by_its_name() -> None:

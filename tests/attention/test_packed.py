@@ -1,18 +1,15 @@
 """Functions that have texts packed: how they are recognised and asked, and who is wrong."""
 
 import re
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from spec import CLAUSES, certify
-from spec.attention import definition, rounding
+from spec import certify
+from spec.attention import definition
 from spec.attention.conventions import as_chosen
 from spec.attention.mistakes import packed
-from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.plug.packing import CHOICES
@@ -20,10 +17,8 @@ from spec.attention.plug.packing import packed as packing_of
 from spec.attention.plug.trials import square
 from spec.backends import Unsuitable
 from spec.certification.command_line import main
-from spec.certification.judging.drawing import series
-from spec.certification.judging.judging import scope_for
-from spec.comparison import Violation, equal
-from spec.mistake import Mistake, catalogue
+from spec.comparison import equal
+from spec.mistake import catalogue
 from spec.notation import Array
 
 MISTAKES = catalogue(packed)
@@ -36,46 +31,6 @@ TEXTS = {
 
 # A sequence, a text of it, and where its queries and its keys lie.
 IN_ORDER = ((0, 1, [1, 2], [0]), (1, 2, [0, 2], [2, 4]), (1, 0, [1, 3], [0, 1]))
-
-
-@cache
-def problems() -> tuple[Problem, ...]:
-    """As packed functions are asked: beside all else, with texts and without."""
-    record = implementation(RIGHT, backend="numpy")
-
-    def drawn() -> Iterator[Problem]:
-        for number in ("A1", "J9", "C14"):
-            scope = scope_for(CLAUSES[number], record, "float32", "strict", "quick")
-            yield from series(CLAUSES[number], scope, 24, 0)
-
-    return tuple(drawn())
-
-
-def hold(target: Any) -> None:
-    """Raise Violation unless every one of the problems is answered as the definition says."""
-    record = implementation(target, backend="numpy")
-    for problem in problems():
-        want, within = rounding.reference(problem).o, rounding.of_output(problem)
-        equal(record.forward(problem), want, within=within)
-
-
-def test_the_program_with_every_step_right_is_right() -> None:
-    hold(RIGHT)
-
-
-@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=lambda mistake: mistake.name)
-def test_a_mistake_shows(mistake: Mistake) -> None:
-    with pytest.raises(Violation):
-        hold(mistake.target)
-
-
-def test_no_two_mistakes_are_wrong_alike() -> None:
-    records = {name: implementation(x.target, backend="numpy") for name, x in MISTAKES.items()}
-    traces = {
-        name: b"".join(record.forward(problem).tobytes() for problem in problems())
-        for name, record in records.items()
-    }
-    assert len({*traces.values()}) == len(MISTAKES)
 
 
 def test_texts_lie_one_behind_the_other_and_padding_is_a_text_of_one_side() -> None:

@@ -30,7 +30,10 @@ from tests.targets import faulty
 
 ROOT = Path(__file__).parents[2]
 DENSE = "from implementations.dense import attend"
-RIGHT = {"reads_into_the_next_text": "from implementations.packed import attend"}
+RIGHT = {
+    "reads_into_the_next_text": "from implementations.packed import attend",
+    "reads_full_pages_alone": "from implementations.kvcache import attend",
+}
 LINES = 22  # at most, of which two find the target, and up to ten hold numbers
 SHARE = 0.95  # of all scripts, in which the specification is not needed
 HARMFUL = [mistake for mistake in MISTAKES.values() if not mistake.harmless]
@@ -40,6 +43,7 @@ HARMFUL = [mistake for mistake in MISTAKES.values() if not mistake.harmless]
 PAIRS = [
     ("A1", "returns_double_precision"),
     ("A2", "drops_the_row_term"),
+    ("A1", "reads_full_pages_alone"),
     ("A7", "measures_lse_before_masking"),
     ("B8", "scales_by_model_width"),
     ("B10", "truncates_the_output"),

@@ -173,7 +173,11 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
 @clause(
     "C15",
     over=Problems(causal=True, tiled="keys"),
-    catches={"sees_the_future_on_whole_tiles"},
+    catches={
+        "sees_the_future_on_whole_tiles",
+        "hangs_queries_by_the_room",
+        "hangs_queries_at_the_first_key",
+    },
     effort=2,
 )
 def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:

@@ -120,6 +120,8 @@ def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
         "has_the_length_of_the_first_text_for_all",
         "takes_texts_to_be_of_one_length",
         "finds_keys_by_the_heads_of_queries",
+        "has_the_length_of_the_first_sequence",
+        "has_the_longest_length_for_all",
     },
     effort=2,
     proof=exactly.texts_are_separate,

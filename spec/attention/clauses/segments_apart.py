@@ -61,6 +61,7 @@ def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> Non
         "hangs_texts_by_the_longest",
         "counts_places_through_the_array",
         "steps_over_texts_of_one_query",
+        "hangs_queries_by_the_longest_length",
     },
     effort=4,
 )

@@ -15,8 +15,9 @@ import numpy as np
 from spec.attention.explaining.calls import Asked
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
-from spec.attention.plug.packing import STARTS, packed
-from spec.attention.plug.wrapping import Wrapped, format_of, memory_of
+from spec.attention.plug.formats import format_of, memory_of
+from spec.attention.plug.layouts import Layout
+from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends.calling import behind
 from spec.backends.compiling import as_source
@@ -78,7 +79,7 @@ class Source:
 
     def arrays(self, asked: Asked) -> dict[str, str]:
         """The arrays of a call, by the names that they have in a script."""
-        names = ["q", "k", "v", *self.call.signature.given(asked.problem)]
+        names = ["q", "k", "v", *self.call.given(asked.problem)]
         if asked.inputs:
             names.append("dout")
         return {name: self._array(asked.problem, name) for name in names}
@@ -123,11 +124,12 @@ class Source:
     def numbers(self, asked: Asked, name: str) -> str:
         """An array of the answer in our layout, as NumPy has it in float64."""
         text = NUMBERS[self.library].format(self.expression(asked, name))
-        if self.call.layout.packs:
-            return packed(asked.problem).unpacked(text, LIKE.get(name, ""))
-        if self.call.layout.axes < 4:
+        lies = self.call.layout.of(asked.problem)
+        if not isinstance(lies, Layout):
+            return lies.unpacked(text, LIKE.get(name, ""))
+        if lies.axes < 4:
             return f"{text}.reshape{_ours(asked.problem, name)}"
-        swapped = self.call.layout.swapped and name in LIKE
+        swapped = lies.swapped and name in LIKE
         return f"{text}.swapaxes(1, 2)" if swapped or self._turned(asked) else text
 
     def _turned(self, asked: Asked) -> bool:
@@ -181,8 +183,8 @@ def _ours(problem: Problem, name: str) -> tuple[int, ...]:
 
 def _options(call: Wrapped, problem: Problem) -> dict[str, Any]:
     """The options of a call; of one that is an array, the name that it has in a script."""
-    names = (*(option.name for option in ARRAYS), *STARTS)
-    return call.signature.keywords(problem, {name: name for name in names})
+    given = {name: name for name in (*(option.name for option in ARRAYS), *call.given(problem))}
+    return call.signature.keywords(problem, {**given, **call.counts(problem)})
 
 
 def _arguments(call: Wrapped, options: Mapping[str, Any], arrays: list[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spec.attention.plug.layouts import LAYOUTS, PACKED
+from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of
 from spec.attention.plug.wrapping import Wrapped
@@ -13,9 +13,9 @@ from spec.backends import known
 from spec.backends.calling import behind, library_of, named
 from spec.backends.library import Unsuitable, name_of
 
-USUAL = "bhld"
 OF_DOUT = ("backward", "bias_gradient", "sink_gradient", "slope_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
+OF_CACHES = ("lse",)  # which are read, and learn nothing
 
 
 def implementation(
@@ -40,7 +40,7 @@ def implementation(
         training has another one. A function that returns its log-sum-exp where a parameter asks
         for it (`signature.RETURNING`) needs no lse.
     A function that is told where texts start (`packing.PACKING`) has them packed, in no other
-    layout.
+    layout; one that is told how many keys there are (`paging.PAGING`) has them in a cache.
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -50,12 +50,10 @@ def implementation(
         raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
     arrays = library_of(function, backend, device)
     signature = signature_of(function)
-    packs = bool(signature.packing)
-    if LAYOUTS[layout].packs != packs and not (packs and layout == USUAL):
-        told = "" if packs else "not "
-        raise Unsuitable(f"layout {layout}: {name_of(function)} is {told}told where texts start")
-    wrapped = Wrapped(function, signature, arrays, PACKED if packs else LAYOUTS[layout])
-    given = {x: beside.get(x) or getattr(function, x, None) for x in BESIDE}
+    carries = bool(signature.carried)
+    wrapped = Wrapped(function, signature, arrays, laid(layout, name_of(function), signature))
+    offered = OF_CACHES if wrapped.layout.pages else BESIDE
+    given = {x: beside.get(x) or getattr(function, x, None) for x in offered}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
     if returning := wrapped.signature.returning:
         asking = replace(wrapped.signature, asking=returning)
@@ -67,11 +65,11 @@ def implementation(
         answers=wrapped.signature.kinds - wrapped.layout.lacks,
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions={
-            **(CHOICES if packs else {}),
+            **(CHOICES if carries else {}),
             **(conventions or getattr(function, "conventions", {})),
         },
         origin=origin,
-        notes=(*([f"takes arrays {PACKED.words}"] * packs), *named(signature.unused)),
+        notes=(*([f"takes arrays {wrapped.layout.words}"] * carries), *named(signature.unused)),
         **_beside(wrapped, others),
     )
 
@@ -98,6 +96,8 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
             found["sink_gradient"] = given["sink_gradient"].own_sink_gradient
         if "slope_gradient" in given:
             found["slope_gradient"] = given["slope_gradient"].own_slope_gradient
+    elif wrapped.layout.pages:
+        found = {"differentiates": frozenset()}
     elif wrapped.library.differentiate is not None:
         found["backward"], found["partial"] = wrapped.gradients, wrapped.partial
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training

@@ -3,34 +3,43 @@
 A problem has (B, H, length, width). Where a function has one axis less and no other order, batch
 and heads are folded into one, so that head h of sequence b stands at b H + h, and reads key head
 b G + g. What it has no axis for is one: a sequence, or a sequence and a head; or it has the tokens
-of all sequences along one axis (`packing`).
+of all sequences along one axis (`packing`), or its keys in a cache (`paging`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.options import MASK, OPTIONS, POSITIONS, Capability
 from spec.attention.plug.packing import Packing, packed
+from spec.attention.plug.paging import Pages, Paging, paged
+from spec.attention.plug.signature import Signature
+from spec.backends import Unsuitable
 from spec.notation import Array
 from spec.subject import Refused
 
 Shape = tuple[int, ...]
+USUAL = "bhld"
 
 
 @dataclass(frozen=True)
 class Layout:
     """The axes of a function's arrays, in words; how many; whether the length stands before H.
 
-    packs: whether the axis of the length is that of all tokens.
+    packs: whether the axis of the length is that of all tokens. pages: those of its keys, if it
+    has them in a cache. told: what it is told of where tokens lie, which is nothing.
     """
 
     words: str
     axes: int = 4
     swapped: bool = False
     packs: bool = False
+    pages: Pages | None = None
+
+    told: ClassVar[Mapping[str, Array | int]] = {}
 
     @property
     def single(self) -> int:
@@ -40,7 +49,7 @@ class Layout:
     @property
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
-        if self.packs:
+        if self.packs or self.pages:
             lacking = {o.capability for o in OPTIONS if UNPACKED.intersection(o.parameters)}
             return frozenset({*lacking, Capability.SLOPES_EACH})
         of_tokens = {Capability.POSITIONED, Capability.POSITIONED_ALONE, Capability.SEGMENTS}
@@ -49,8 +58,10 @@ class Layout:
         none = (set(), {Capability.BATCHES}, {Capability.BATCHES, *HEADS})[self.single]
         return frozenset(sequences | heads | none)
 
-    def of(self, problem: Problem) -> "Layout | Packing":
-        """How the arrays of a problem lie."""
+    def of(self, problem: Problem) -> "Layout | Packing | Paging":
+        """How the arrays of a problem lie. Raises Refused: not in pages."""
+        if self.pages:
+            return paged(problem, self.pages)
         return packed(problem) if self.packs else self
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
@@ -82,9 +93,9 @@ class Layout:
     def mask(self, x: Array, B: int, H: int) -> Array:
         """A mask as the function takes it: a broadcast one has no batch and heads to fold.
 
-        Raises Refused: nobody hands one to who packs.
+        Raises Refused: nobody hands one to who packs, or reads from a cache.
         """
-        if self.packs:
+        if self.packs or self.pages:
             raise Refused(f"arrays {self.words} have no mask")
         if self.axes == 4 or x.ndim == 2:
             return x
@@ -92,10 +103,54 @@ class Layout:
         return np.broadcast_to(x, whole).reshape(self.shape(whole, like=""))
 
 
+def laid(layout: str, title: str, signature: Signature) -> Layout:
+    """The layout of that name or, where it is the usual one, that of who is told so much.
+
+    title: what the function is called. Raises Unsuitable: it is told something else.
+    """
+    table = "block_table" in signature.carried
+    told = {"where texts start": "cu_seqlens_q", "how many keys there are": "cache_seqlens"}
+    wanted = {what: name in signature.carried for what, name in told.items()}
+
+    def has(form: Layout) -> dict[str, bool]:
+        return dict(zip(told, (form.packs, form.pages is not None), strict=True))
+
+    form = LAYOUTS[layout]
+    if layout == USUAL:
+        form = next(x for x in LAYOUTS.values() if has(x) == wanted)
+    for what, is_told in wanted.items():
+        if has(form)[what] != is_told:
+            raise Unsuitable(f"layout {layout}: {title} is {'' if is_told else 'not '}told {what}")
+    if form.pages is None:
+        return form
+    both = table and "block_table" not in signature.required
+    return replace(form, pages=replace(form.pages, tables=(True, False) if both else (table,)))
+
+
+def of_places(layout: Layout, places: int) -> Layout:
+    """The layout with pages of so many places alone."""
+    assert layout.pages
+    pages = replace(layout.pages, sizes=(places,))
+    return replace(layout, words=f"{layout.words}, {places} places to a page", pages=pages)
+
+
 HEADS = (Capability.SEVERAL, Capability.GROUPS)
 PACKED = Layout("(tokens of all texts, heads, width)", axes=3, swapped=True, packs=True)
+PAGED: Mapping[str, Layout] = {
+    "plhd": Layout(
+        "(batch, length, heads, width), and keys in pages (pages, places, heads, width)",
+        swapped=True,
+        pages=Pages(swapped=True),
+    ),
+    "phld": Layout(
+        "(batch, heads, length, width), and keys in pages (pages, heads, places, width)",
+        pages=Pages(swapped=False),
+    ),
+}
 LAYOUTS: Mapping[str, Layout] = {
     "thd": PACKED,
+    **PAGED,
+    **{f"{name}{x}": of_places(form, x) for name, form in PAGED.items() for x in (16, 64, 256)},
     "bhld": Layout("(batch, heads, length, width)"),
     "blhd": Layout("(batch, length, heads, width)", swapped=True),
     "hld": Layout("(batch and heads in one, length, width)", axes=3),

@@ -9,6 +9,7 @@ padding: that among the queries is a text without keys, and that among the keys 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,17 +35,13 @@ class Packing:
     """Where the tokens of a problem lie in packed arrays.
 
     tokens: of queries ("q") and of keys ("k"), the place of each among (B, length).
-    starts: by the names above, where each text starts, and the end.   (texts + 1)
-    lengths: (B, length) of either side.
+    told: by the names above, where each text starts, and the end (texts + 1); and the length of
+    the longest one. lengths: (B, length) of either side.
     """
 
     tokens: Mapping[str, Array]
-    starts: Mapping[str, Array]
+    told: Mapping[str, Array | int]
     lengths: Mapping[str, tuple[int, int]]
-
-    def longest(self, name: str) -> int:
-        """The length of the longest text, by the name of what tells it."""
-        return int(np.diff(self.starts[name.replace("max_seqlen", "cu_seqlens")]).max(initial=0))
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
         """The shape that an array of ours has; like: the input that it is shaped like, if any."""
@@ -81,16 +78,30 @@ class Packing:
 def packed(problem: Problem) -> Packing:
     """Where the tokens of a problem lie: sequence by sequence, and text by text in each."""
     lengths = {"q": (problem.B, problem.N), "k": (problem.B, problem.M)}
-    given = problem.query_segments, problem.key_segments
-    whole = (np.zeros(length, int) for length in lengths.values())
-    both = [zeros if x is None else x for x, zeros in zip(given, whole, strict=True)]
-    texts = [(b, own) for b, rows in enumerate(zip(*both, strict=True)) for own in _texts(*rows)]
-    tokens, starts = {}, {}
-    for place, (side, name) in enumerate(zip(lengths, STARTS, strict=True)):
-        found = [b * lengths[side][1] + np.flatnonzero(own[place]) for b, own in texts]
+    tokens, told = dict[str, Array](), dict[str, Array | int]()
+    for side, (_, length) in lengths.items():
+        found = [text.sequence * length + getattr(text, side) for text in texts(problem)]
         tokens[side] = np.concatenate([np.zeros(0, int), *found])
-        starts[name] = np.cumsum([0, *map(len, found)])
-    return Packing(tokens, starts, lengths)
+        told[f"cu_seqlens_{side}"] = np.cumsum([0, *map(len, found)])
+        told[f"max_seqlen_{side}"] = max(map(len, found), default=0)
+    return Packing(tokens, told, lengths)
+
+
+class Text(NamedTuple):
+    """The sequence that a text stands in, and the rows there of its queries and of its keys."""
+
+    sequence: int
+    q: Array
+    k: Array
+
+
+def texts(problem: Problem) -> list[Text]:
+    """All texts of a problem, those without keys and without queries among them."""
+    given = problem.query_segments, problem.key_segments
+    whole = (np.zeros((problem.B, length), int) for length in (problem.N, problem.M))
+    both = [zeros if x is None else x for x, zeros in zip(given, whole, strict=True)]
+    found = [(b, own) for b, rows in enumerate(zip(*both, strict=True)) for own in _texts(*rows)]
+    return [Text(b, *map(np.flatnonzero, own)) for b, own in found]
 
 
 def _texts(queries: Array, keys: Array) -> Iterator[tuple[Array, Array]]:

@@ -12,7 +12,8 @@ from typing import Any
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
 from spec.attention.parameter import Parameter
-from spec.attention.plug.packing import PACKING, STARTS, packed
+from spec.attention.plug.packing import PACKING, STARTS
+from spec.attention.plug.paging import PAGING
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -30,8 +31,8 @@ from spec.subject import Refused
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "dout": ("dout", "grad", "grad_output", "do"),
     "q": ("query", "q"),
-    "k": ("key", "k"),
-    "v": ("value", "v"),
+    "k": ("k_cache", "key_cache", "key", "k"),  # beside a cache k and v are what is to be added
+    "v": ("v_cache", "value_cache", "value", "v"),
 }
 
 
@@ -54,8 +55,8 @@ class Signature:
     required: the options that must be passed even when they are not asked for.
     defaults: what options say that are not passed.
     unused: the parameters that no call passes. returning: the one by which it can be asked for the
-    log-sum-exp as well; asking: the same, where it is. packing: our names of what a packed function
-    is told, and its own.
+    log-sum-exp as well; asking: the same, where it is. carried: our names of what it is told of
+    where tokens lie, and its own; by these a function is one that packs, or one with a cache.
     """
 
     arrays: tuple[str | None, ...]
@@ -66,19 +67,20 @@ class Signature:
     added: str | None = None
     returning: str | None = None
     asking: str | None = None
-    packing: Mapping[str, str] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
         taken = {p for p in PARAMETERS if p.told or p.name in self.options}
-        taken |= {*SEGMENTS} if self.packing else set()
+        taken |= {*SEGMENTS} if self.carried else set()
         numbers = {MASK} if self.added else set()
         found = (o.capability for o in OPTIONS if (taken | numbers).issuperset(o.parameters))
         return frozenset(found) - (set() if MASK in taken else {Capability.MASK})
 
     def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that `problem` asks for; `arrays` by name as the function is to see them.
+        """The options that `problem` asks for; `arrays` by name as the function is to see them,
+        and what is said of where tokens lie.
 
         Raises Refused: it cannot say what is asked for.
         """
@@ -88,8 +90,7 @@ class Signature:
             found[self.added] = None
         if self.asking:
             found[self.asking] = True
-        for ours, name in self.packing.items():
-            found[name] = arrays[ours] if ours in STARTS else packed(problem).longest(ours)
+        found |= {name: arrays[ours] for ours, name in self.carried.items() if ours in arrays}
         for p in PARAMETERS:
             if p.given(problem) and not (self._tells(p) and p.name not in self.options):
                 name = self._called(p, problem)
@@ -98,13 +99,12 @@ class Signature:
         return found
 
     def _tells(self, parameter: Parameter) -> bool:
-        """Whether the arrays tell what it says, or where their texts start."""
-        return parameter.told or (bool(self.packing) and parameter in SEGMENTS)
+        """Whether the arrays tell what it says, or where they lie."""
+        return parameter.told or (bool(self.carried) and parameter in SEGMENTS)
 
     def given(self, problem: Problem) -> list[str]:
         """The arrays that are handed over beside q, k and v."""
-        asked = [p.name for p in ARRAYS if p.given(problem) and not self._tells(p)]
-        return [*asked, *(name for name in STARTS if name in self.packing)]
+        return [p.name for p in ARRAYS if p.given(problem) and not self._tells(p)]
 
     @property
     def turned(self) -> bool:
@@ -146,18 +146,34 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     left = {n: p for n, p in parameters.items() if n not in taken}
     usual = {p.name: p.spellings for p in PARAMETERS}
-    options = matched(name, left, usual | {"added": MASK.added, **PACKING})
+    options = matched(name, left, usual | {"added": MASK.added, **PACKING, **PAGING})
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
     returning = spelled([*RETURNING], left)
-    alone = unused(function, left, (*options.values(), returning or ""))
-    added = options.pop("added", None)
-    packing = {ours: options.pop(ours) for ours in PACKING if ours in options}
-    if len({*STARTS} & packing.keys()) == 1:
-        raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
+    added, carried = options.pop("added", None), _carried(name, options)
+    passed = (*options.values(), *carried.values(), *filter(None, (added, returning)))
+    alone = unused(function, left, passed)
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded, defaults, alone, added, returning, packing=packing)
+    return Signature(arrays, options, demanded, defaults, alone, added, returning, carried=carried)
+
+
+def _carried(name: str, options: dict[str, str]) -> Mapping[str, str]:
+    """What is told of where tokens lie, which are options no more. Raises Unsuitable: too little.
+
+    Who packs may read from a cache besides, which he is not asked to do.
+    """
+    packing, paging = (
+        {ours: options.pop(ours) for ours in names if ours in options}
+        for names in (PACKING, PAGING)
+    )
+    if len({*STARTS} & packing.keys()) == 1:
+        raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
+    if "block_table" in paging and "cache_seqlens" not in {**packing, **paging} and not packing:
+        raise Unsuitable(
+            f"{name} is told in which pages keys lie, and not how many (cache_seqlens)"
+        )
+    return packing or paging
 
 
 def _arrays(

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from spec.attention.notation import Gradients, Problem
-from spec.attention.options import ARRAYS
+from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of
 from spec.attention.plug.layouts import LAYOUTS, Layout
-from spec.attention.plug.packing import STARTS, packed
 from spec.attention.plug.signature import Signature, by_name
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched, words
 from spec.comparison import Violation
-from spec.notation import Array, Call, Memory
+from spec.notation import Array, Call
 from spec.subject import Refused
 
 INPUTS = ("q", "k", "v")
-WHOLE = tuple(option.name for option in ARRAYS if option.whole)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Wrapped:
     def watched(self, problem: Problem) -> Call:
         """The forward pass, and what it did to its inputs and their memory."""
         with self.library.quiet(problem.dtype):
-            names = (*INPUTS, *self.signature.given(problem))
+            names = (*INPUTS, *self.given(problem))
             placed = {name: self._put(problem, name) for name in names}
             views = {name: view for name, (_, view) in placed.items()}
             inputs = [views.pop(name) for name in INPUTS]
@@ -193,7 +191,21 @@ class Wrapped:
         return [self._put(problem, name)[1] for name in names]
 
     def _options(self, problem: Problem) -> dict[str, Any]:
-        return {name: self._put(problem, name)[1] for name in self.signature.given(problem)}
+        return {name: self._put(problem, name)[1] for name in self.given(problem)}
+
+    def given(self, problem: Problem) -> list[str]:
+        """The arrays that are handed over beside q, k and v."""
+        return [*self.signature.given(problem), *(n for n in LYING if n in self._told(problem))]
+
+    def counts(self, problem: Problem) -> dict[str, int]:
+        """What is said of where tokens lie that is no array."""
+        told = self._told(problem).items()
+        return {name: x for name, x in told if isinstance(x, int)}
+
+    def _told(self, problem: Problem) -> Mapping[str, Array | int]:
+        """What is said of where tokens lie, as far as the function wants to hear it."""
+        told = self.layout.of(problem).told.items()
+        return {name: x for name, x in told if name in self.signature.carried}
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
@@ -202,8 +214,8 @@ class Wrapped:
 
     def native(self, problem: Problem, name: str) -> Array:
         """An array of the problem, or one shaped like it, in the layout of the function."""
-        if name in STARTS:
-            return packed(problem).starts[name].astype(np.int32)
+        if name in LYING:
+            return np.asarray(self._told(problem)[name], dtype=np.int32)
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.of(problem).put(x, name)
@@ -216,7 +228,7 @@ class Wrapped:
 
     def _call(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         ordered, named = self.signature.arranged(arrays)
-        asked = self.signature.keywords(problem, options)
+        asked = self.signature.keywords(problem, {**options, **self.counts(problem)})
         with refusing():
             result = self.function(*ordered, **named, **asked)
         return self.signature.wanted(result)
@@ -234,14 +246,3 @@ class Wrapped:
         layout = self.layout.of(problem)
         found = read(self.library, result, layout.shape(shape, like), dtype, what)
         return layout.back(found, shape, like)
-
-
-def format_of(problem: Problem, name: str) -> str:
-    """The format in which a function has an array of the problem, and its gradient."""
-    formats = (option.dtype(problem) for option in ARRAYS if option.name == name)
-    return "int32" if name in STARTS else next(formats, problem.dtype)
-
-
-def memory_of(problem: Problem, name: str) -> Memory:
-    """How an array of the problem lies in memory; what has a number for each head lies tidily."""
-    return problem.memory if {*problem.axes.get(name, "")} & {*"NM"} else "contiguous"

@@ -1,0 +1,56 @@
+"""Keys from a cache in torch: `implementations.kvcache` in another language.
+
+The lengths and the table are read on the machine that calls; pages stay on theirs.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from implementations import fused_torch
+from implementations.kvcache import read, standing
+from implementations.packed import NO_BOUND, as_one, options, unpacked
+
+
+def attend(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    cache_seqlens: Tensor,
+    block_table: Tensor | None = None,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = NO_BOUND,
+    softcap: float = 0.0,
+    alibi_slopes: Tensor | None = None,
+    sinks: Tensor | None = None,
+    return_softmax_lse: bool = False,
+) -> Any:
+    """o_i = sum_j a_ij v_j over the keys that the cache has for the sequence of query i.
+
+    q (B, N, H, D) gives (B, N, H, E). k_cache (pages, places, G, D) and v_cache (pages, places, G,
+    E) are read as block_table (B, pages of a sequence) says; without one they are (B, room, G, D)
+    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. causal forbids
+    keys ahead, the last query standing at the last key, and window_size (left, right) those further
+    away, -1 being no bound. softcap 0 is none. alibi_slopes and sinks are as
+    `implementations.fused_torch` has them. return_softmax_lse: the log-sum-exp (B, H, N) comes too.
+    Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
+    lengths of another number of sequences; pages that do not exist; and what fused_torch does.
+    """
+    given = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    lengths = cache_seqlens.cpu().numpy()
+    table = None if block_table is None else block_table.cpu().numpy()
+    o, wide = (
+        q.new_zeros((*q.shape[:3], v_cache.shape[3])),
+        torch.promote_types(q.dtype, torch.float32),
+    )
+    lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=wide)
+    for b, (k, v) in enumerate(read(len(q), k_cache, v_cache, lengths, table)):
+        arrays = as_one(q[b]), as_one(k), as_one(v)
+        places = standing(q.shape[1], len(k)).items()
+        told = given | {name: torch.from_numpy(x).to(q.device) for name, x in places}
+        o[b] = unpacked(fused_torch.attend(*arrays, **told))
+        if return_softmax_lse:
+            lse[b] = fused_torch.lse(*arrays, **told)[0]
+    return (o, lse) if return_softmax_lse else o
