@@ -7,12 +7,13 @@ row, and `implementations.fused` does the rest, sequence by sequence, the last q
 last key. So nothing is ever read that lies behind the last key, or in another sequence's pages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from implementations import fused
+from implementations.arguments import UNBOUNDED
 from implementations.packed import NO_BOUND, as_one, options, unpacked
 from spec.notation import Array
 
@@ -42,24 +43,47 @@ def attend(
     Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
     lengths of another number of sequences; pages that do not exist; and what fused does.
     """
-    given = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    wanted = (fused.attend, fused.lse)[: 1 + return_softmax_lse]
     o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
-    lse = np.zeros((q.shape[0], q.shape[2], q.shape[1]), np.promote_types(q.dtype, np.float32))
-    for b, (k, v) in enumerate(read(len(q), k_cache, v_cache, cache_seqlens, block_table)):
-        arrays = as_one(q[b]), as_one(k), as_one(v)
-        told = given | standing(q.shape[1], len(k))
-        o[b] = unpacked(fused.attend(*arrays, **told))
-        if return_softmax_lse:
-            lse[b] = fused.lse(*arrays, **told)[0]
+    exact = np.promote_types(q.dtype, np.float32)
+    lse = np.zeros((q.shape[0], q.shape[2], q.shape[1]), exact)
+    keys = read(len(q), k_cache, v_cache, cache_seqlens, block_table)
+    for b, found in enumerate(each(wanted, q, keys, said)):
+        o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
     return (o, lse) if return_softmax_lse else o
 
 
+def each(
+    wanted: Sequence[Callable[..., Any]],
+    q: Any,
+    keys: Iterable[tuple[Any, Any]],
+    said: Mapping[str, Any],
+    array: Callable[[Array], Any] = np.asarray,
+) -> Iterator[list[Any]]:
+    """What fused functions answer for each sequence, whose last query stands at its last key.
+
+    array: makes an array of the library of an array.
+    """
+    bounds = said["is_causal"] or said["window_size"] != UNBOUNDED
+    placed = bounds or said["alibi_slopes"] is not None  # else places are of no use
+    for queries, (k, v) in zip(q, keys, strict=True):
+        places = standing(len(queries), len(k)) if placed else {}
+        told = {**said, **{name: array(x) for name, x in places.items()}}
+        yield [of(as_one(queries), as_one(k), as_one(v), **told) for of in wanted]
+
+
 def read(
-    batch: int, k_cache: Any, v_cache: Any, lengths: Array, table: Array | None
+    batch: int,
+    k_cache: Any,
+    v_cache: Any,
+    lengths: Array,
+    table: Array | None,
+    take: Callable[[Any, Array], Any] = lambda pages, used: pages[used],
 ) -> Iterator[tuple[Any, Any]]:
     """The keys (length, G, D) and the values (length, G, E) of each sequence, in NumPy or torch.
 
-    Raises ValueError: as `attend` does.
+    take: some pages of all. Raises ValueError: as `attend` does.
     """
     pages, places = k_cache.shape[:2]
     checked(batch, pages, places, lengths, table)
@@ -67,8 +91,9 @@ def read(
         if table is None:
             yield k_cache[b, :length], v_cache[b, :length]
             continue
-        used = table[b, : -(-length // places)].tolist()
-        rows = [x[used].reshape(len(used) * places, *x.shape[2:]) for x in (k_cache, v_cache)]
+        used = table[b, : -(-length // places)]
+        count = len(used) * places
+        rows = [take(x, used).reshape(count, *x.shape[2:]) for x in (k_cache, v_cache)]
         yield rows[0][:length], rows[1][:length]
 
 

@@ -9,8 +9,11 @@ import torch
 from torch import Tensor
 
 from implementations import fused_torch
-from implementations.kvcache import read, standing
-from implementations.packed import NO_BOUND, as_one, options, unpacked
+from implementations.kvcache import each, read
+from implementations.packed import NO_BOUND, options, unpacked
+from spec.notation import Array
+
+FLOAT = torch.float32
 
 
 def attend(
@@ -38,19 +41,18 @@ def attend(
     Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
     lengths of another number of sequences; pages that do not exist; and what fused_torch does.
     """
-    given = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
-    lengths = cache_seqlens.cpu().numpy()
+    said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    wanted = (fused_torch.attend, fused_torch.lse)[: 1 + return_softmax_lse]
+    o, exact = q.new_zeros((*q.shape[:3], v_cache.shape[3])), torch.promote_types(q.dtype, FLOAT)
+    lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=exact)
     table = None if block_table is None else block_table.cpu().numpy()
-    o, wide = (
-        q.new_zeros((*q.shape[:3], v_cache.shape[3])),
-        torch.promote_types(q.dtype, torch.float32),
-    )
-    lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=wide)
-    for b, (k, v) in enumerate(read(len(q), k_cache, v_cache, lengths, table)):
-        arrays = as_one(q[b]), as_one(k), as_one(v)
-        places = standing(q.shape[1], len(k)).items()
-        told = given | {name: torch.from_numpy(x).to(q.device) for name, x in places}
-        o[b] = unpacked(fused_torch.attend(*arrays, **told))
-        if return_softmax_lse:
-            lse[b] = fused_torch.lse(*arrays, **told)[0]
+    keys = read(len(q), k_cache, v_cache, cache_seqlens.cpu().numpy(), table, taken)
+    there = each(wanted, q, keys, said, lambda x: torch.from_numpy(x).to(q.device))
+    for b, found in enumerate(there):
+        o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
     return (o, lse) if return_softmax_lse else o
+
+
+def taken(pages: Tensor, used: Array) -> Tensor:
+    """Some pages of all, in their order."""
+    return pages.index_select(0, torch.from_numpy(used).to(pages.device))
