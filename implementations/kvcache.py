@@ -2,12 +2,14 @@
 
     key j of sequence b lies in page block_table[b, j // places], at place j mod places
 
-as in flash-attn's `flash_attn_with_kvcache`. The keys of a sequence are read from its pages into a
+as in flash-attn's `flash_attn_with_kvcache`. New keys are written behind the last one first, and
+read like the others. The keys of a sequence are read from its pages into a
 row, and `implementations.fused` does the rest, sequence by sequence, the last query standing at the
 last key. So nothing is ever read that lies behind the last key, or in another sequence's pages.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ def attend(
     v_cache: Array,
     cache_seqlens: Array,
     block_table: Array | None = None,
+    k: Array | None = None,
+    v: Array | None = None,
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = NO_BOUND,
@@ -36,34 +40,93 @@ def attend(
 
     q (B, N, H, D) gives (B, N, H, E). k_cache (pages, places, G, D) and v_cache (pages, places, G,
     E) are read as block_table (B, pages of a sequence) says; without one they are (B, room, G, D)
-    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. causal forbids
+    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. k (B, n, G, D) and
+    v (B, n, G, E) are written behind these, into the cache, and are read as well. causal forbids
     keys ahead, the last query standing at the last key, and window_size (left, right) those further
     away, -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
     `implementations.fused` has them. return_softmax_lse: the log-sum-exp (B, H, N) comes as well.
     Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
-    lengths of another number of sequences; pages that do not exist; and what fused does.
+    lengths of another number of sequences; pages that do not exist; new keys without values, or
+    not as many; and what fused does. Then nothing is written.
     """
+    cache = Cache.of(k_cache, cache_seqlens, block_table, len(q), added(len(q), k, v))
     said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    for pages, new in ((k_cache, k), (v_cache, v)):
+        if new is not None:
+            pages[cache.behind] = new
     wanted = (fused.attend, fused.lse)[: 1 + return_softmax_lse]
     o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
     exact = np.promote_types(q.dtype, np.float32)
     lse = np.zeros((q.shape[0], q.shape[2], q.shape[1]), exact)
-    keys = read(len(q), k_cache, v_cache, cache_seqlens, block_table)
+    keys = ([cache.read(x, b) for x in (k_cache, v_cache)] for b in range(len(q)))
     for b, found in enumerate(each(wanted, q, keys, said)):
         o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
     return (o, lse) if return_softmax_lse else o
 
 
+@dataclass(frozen=True)
+class Cache:
+    """Where keys lie. lengths: how many each sequence has (B,). new: of these, the last ones.
+
+    places: of a page. table: the pages of each sequence.   (B, pages of a sequence)
+    """
+
+    places: int
+    lengths: Array
+    table: Array
+    new: int
+
+    @staticmethod
+    def of(pages: Any, lengths: Array, table: Array | None, batch: int, new: int) -> "Cache":
+        """Raises ValueError: a table and lengths that are none of such pages."""
+        count, places = pages.shape[:2]
+        if table is None:  # a page for each sequence
+            table = np.arange(count)[:, None]
+        if lengths.shape != (batch,) or (table.ndim, len(table)) != (2, batch):
+            raise ValueError(f"lengths {lengths.shape}, a table {table.shape}, {batch} sequences")
+        room = places * table.shape[1]
+        if (lengths < 0).any() or (lengths + new > room).any():
+            raise ValueError(f"lengths {lengths.tolist()}, {new} new keys, and room for {room}")
+        named = table[np.arange(table.shape[1]) * places < lengths[:, None] + new]
+        if (named < 0).any() or (named >= count).any():
+            raise ValueError(f"pages {named.tolist()}, and there are {count}")
+        return Cache(places, lengths + new, table.astype(np.int64), new)
+
+    @property
+    def behind(self) -> tuple[Array, Array]:
+        """The pages of the new keys, and their places there.   two of (B, new)"""
+        number = self.lengths[:, None] - self.new + np.arange(self.new)
+        return np.take_along_axis(self.table, number // self.places, 1), number % self.places
+
+    def used(self, sequence: int) -> Array:
+        """The pages of a sequence that hold its keys."""
+        return self.table[sequence, : -(-self.lengths[sequence] // self.places)]
+
+    def read(self, pages: Array, sequence: int) -> Array:
+        """The keys or values of a sequence in a row.   (length, G, width)"""
+        used = self.used(sequence)
+        row = pages[used].reshape(len(used) * self.places, *pages.shape[2:])
+        return row[: self.lengths[sequence]]
+
+
+def added(batch: int, k: Any, v: Any) -> int:
+    """How many new keys each sequence has. Raises ValueError: not as many values."""
+    shapes = [None if x is None else tuple(x.shape[:2]) for x in (k, v)]
+    if shapes[0] != shapes[1] or (k is not None and len(k) != batch):
+        raise ValueError(f"new keys and values (sequences, tokens): {shapes[0]} and {shapes[1]}")
+    return 0 if k is None else int(k.shape[1])
+
+
 def each(
     wanted: Sequence[Callable[..., Any]],
     q: Any,
-    keys: Iterable[tuple[Any, Any]],
+    keys: Iterable[Sequence[Any]],
     said: Mapping[str, Any],
     array: Callable[[Array], Any] = np.asarray,
 ) -> Iterator[list[Any]]:
     """What fused functions answer for each sequence, whose last query stands at its last key.
 
-    array: makes an array of the library of an array.
+    keys: of each, and its values. array: makes an array of the library of an array.
     """
     bounds = said["is_causal"] or said["window_size"] != UNBOUNDED
     placed = bounds or said["alibi_slopes"] is not None  # else places are of no use
@@ -71,47 +134,6 @@ def each(
         places = standing(len(queries), len(k)) if placed else {}
         told = {**said, **{name: array(x) for name, x in places.items()}}
         yield [of(as_one(queries), as_one(k), as_one(v), **told) for of in wanted]
-
-
-def read(
-    batch: int,
-    k_cache: Any,
-    v_cache: Any,
-    lengths: Array,
-    table: Array | None,
-    take: Callable[[Any, Array], Any] = lambda pages, used: pages[used],
-) -> Iterator[tuple[Any, Any]]:
-    """The keys (length, G, D) and the values (length, G, E) of each sequence, in NumPy or torch.
-
-    take: some pages of all. Raises ValueError: as `attend` does.
-    """
-    pages, places = k_cache.shape[:2]
-    checked(batch, pages, places, lengths, table)
-    for b, length in enumerate(lengths.tolist()):
-        if table is None:
-            yield k_cache[b, :length], v_cache[b, :length]
-            continue
-        used = table[b, : -(-length // places)]
-        count = len(used) * places
-        rows = [take(x, used).reshape(count, *x.shape[2:]) for x in (k_cache, v_cache)]
-        yield rows[0][:length], rows[1][:length]
-
-
-def checked(batch: int, pages: int, places: int, lengths: Array, table: Array | None) -> None:
-    """Raises ValueError: lengths and a table that are none of such a cache."""
-    if lengths.shape != (batch,) or (table is not None and (table.ndim, len(table)) != (2, batch)):
-        told = "" if table is None else f" and a table {table.shape}"
-        raise ValueError(f"lengths {lengths.shape}{told} for {batch} sequences")
-    if table is None and pages != batch:
-        raise ValueError(f"{pages} sequences in the cache, and {batch} of queries")
-    room = places if table is None else places * table.shape[1]
-    if (lengths < 0).any() or (lengths > room).any():
-        raise ValueError(f"lengths {lengths.tolist()}, and room for {room} keys")
-    if table is None:
-        return
-    named = table[np.arange(table.shape[1]) * places < lengths[:, None]]
-    if (named < 0).any() or (named >= pages).any():
-        raise ValueError(f"pages {named.tolist()}, and there are {pages}")
 
 
 def standing(queries: int, keys: int) -> dict[str, Array]:

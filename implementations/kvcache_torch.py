@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from implementations import fused_torch
-from implementations.kvcache import each, read
+from implementations.kvcache import Cache, added, each
 from implementations.packed import NO_BOUND, options, unpacked
 from spec.notation import Array
 
@@ -22,6 +22,8 @@ def attend(
     v_cache: Tensor,
     cache_seqlens: Tensor,
     block_table: Tensor | None = None,
+    k: Tensor | None = None,
+    v: Tensor | None = None,
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = NO_BOUND,
@@ -34,25 +36,36 @@ def attend(
 
     q (B, N, H, D) gives (B, N, H, E). k_cache (pages, places, G, D) and v_cache (pages, places, G,
     E) are read as block_table (B, pages of a sequence) says; without one they are (B, room, G, D)
-    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. causal forbids
+    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. k (B, n, G, D) and
+    v (B, n, G, E) are written behind these, into the cache, and are read as well. causal forbids
     keys ahead, the last query standing at the last key, and window_size (left, right) those further
-    away, -1 being no bound. softcap 0 is none. alibi_slopes and sinks are as
+    away, -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
     `implementations.fused_torch` has them. return_softmax_lse: the log-sum-exp (B, H, N) comes too.
     Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
-    lengths of another number of sequences; pages that do not exist; and what fused_torch does.
+    lengths of another number of sequences; pages that do not exist; new keys without values, or
+    not as many; and what fused_torch does. Then nothing is written.
     """
+
+    def there(x: Array) -> Tensor:
+        return torch.from_numpy(x).to(q.device)
+
+    table = None if block_table is None else block_table.cpu().numpy()
+    cache = Cache.of(k_cache, cache_seqlens.cpu().numpy(), table, len(q), added(len(q), k, v))
     said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
+    for pages, new in ((k_cache, k), (v_cache, v)):
+        if new is not None:
+            pages[tuple(map(there, cache.behind))] = new
     wanted = (fused_torch.attend, fused_torch.lse)[: 1 + return_softmax_lse]
     o, exact = q.new_zeros((*q.shape[:3], v_cache.shape[3])), torch.promote_types(q.dtype, FLOAT)
     lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=exact)
-    table = None if block_table is None else block_table.cpu().numpy()
-    keys = read(len(q), k_cache, v_cache, cache_seqlens.cpu().numpy(), table, taken)
-    there = each(wanted, q, keys, said, lambda x: torch.from_numpy(x).to(q.device))
-    for b, found in enumerate(there):
+    keys = ([read(cache, x, b) for x in (k_cache, v_cache)] for b in range(len(q)))
+    for b, found in enumerate(each(wanted, q, keys, said, there)):
         o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
     return (o, lse) if return_softmax_lse else o
 
 
-def taken(pages: Tensor, used: Array) -> Tensor:
-    """Some pages of all, in their order."""
-    return pages.index_select(0, torch.from_numpy(used).to(pages.device))
+def read(cache: Cache, pages: Tensor, sequence: int) -> Tensor:
+    """The keys or values of a sequence in a row.   (length, G, width)"""
+    used = torch.from_numpy(cache.used(sequence)).to(pages.device)
+    row = pages.index_select(0, used).reshape(len(used) * cache.places, *pages.shape[2:])
+    return row[: cache.lengths[sequence]]

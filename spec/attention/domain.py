@@ -5,9 +5,9 @@ clause is about, and `problem` makes choices into one of those that an
 implementation answers. A domain never filters: what it cannot use it does not
 draw.
 
-Small problems are drawn entry by entry, so that they shrink to zeros; larger
-ones have their sizes and families drawn, and their entries from a drawn seed.
-Sizes shrink to one batch, one head, one query and one key.
+Small problems are drawn entry by entry, so that they shrink to zeros; larger ones have their sizes
+and families drawn, and their entries from a drawn seed. Sizes shrink to one batch, one head, one
+query and one key.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import entries
-from spec.attention import asking
+from spec.attention import asking, held
 from spec.attention import masks as kinds
 from spec.attention.conventions import as_chosen
 from spec.attention.notation import UNBOUNDED, Problem
@@ -164,6 +164,7 @@ class Problems:
             **as_chosen(scope.conventions),
             memory=memory,
             seed=choices.places(seed),
+            **held.drawn(choices, scope.answers),
         )
 
 

@@ -52,7 +52,7 @@ from functools import partial
 
 import numpy as np
 
-from spec.attention import forms, magnitudes
+from spec.attention import forms, magnitudes, texts
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -148,6 +148,12 @@ WORDS: Mapping[str, Feature] = {
     "views": lambda p: p.memory != "contiguous",
     "strided memory": HOLDS[Capability.STRIDES],
     "expanded memory": lambda p: p.memory == "expanded",
+    "keys in pages": HOLDS[Capability.PAGES],
+    "pages of several keys": lambda p: p.page > 1,
+    "several pages": lambda p: 0 < p.page < p.M,
+    "room behind the last key": lambda p: not p.page or any(len(t.k) % p.page for t in texts.of(p)),
+    "new keys": HOLDS[Capability.ADDED],
+    "several new keys": lambda p: texts.added(p) > 1,
     **{f"scores above {x}": partial(magnitudes.above, x) for x in ABOVE},
     **{f"scores below {x}": partial(magnitudes.below, float(x)) for x in BELOW},
     **{f"scores beyond {x}": partial(magnitudes.beyond, x) for x in (11, 50, 30000)},

@@ -54,7 +54,8 @@ class Problem(Posed):
     query_segments, key_segments: (B, N) and (B, M) integers, the texts that tokens belong to: a key
         is seen by queries of its own text. A negative one is padding: of no text at all. `in_text`
         tells that places are counted in each text, and not in the array.
-    memory: how the arrays lie in it.
+    memory: how the arrays lie in it. page, added: how they reach who has keys in a cache: in pages
+        of so many keys, 0 being none, and so many of each text new, to be added there.
     """
 
     q: Array
@@ -81,6 +82,8 @@ class Problem(Posed):
     caps_bias: bool = False
     fast_tanh: bool = False
     memory: Memory = "contiguous"
+    page: int = 0
+    added: int = 0
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", *CHOSEN)
     axes: ClassVar[Mapping[str, str]] = {

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention import texts
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.parameter import UNITS, Parameter, bounded, or_zero
 from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
@@ -57,6 +58,8 @@ class Capability(StrEnum):
     WIDTHS = "takes values of another width than keys"
     EMPTY = "takes sizes of zero"
     STRIDES = "takes arrays whose rows have gaps"
+    PAGES = "takes keys in pages"
+    ADDED = "takes new keys beside a cache"
     LENGTHS = "takes queries and keys of different lengths"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
     FUTURE = "can see the future"
@@ -188,6 +191,8 @@ SINGLE = (
         ({"N": 0}, {"M": 0}, {"B": 0}, {"D": 0}, {"D": 0, "N": 0}),
     ),
     Option(Capability.STRIDES, lambda p: p.memory == "strided", ({"memory": "strided"},)),
+    Option(Capability.PAGES, lambda p: p.page > 0, ({"page": 3},)),
+    Option(Capability.ADDED, lambda p: texts.added(p) > 0, ({"added": 2},)),
     Option(Capability.LENGTHS, lambda p: p.N != p.M, ({"M": 5},)),
     Option(
         Capability.FORMS,

@@ -37,11 +37,11 @@ def test_texts_lie_one_behind_the_other_and_padding_is_a_text_of_one_side() -> N
     problem = square("float32", M=5).but(**TEXTS)
     found = packing_of(problem)
     # Of the first sequence padding, texts 0, 1 and 3; of the second padding, texts 0 and 2.
-    assert found.starts["cu_seqlens_q"].tolist() == [0, 1, 1, 2, 4, 4, 4, 6, 8]
-    assert found.starts["cu_seqlens_k"].tolist() == [0, 0, 1, 3, 4, 5, 6, 8, 10]
+    assert np.asarray(found.told["cu_seqlens_q"]).tolist() == [0, 1, 1, 2, 4, 4, 4, 6, 8]
+    assert np.asarray(found.told["cu_seqlens_k"]).tolist() == [0, 0, 1, 3, 4, 5, 6, 8, 10]
     assert found.tokens["q"].tolist() == [3, 0, 1, 2, 5, 7, 4, 6]
     assert found.tokens["k"].tolist() == [4, 1, 2, 0, 3, 8, 5, 6, 7, 9]
-    assert (found.longest("max_seqlen_q"), found.longest("max_seqlen_k")) == (2, 2)
+    assert (found.told["max_seqlen_q"], found.told["max_seqlen_k"]) == (2, 2)
     assert (found.back(found.put(problem.k, "k"), problem.k.shape, "k") == problem.k).all()
     lse = problem.q[..., 0]
     assert (found.back(found.put(problem.q, "q")[..., 0].T, lse.shape, "") == lse).all()

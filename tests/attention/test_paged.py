@@ -8,7 +8,7 @@ import pytest
 from implementations import kvcache
 from spec import certify
 from spec.attention.conventions import as_chosen
-from spec.attention.mistakes import paged
+from spec.attention.mistakes import appended, paged
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
@@ -29,12 +29,14 @@ TEXTS = {
     "key_segments": np.array([[1, 0, 0, 3, -1], [0, 0, 2, -1, 2]]),
 }
 TABLES, ROOM = Pages(True, tables=(True,)), Pages(True, tables=(False,))
+ADDING = Pages(True, adds=(True, False))
 
 
 def seeds(pages: Pages, **changes: Any) -> list[tuple[Problem, Paging]]:
-    """A problem with many seeds, and where its tokens lie."""
+    """Problems with many seeds, and where their tokens lie."""
     problem = square("float32", M=5).but(**ENDS, **changes)
-    put = [problem.but(seed=seed) for seed in range(60)]
+    sizes = (3, 1, 2, 4) if True in pages.tables else (0,)
+    put = [problem.but(seed=seed, page=size) for seed in range(15) for size in sizes]
     return [(one, paging_of(one, pages)) for one in put]
 
 
@@ -96,16 +98,27 @@ def test_queries_come_back_from_where_they_were_put() -> None:
         assert (found.back(lse, problem.q.shape[:3], "") == problem.q[..., 0]).all()
 
 
-def test_every_kind_of_cache_occurs() -> None:
-    """Pages of every size and in any order, shared, with more than are named; and none."""
-    either = [found.told.get("block_table") is None for _, found in seeds(Pages(True))]
-    assert {*either} == {True, False}
+def test_pages_are_in_any_order_and_shared_by_who_is_alike() -> None:
+    """More of them than are named; and behind the last one a table says anything."""
     tables: list[Any] = [found.told["block_table"] for _, found in seeds(TABLES)]
     assert any((x == -1).any() for x in tables)
     assert any((np.diff(x[0]) < 0).any() for x in tables)
-    assert {found.sizes[1][1] for _, found in seeds(TABLES)} == {*TABLES.sizes}
     same = {x: np.ones((2, 3, 5, 2)) for x in "kv"}
     assert all((found.keys[0] == found.keys[0][:1]).all() for _, found in seeds(TABLES, **same))
+
+
+def test_a_problem_says_in_what_pages() -> None:
+    """As far as a function takes any other number of places, and takes pages."""
+    problem = square("float32", M=5).but(**ENDS)
+    either, sixteen = Pages(True), Pages(True, places=16, tables=(True,))
+    for size in (1, 2, 7):
+        assert paging_of(problem.but(page=size), either).sizes[1][1] == size
+        assert paging_of(problem.but(page=size), sixteen).sizes[1][1] == 16
+    assert "block_table" not in paging_of(problem, either).told
+    assert paging_of(problem, TABLES).sizes[1][1] == 3
+    for other in (problem.but(page=2), problem.but(added=1)):
+        with pytest.raises(Refused, match="not told of pages, or of new keys"):
+            paging_of(other, ROOM)
 
 
 def test_fewer_queries_stand_at_the_corner() -> None:
@@ -173,3 +186,49 @@ def test_a_script_makes_the_very_call() -> None:
     with pytest.raises(SystemExit) as end:
         exec(script, {})
     assert end.value.code is True
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 9])
+def test_new_keys_are_told_beside_the_cache_and_looked_for_in_it(n: int) -> None:
+    """The last ones of each sequence, as many of one as of another."""
+    problem = square("float32", M=5)
+    for lies in (x for _, x in seeds(ADDING, added=n)):
+        count = min(n, 5)
+        lengths: Any = lies.told["cache_seqlens"]
+        assert (lengths == 5 - count).all()
+        assert lies.writes == bool(count)
+        new: Any = lies.told.get("new_k", np.zeros((2, 0, 3, 2)))
+        assert (new == problem.k[:, :, 5 - count :].swapaxes(1, 2)).all()
+        held, full = lies.put(problem.k, "k"), lies.filled(problem.k, np.ones((2, 5), bool))
+        assert np.isnan(full).sum() == np.isnan(held).sum() - new.size
+
+
+@pytest.mark.parametrize(
+    "target", [appended.keeps_nothing_of_what_it_adds, appended.clears_the_rest_of_the_page]
+)
+def test_what_a_cache_should_hold_is_shown_by_a_script(
+    target: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate = certify(target, profile="quick", dtypes=("float32",), clauses=["T1"])
+    (cause,) = certificate.causes
+    assert "new keys" in cause.sentence
+    assert "the cache of k is written wrongly" in str(certificate)
+    assert cause.counterexample is not None
+    with pytest.raises(SystemExit) as end:
+        exec(cause.counterexample.script, {})
+    assert end.value.code is True
+    got, want = capsys.readouterr().out.splitlines()[:2]
+    assert got != want
+
+
+def test_a_function_that_adds_nothing_right_away_is_asked_with_none() -> None:
+    """Who always takes new keys is put some in each problem, if only none."""
+
+    def attend(
+        q: Array, k_cache: Array, v_cache: Array, k: Array, v: Array, cache_seqlens: Array
+    ) -> Array:
+        found: Array = kvcache.attend(q, k_cache, v_cache, cache_seqlens, k=k, v=v)
+        return found
+
+    certificate = certify(attend, **FEW)
+    assert certificate.passed, str(certificate)

@@ -14,13 +14,13 @@ from spec.notation import Array
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
 LENGTHS, TABLE = np.array([5, 0, 4]), np.array([[3, 0, 5], [-1, 99, 2], [1, 4, -1]])
 NO_CACHE = [
-    ([5, 0], TABLE, r"lengths \(2,\) and a table \(3, 3\) for 3 sequences"),
-    (LENGTHS, TABLE[:2], r"a table \(2, 3\) for 3 sequences"),
-    ([5, -1, 4], TABLE, r"lengths \[5, -1, 4\], and room for 6 keys"),
-    ([7, 0, 4], TABLE, "room for 6 keys"),
+    ([5, 0], TABLE, r"lengths \(2,\), a table \(3, 3\), 3 sequences"),
+    (LENGTHS, TABLE[:2], r"a table \(2, 3\), 3 sequences"),
+    ([5, -1, 4], TABLE, r"lengths \[5, -1, 4\], 0 new keys, and room for 6"),
+    ([7, 0, 4], TABLE, "and room for 6"),
     (LENGTHS, TABLE + 3, "pages .*, and there are 6"),
     ([5, 1, 4], TABLE, "pages .*, and there are 6"),
-    (LENGTHS, None, "6 sequences in the cache, and 3 of queries"),
+    (LENGTHS, None, r"a table \(6, 1\), 3 sequences"),
 ]
 
 

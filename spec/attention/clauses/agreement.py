@@ -61,6 +61,12 @@ from spec.comparison import at_least, at_most, equal
         "reads_one_key_behind_the_last",
         "reads_pages_to_their_end",
         "multiplies_what_lies_behind_by_zero",
+        "does_not_see_what_it_adds",
+        "adds_one_place_behind",
+        "adds_over_the_last_key",
+        "takes_the_length_for_that_after",
+        "adds_to_the_page_of_the_first_new_key",
+        "adds_the_first_of_several_to_all_places",
     },
     effort=4,
 )

@@ -36,7 +36,12 @@ def without_keys(problem: Problem, q: Array) -> Problem:
     "T1",
     over=Problems(few=True),
     needs={Capability.CALL},
-    catches={"scales_queries_in_place", "writes_into_the_mask"},
+    catches={
+        "scales_queries_in_place",
+        "writes_into_the_mask",
+        "keeps_nothing_of_what_it_adds",
+        "clears_the_rest_of_the_page",
+    },
     effort=2,
 )
 def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
@@ -45,7 +50,7 @@ def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
         q, k, v, mask after = q, k, v, mask before, to the bit
 
     A scale or a mask that is prepared in place gives the right output, and a wrong one to the
-    next reader of that input.
+    next reader of that input. New keys are added to a cache, and nothing else becomes of it.
     """
     changed = attention.call(problem).changed
 

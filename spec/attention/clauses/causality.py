@@ -177,6 +177,7 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
         "sees_the_future_on_whole_tiles",
         "hangs_queries_by_the_room",
         "hangs_queries_at_the_first_key",
+        "stands_where_the_old_keys_end",
     },
     effort=2,
 )

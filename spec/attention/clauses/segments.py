@@ -122,6 +122,8 @@ def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
         "finds_keys_by_the_heads_of_queries",
         "has_the_length_of_the_first_sequence",
         "has_the_longest_length_for_all",
+        "adds_where_the_first_sequence_ends",
+        "adds_to_the_first_sequence",
     },
     effort=2,
     proof=exactly.texts_are_separate,

@@ -16,16 +16,18 @@ from spec.attention.explaining.repeating import way_there
 from spec.attention.explaining.source import Source
 from spec.attention.notation import Problem
 from spec.attention.options import PARAMETERS
+from spec.attention.plug.keeping import Miswritten
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
-from spec.written import CLOSE, OVERLAP, PRINT, changing, literal, sharing
+from spec.written import CLOSE, NUMBERS, OVERLAP, PRINT, changing, literal, sharing
 
 Way = Callable[[Source, Mapping[str, str], Calls], list[str]]
 
 THIS_ONE = "# The clause compares several calls; this is the one that is wrong."
 AFTER = "# What was asked before changes the answer, so this comes first."
 AT_TIMES = "# The answer changes from call to call."
+BOTH = 'print(f"got {got}\\nwant {want}")'
 ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
 
 
@@ -88,14 +90,19 @@ def _without_an_answer(source: Source, _: Mapping[str, str], calls: Calls) -> li
     if not isinstance(last.answer, Violation) or source.call.library.device != "cpu":
         return []
     body.arrays(last)
-    several = last.function in ("backward", "partial")
     result = source.expression(last)
+    if isinstance(last.answer, Miswritten):
+        got = NUMBERS[source.library].format(last.answer.name)
+        numbers = [f"got = {got}", f"want = {literal(last.answer.want)}"]
+        same = "np.array_equal(got, want, equal_nan=True)"
+        return [*body.lines, result, *numbers, BOTH, f"raise SystemExit(not {same})"]
+    several = last.function in ("backward", "partial")
     form = "tuple(x.shape)" if last.function == "lse" else "(str(x.dtype), tuple(x.shape))"
     return [
         *body.lines,
         f"got = [{form} for x in {result if several else f'[{result}]'}]",
         f"want = {source.forms(last)}",
-        'print(f"got {got}\\nwant {want}")',
+        BOTH,
         "raise SystemExit(got != want)",
     ]
 
@@ -207,7 +214,7 @@ def alike(one: Problem, other: Problem) -> Array:
 def _settings(p: Problem) -> tuple[Any, ...]:
     """What is the same for all rows; that a scale is asked for which would apply is no matter."""
     said = [option.value(p.but(scale=p.sigma)) for option in PARAMETERS if not option.axes]
-    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory)
+    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory, p.page, p.added)
 
 
 def _same(one: Asked, other: Asked, rows: Array) -> bool:

@@ -153,7 +153,7 @@ class Source:
         """One input as the function takes it."""
         x = self.call.native(problem, name)
         dtype = "bool" if x.dtype == bool else format_of(problem, name)
-        memory = memory_of(problem, name)
+        memory = memory_of(problem, name, self.call.layout.of(problem))
         if memory == "contiguous" or self.library == "jax":
             return self._plain(x, dtype)
         return self._view(laid_out(x, memory), dtype)

@@ -16,8 +16,8 @@ from spec.mistake import Mistake, catalogue
 
 IDEAS = (
     "scaling caps masking idleness causality windows sinks sink_sizes sink_gradients slopes "
-    "slope_places slope_gradients places place_paths segments packed paged softmax sparsity tiles "
-    "heads single_sizes gradients observers numbers calls harmless"
+    "slope_places slope_gradients places place_paths segments packed paged appended "
+    "softmax sparsity tiles heads single_sizes gradients observers numbers calls harmless"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(
     *(import_module(f"{__name__}.{name}") for name in IDEAS.split())

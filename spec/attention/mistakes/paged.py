@@ -5,138 +5,10 @@ right for as long as pages lie in order, sequences are equally long, and what is
 is zero. So is a cache that was just made for a test.
 """
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from spec import mistake
-from spec.attention.mistakes import making
-from spec.attention.mistakes.making import Given
-from spec.attention.mistakes.packed import NO_BOUND
+from spec.attention.mistakes.caching import Cache, length, page, wrong
 from spec.notation import Array
-
-
-@dataclass(frozen=True)
-class Cache:
-    """What is known of where keys lie: as many sequences as there are lengths.
-
-    pages, places: how many there are, of one; width: of a key. table: the pages of each sequence.
-    """
-
-    pages: int
-    places: int
-    width: int
-    lengths: Array
-    table: Array
-
-    @property
-    def room(self) -> int:
-        """How many keys a sequence may have."""
-        return self.places * self.table.shape[1]
-
-
-def length(cache: Cache, sequence: int) -> int:
-    """How many keys a sequence has."""
-    return int(cache.lengths[sequence])
-
-
-def page(cache: Cache, sequence: int, number: Array) -> Array:
-    """The page of each key."""
-    return cache.table[sequence, number // cache.places]
-
-
-def place(cache: Cache, number: Array) -> Array:
-    """Its place there."""
-    return number % cache.places
-
-
-def corner(cache: Cache, sequence: int, queries: int) -> int:
-    """The place of the first query, so that the last one stands at the last key."""
-    return int(cache.lengths[sequence]) - queries
-
-
-def beside(rest: Array) -> float:  # noqa: ARG001
-    """What the values behind the last key, on its page, add to an output.   (rest, G, E)"""
-    return 0.0
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What there is to do wrong. page_of_value: where that is another than the page of the key."""
-
-    length: Callable[[Cache, int], int] = length
-    page: Callable[[Cache, int, Array], Array] = page
-    place: Callable[[Cache, Array], Array] = place
-    page_of_value: Callable[[Cache, int, Array], Array] | None = None
-    corner: Callable[[Cache, int, int], int] = corner
-    beside: Callable[[Array], float] = beside
-
-
-def attend(
-    q: Array,
-    k_cache: Array,
-    v_cache: Array,
-    cache_seqlens: Array,
-    block_table: Array | None = None,
-    softmax_scale: float | None = None,
-    causal: bool = False,
-    window_size: tuple[int, int] = NO_BOUND,
-    softcap: float = 0.0,
-    alibi_slopes: Array | None = None,
-    sinks: Array | None = None,
-    *,
-    steps: Steps,
-) -> Array:
-    """The output, sequence by sequence.   (B, N, H, E)"""
-    table = np.arange(len(q))[:, None] if block_table is None else block_table
-    pages, places, _, width = k_cache.shape
-    cache = Cache(pages, places, width, cache_seqlens, table)
-    left, right = (None if bound < 0 else bound for bound in window_size)
-    said: dict[str, Any] = {"scale": softmax_scale, "is_causal": causal}
-    said |= {"window_size": (left, right), "softcap": softcap or None}
-    said |= {"alibi_slopes": alibi_slopes, "sinks": sinks}
-    o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
-    for b in range(len(q)):
-        keys = min(max(steps.length(cache, b), 0), cache.room)
-        k, v = read(k_cache, cache, b, keys, steps), read(v_cache, cache, b, keys, steps, True)
-        first = steps.corner(cache, b, q.shape[1])
-        p, r = np.arange(q.shape[1]) + first, np.arange(keys)
-        arrays = [x.swapaxes(0, 1)[None] for x in (q[b], k, v)]
-        given = Given(*arrays, **said, query_positions=p[None], key_positions=r[None])
-        o[b] = making.attend(given)[0].swapaxes(0, 1)
-        if keys % cache.places and cache.pages:
-            rest = v_cache[table[b, keys // cache.places], keys % cache.places :]
-            o[b] += steps.beside(rest)
-    return o
-
-
-def read(
-    pages: Array, cache: Cache, sequence: int, keys: int, steps: Steps, of_values: bool = False
-) -> Array:
-    """Keys or values of a sequence.   (keys, G, D) or (keys, G, E)"""
-    find = (steps.page_of_value if of_values else None) or steps.page
-    number = np.arange(keys)
-    return pages[find(cache, sequence, number) % max(cache.pages, 1), steps.place(cache, number)]
-
-
-def program(steps: Steps) -> Any:
-    """Attention over a cache with these steps, in flash-attn's spelling."""
-
-    def paged(*arrays: Any, **options: Any) -> Array:
-        return attend(*arrays, **options, steps=steps)
-
-    known = inspect.signature(attend)
-    spelled = [p for name, p in known.parameters.items() if name != "steps"]
-    paged.__signature__ = known.replace(parameters=spelled)  # type: ignore[attr-defined]
-    return paged
-
-
-def wrong(step: str, **facts: Any) -> mistake.Decorator:
-    """Attention over a cache with one step replaced by the decorated function."""
-    return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 
 @wrong("page", incident="I45")
@@ -217,7 +89,7 @@ def has_the_length_of_the_first_sequence(cache: Cache, _: int) -> int:
 @wrong("length", incident="I30")
 def has_the_longest_length_for_all(cache: Cache, _: int) -> int:
     """Reads as many keys of every sequence as the longest one has."""
-    return int(cache.lengths.max(initial=0))
+    return int(cache.lengths.max(initial=0)) + cache.new
 
 
 @wrong("beside", incident="I45", citation="vllm-project/vllm#641")
@@ -235,7 +107,7 @@ def hangs_queries_by_the_room(cache: Cache, _: int, queries: int) -> int:
 @wrong("corner", incident="I03")
 def hangs_queries_by_the_longest_length(cache: Cache, _: int, queries: int) -> int:
     """Has one corner for a batch."""
-    return int(cache.lengths.max(initial=0)) - queries
+    return int(cache.lengths.max(initial=0)) + cache.new - queries
 
 
 @wrong("corner", incident="I03", convention=("causal", "top-left"))

@@ -2,12 +2,13 @@
 
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS
+from spec.attention.plug.layouts import Lying
 from spec.attention.plug.packing import STARTS
-from spec.attention.plug.paging import PAGING
+from spec.attention.plug.paging import NEW, PAGING
 from spec.notation import Memory
 
 WHOLE = tuple(option.name for option in ARRAYS if option.whole)
-LYING = (*STARTS, *PAGING)  # arrays that say where tokens lie
+LYING = (*STARTS, *(x for x in PAGING if x not in NEW.values()))  # that say where tokens lie
 
 
 def format_of(problem: Problem, name: str) -> str:
@@ -16,6 +17,11 @@ def format_of(problem: Problem, name: str) -> str:
     return "int32" if name in LYING else next(formats, problem.dtype)
 
 
-def memory_of(problem: Problem, name: str) -> Memory:
-    """How an array of the problem lies in memory; what has a number for each head lies tidily."""
-    return problem.memory if {*problem.axes.get(name, "")} & {*"NM"} else "contiguous"
+def memory_of(problem: Problem, name: str, lies: Lying) -> Memory:
+    """How an array of the problem lies in memory; what has a number for each head lies tidily.
+
+    And what is written into has a place for each of its numbers.
+    """
+    shared = problem.memory == "expanded" and lies.writes and name in NEW
+    tokens = {*problem.axes.get(name, "")} & {*"NM"}
+    return problem.memory if tokens and not shared else "contiguous"

@@ -15,7 +15,7 @@ import numpy as np
 from spec.attention.notation import Problem
 from spec.attention.options import MASK, OPTIONS, POSITIONS, Capability
 from spec.attention.plug.packing import Packing, packed
-from spec.attention.plug.paging import Pages, Paging, paged
+from spec.attention.plug.paging import NEW, Pages, Paging, paged
 from spec.attention.plug.signature import Signature
 from spec.backends import Unsuitable
 from spec.notation import Array
@@ -30,7 +30,8 @@ class Layout:
     """The axes of a function's arrays, in words; how many; whether the length stands before H.
 
     packs: whether the axis of the length is that of all tokens. pages: those of its keys, if it
-    has them in a cache. told: what it is told of where tokens lie, which is nothing.
+    has them in a cache. told: what it is told of where tokens lie, which is nothing. writes:
+    whether it writes into what it is given, which it does not.
     """
 
     words: str
@@ -40,6 +41,7 @@ class Layout:
     pages: Pages | None = None
 
     told: ClassVar[Mapping[str, Array | int]] = {}
+    writes: ClassVar[bool] = False
 
     @property
     def single(self) -> int:
@@ -49,16 +51,21 @@ class Layout:
     @property
     def lacks(self) -> frozenset[str]:
         """The kinds of problem for which there is no axis."""
+        held = {
+            Capability.PAGES: self.pages and True in self.pages.tables,
+            Capability.ADDED: self.pages and True in self.pages.adds,
+        }
+        unheld = {capability for capability, has in held.items() if not has}
         if self.packs or self.pages:
             lacking = {o.capability for o in OPTIONS if UNPACKED.intersection(o.parameters)}
-            return frozenset({*lacking, Capability.SLOPES_EACH})
+            return frozenset({*lacking, *unheld, Capability.SLOPES_EACH})
         of_tokens = {Capability.POSITIONED, Capability.POSITIONED_ALONE, Capability.SEGMENTS}
         sequences = {Capability.SLOPES_EACH, *of_tokens} if self.axes < 4 else set()
         heads = set() if self.swapped or self.axes == 4 else {Capability.SINKS, Capability.SLOPES}
         none = (set(), {Capability.BATCHES}, {Capability.BATCHES, *HEADS})[self.single]
-        return frozenset(sequences | heads | none)
+        return frozenset(sequences | heads | none | unheld)
 
-    def of(self, problem: Problem) -> "Layout | Packing | Paging":
+    def of(self, problem: Problem) -> "Lying":
         """How the arrays of a problem lie. Raises Refused: not in pages."""
         if self.pages:
             return paged(problem, self.pages)
@@ -103,12 +110,14 @@ class Layout:
         return np.broadcast_to(x, whole).reshape(self.shape(whole, like=""))
 
 
+Lying = Layout | Packing | Paging  # how the arrays of a problem lie
+
+
 def laid(layout: str, title: str, signature: Signature) -> Layout:
     """The layout of that name or, where it is the usual one, that of who is told so much.
 
     title: what the function is called. Raises Unsuitable: it is told something else.
     """
-    table = "block_table" in signature.carried
     told = {"where texts start": "cu_seqlens_q", "how many keys there are": "cache_seqlens"}
     wanted = {what: name in signature.carried for what, name in told.items()}
 
@@ -121,16 +130,25 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
     for what, is_told in wanted.items():
         if has(form)[what] != is_told:
             raise Unsuitable(f"layout {layout}: {title} is {'' if is_told else 'not '}told {what}")
-    if form.pages is None:
-        return form
-    both = table and "block_table" not in signature.required
-    return replace(form, pages=replace(form.pages, tables=(True, False) if both else (table,)))
+    return form if form.pages is None else replace(form, pages=taken(form.pages, signature))
+
+
+def taken(pages: Pages, signature: Signature) -> Pages:
+    """Of these pages what a function takes: with a table or without, and with new keys or none."""
+
+    def ways(has: bool, demanded: bool) -> tuple[bool, ...]:
+        return (*[True] * has, *[False] * (not has or not demanded))
+
+    carried, asked = signature.carried, signature.required
+    tables = ways("block_table" in carried, "block_table" in asked)
+    adds = ways(NEW["k"] in carried, NEW["k"] in asked)
+    return replace(pages, tables=tables, adds=adds)
 
 
 def of_places(layout: Layout, places: int) -> Layout:
     """The layout with pages of so many places alone."""
     assert layout.pages
-    pages = replace(layout.pages, sizes=(places,))
+    pages = replace(layout.pages, places=places)
     return replace(layout, words=f"{layout.words}, {places} places to a page", pages=pages)
 
 

@@ -6,13 +6,14 @@ problem is one text, or as many as it has segments: some have queries alone, or 
 padding: that among the queries is a text without keys, and that among the keys one without queries.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
+from spec.attention import texts
 from spec.attention.notation import Problem
 from spec.notation import Array
 
@@ -42,6 +43,8 @@ class Packing:
     tokens: Mapping[str, Array]
     told: Mapping[str, Array | int]
     lengths: Mapping[str, tuple[int, int]]
+
+    writes: ClassVar[bool] = False
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
         """The shape that an array of ours has; like: the input that it is shaped like, if any."""
@@ -80,37 +83,8 @@ def packed(problem: Problem) -> Packing:
     lengths = {"q": (problem.B, problem.N), "k": (problem.B, problem.M)}
     tokens, told = dict[str, Array](), dict[str, Array | int]()
     for side, (_, length) in lengths.items():
-        found = [text.sequence * length + getattr(text, side) for text in texts(problem)]
+        found = [text.sequence * length + getattr(text, side) for text in texts.of(problem)]
         tokens[side] = np.concatenate([np.zeros(0, int), *found])
         told[f"cu_seqlens_{side}"] = np.cumsum([0, *map(len, found)])
         told[f"max_seqlen_{side}"] = max(map(len, found), default=0)
     return Packing(tokens, told, lengths)
-
-
-class Text(NamedTuple):
-    """The sequence that a text stands in, and the rows there of its queries and of its keys."""
-
-    sequence: int
-    q: Array
-    k: Array
-
-
-def texts(problem: Problem) -> list[Text]:
-    """All texts of a problem, those without keys and without queries among them."""
-    given = problem.query_segments, problem.key_segments
-    whole = (np.zeros((problem.B, length), int) for length in (problem.N, problem.M))
-    both = [zeros if x is None else x for x, zeros in zip(given, whole, strict=True)]
-    found = [(b, own) for b, rows in enumerate(zip(*both, strict=True)) for own in _texts(*rows)]
-    return [Text(b, *map(np.flatnonzero, own)) for b, own in found]
-
-
-def _texts(queries: Array, keys: Array) -> Iterator[tuple[Array, Array]]:
-    """For each text of a sequence, which queries and which keys are of it."""
-    nobody = np.zeros(len(queries), bool), np.zeros(len(keys), bool)
-    if (queries < 0).any():
-        yield queries < 0, nobody[1]
-    if (keys < 0).any():
-        yield nobody[0], keys < 0
-    for text in np.union1d(queries, keys):
-        if text >= 0:
-            yield queries == text, keys == text

@@ -4,7 +4,9 @@ A function that decodes has queries (sequences, length, heads, width), and keys 
 (pages, places, heads, width): key j of sequence b lies in page `block_table[b, j // places]`, at
 place j mod places. Or each sequence has its keys in a row and room behind them, without a table.
 `cache_seqlens` says how many keys a sequence has. What lies elsewhere is nothing, and no number
-here: places behind the last key, and pages that no table names.
+here: places behind the last key, and pages that no table names. Who takes new keys and values
+beside the cache has them written behind the last of each sequence, and nothing else, and reads them
+like the others.
 
 Each sequence of a problem is one of these, or as many as it has texts (`packing`). Those with fewer
 queries than another have others beside them that nobody reads, on the side away from the corner.
@@ -16,8 +18,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from spec.attention import texts
 from spec.attention.notation import Problem
-from spec.attention.plug.packing import Text, texts
+from spec.attention.texts import Text
 from spec.notation import Array
 from spec.subject import Refused
 
@@ -28,8 +31,11 @@ Places = tuple[Array, Array]
 PAGING: Mapping[str, tuple[str, ...]] = {
     "cache_seqlens": ("cache_seqlens",),
     "block_table": ("block_table", "page_table"),
+    "new_k": ("k", "k_new"),
+    "new_v": ("v", "v_new"),
 }
-SIZES = (3, 1, 2, 4, 7, 16)  # places in a page; the first one nobody has built in
+NEW: Mapping[str, str] = {"k": "new_k", "v": "new_v"}
+USUAL = 3  # places in a page, where a problem does not say: nobody has so many built in
 NOTHING = np.nan
 NOBODY = -1  # no page
 MOST = 4  # fewer pages are named by no table, and stand in one behind the last of a sequence
@@ -39,13 +45,15 @@ MOST = 4  # fewer pages are named by no table, and stand in one behind the last 
 class Pages:
     """What a function takes.
 
-    swapped: whether the length stands before the heads, among queries as in pages. sizes: of
-    pages, which problems have in turn. tables: with one, without, or either.
+    swapped: whether the length stands before the heads, among queries as in pages. places: of a
+    page, whatever problems say. tables: with one, without, or either. adds: whether it takes new
+    keys, and if it has to be given some, if only none.
     """
 
     swapped: bool
-    sizes: tuple[int, ...] = SIZES
+    places: int = 0
     tables: tuple[bool, ...] = (True, False)
+    adds: tuple[bool, ...] = (False,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +62,21 @@ class Paging:
 
     rows: of each query its sequence and its row there, two of (B, N). keys: of each key its page
     and its place there, two of (B, M). sizes: how many sequences and rows, pages and places there
-    are. told: what is said beside q, k and v.
+    are. new: which keys are not in the cache, but to be written there (B, M). told: what is said
+    beside q, k and v.
     """
 
     rows: Places
     keys: Places
     sizes: tuple[tuple[int, int], tuple[int, int]]
     swapped: bool
+    new: Array
     told: Mapping[str, Array | int]
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is added to the cache."""
+        return bool(self.new.any())
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
         """The shape that an array of ours has; like: the input that it is shaped like, if any."""
@@ -73,10 +88,16 @@ class Paging:
 
     def put(self, x: Array, like: str) -> Array:
         """An input as the function has it."""
-        keys = like in ("k", "v")
-        shape = (*self.sizes[keys], *x.shape[1::2])
-        found = np.full(shape, NOTHING if keys else 0.0, x.dtype)
-        found[self.keys if keys else self.rows] = x.swapaxes(1, 2)
+        if like in ("k", "v"):
+            return self.filled(x, ~self.new)
+        found = np.zeros((*self.sizes[0], *x.shape[1::2]), x.dtype)
+        found[self.rows] = x.swapaxes(1, 2)
+        return found if self.swapped else found.swapaxes(1, 2)
+
+    def filled(self, x: Array, those: Array) -> Array:
+        """A cache that holds those of the keys (B, M), and nothing else."""
+        found = np.full((*self.sizes[1], *x.shape[1::2]), NOTHING, x.dtype)
+        found[tuple(at[those] for at in self.keys)] = x.swapaxes(1, 2)[those]
         return found if self.swapped else found.swapaxes(1, 2)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
@@ -94,25 +115,43 @@ class Paging:
 
 @lru_cache(maxsize=1)
 def paged(problem: Problem, pages: Pages) -> Paging:
-    """Where the tokens of a problem lie: its seed settles in which pages. Raises Refused."""
-    chance, own = np.random.default_rng(problem.seed), texts(problem)
+    """Where the tokens of a problem lie: its seed settles in which order. Raises Refused."""
+    chance, own = np.random.default_rng(problem.seed), texts.of(problem)
     lengths = np.array([len(text.k) for text in own], dtype=int)
-    told: dict[str, Array | int] = {"cache_seqlens": lengths}
-    another, number = divmod(problem.seed, len(pages.sizes))
-    if pages.tables[another % len(pages.tables)]:
-        places = pages.sizes[number]
-        table, count = _table(chance, -(-lengths // places))
-        if _alike(problem):
+    table, in_pages = np.arange(len(own))[:, None], bool(problem.page) or False not in pages.tables
+    if in_pages not in pages.tables or (problem.added and True not in pages.adds):
+        raise Refused("it is not told of pages, or of new keys")
+    count = texts.added(problem)
+    told: dict[str, Array | int] = {"cache_seqlens": lengths - count}
+    if in_pages:
+        places = pages.places or problem.page or USUAL
+        table, many = _table(chance, -(-lengths // places))
+        if not count and _alike(problem):
             table = np.tile(table[:1], (len(own), 1))
         told["block_table"] = table
     else:  # as if each sequence had one page of its own
-        places = int(lengths.max(initial=0) + chance.integers(1, MOST))
-        table, count = np.arange(len(own))[:, None], len(own)
+        places, many = int(lengths.max(initial=0) + chance.integers(1, MOST)), len(own)
     longest = max((len(text.q) for text in own), default=0)
-    sizes = (len(own), longest), (count, places)
-    return Paging(
-        _rows(problem, own, longest), _keys(problem, own, table, places), sizes, pages.swapped, told
-    )
+    if count or False not in pages.adds:
+        told |= {NEW[x]: _added(getattr(problem, x), own, count, pages.swapped) for x in NEW}
+    sizes = (len(own), longest), (many, places)
+    lying = _rows(problem, own, longest), _keys(problem, own, table, places)
+    return Paging(*lying, sizes, pages.swapped, _new(problem, own, count), told)
+
+
+def _new(problem: Problem, own: list[Text], count: int) -> Array:
+    """Which keys are new: the last ones of each text.   (B, M)"""
+    found = np.zeros((problem.B, problem.M), dtype=bool)
+    for text in own:
+        found[text.sequence, text.k[len(text.k) - count :]] = True
+    return found
+
+
+def _added(x: Array, own: list[Text], count: int, swapped: bool) -> Array:
+    """The new keys or values of each text.   (texts, count, G, width) if swapped"""
+    rows = [x[text.sequence][:, text.k[len(text.k) - count :]] for text in own]
+    found = np.array(rows).reshape(len(own), x.shape[1], count, x.shape[3])
+    return found.swapaxes(1, 2) if swapped else found
 
 
 def _table(chance: np.random.Generator, wanted: Array) -> tuple[Array, int]:

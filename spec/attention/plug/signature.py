@@ -13,7 +13,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
 from spec.attention.parameter import Parameter
 from spec.attention.plug.packing import PACKING, STARTS
-from spec.attention.plug.paging import PAGING
+from spec.attention.plug.paging import NEW, PAGING
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -106,6 +106,10 @@ class Signature:
         """The arrays that are handed over beside q, k and v."""
         return [p.name for p in ARRAYS if p.given(problem) and not self._tells(p)]
 
+    def told(self, lying: Mapping[str, Any]) -> dict[str, Any]:
+        """Of what there is to say of where tokens lie, what the function wants to hear."""
+        return {name: x for name, x in lying.items() if name in self.carried}
+
     @property
     def turned(self) -> bool:
         """Whether a log-sum-exp that is asked for comes as (B, N, H)."""
@@ -173,6 +177,8 @@ def _carried(name: str, options: dict[str, str]) -> Mapping[str, str]:
         raise Unsuitable(
             f"{name} is told in which pages keys lie, and not how many (cache_seqlens)"
         )
+    if not {*NEW.values()} <= paging.keys():
+        paging = {ours: own for ours, own in paging.items() if ours not in NEW.values()}
     return packing or paging
 
 

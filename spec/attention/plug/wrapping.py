@@ -11,6 +11,7 @@ import numpy as np
 
 from spec.attention.notation import Gradients, Problem
 from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of
+from spec.attention.plug.keeping import kept, written
 from spec.attention.plug.layouts import LAYOUTS, Layout
 from spec.attention.plug.signature import Signature, by_name
 from spec.backends.library import Library
@@ -65,7 +66,8 @@ class Wrapped:
                 return layout.back(self.library.get(result), ours)
 
             buffers = {name: placed[name][0] for name in names}
-            return watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
+            call = watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
+            return written(self.layout.of(problem), call)
 
     def gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv by the library's own differentiation."""
@@ -195,27 +197,24 @@ class Wrapped:
 
     def given(self, problem: Problem) -> list[str]:
         """The arrays that are handed over beside q, k and v."""
-        return [*self.signature.given(problem), *(n for n in LYING if n in self._told(problem))]
+        told = self.signature.told(self.layout.of(problem).told)
+        return [*self.signature.given(problem), *(n for n in told if n not in self.counts(problem))]
 
     def counts(self, problem: Problem) -> dict[str, int]:
         """What is said of where tokens lie that is no array."""
-        told = self._told(problem).items()
-        return {name: x for name, x in told if isinstance(x, int)}
-
-    def _told(self, problem: Problem) -> Mapping[str, Array | int]:
-        """What is said of where tokens lie, as far as the function wants to hear it."""
-        told = self.layout.of(problem).told.items()
-        return {name: x for name, x in told if name in self.signature.carried}
+        told = self.signature.told(self.layout.of(problem).told)
+        return {name: x for name, x in told.items() if isinstance(x, int)}
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
-        x = self.native(problem, name)
-        return self.library.placed(x, format_of(problem, name), memory_of(problem, name))
+        x, memory = self.native(problem, name), memory_of(problem, name, self.layout.of(problem))
+        return self.library.placed(x, format_of(problem, name), memory)
 
     def native(self, problem: Problem, name: str) -> Array:
         """An array of the problem, or one shaped like it, in the layout of the function."""
-        if name in LYING:
-            return np.asarray(self._told(problem)[name], dtype=np.int32)
+        told = self.layout.of(problem).told
+        if name in told:
+            return np.asarray(told[name], dtype=np.int32 if name in LYING else None)
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.of(problem).put(x, name)
@@ -231,6 +230,7 @@ class Wrapped:
         asked = self.signature.keywords(problem, {**options, **self.counts(problem)})
         with refusing():
             result = self.function(*ordered, **named, **asked)
+        kept(self.library, self.layout.of(problem), problem, arrays)
         return self.signature.wanted(result)
 
     def _read(
