@@ -9,6 +9,7 @@
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
     split           keys in parts, merged by `merging`
+    ring            tokens on several ranks (`ranks`), whose keys go round (`ring_rank`)
     packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
     kvcache, kvcache_torch  keys in pages that a table names, and how many there are, for `fused`
     adapters        other people's functions

@@ -1,4 +1,4 @@
-"""Functions that have their arrays packed or in a cache: who is right, and who is wrong.
+"""Functions that have their arrays packed, in a cache or on ranks: who is right, and who is wrong.
 
 They are asked other problems than all others, which these are: those that they take.
 """
@@ -11,8 +11,9 @@ import pytest
 
 from spec import CLAUSES
 from spec.attention import rounding
-from spec.attention.mistakes import appended, caching, packed, paged
+from spec.attention.mistakes import appended, caching, packed, paged, rings
 from spec.attention.notation import Problem
+from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
 from spec.certification.judging.drawing import series
@@ -23,8 +24,15 @@ from spec.mistake import Mistake, catalogue
 RIGHT: Mapping[str, Any] = {
     "packed": packed.program(packed.Steps()),
     "paged": caching.program(caching.Steps()),
+    "spread": rings.program(rings.Steps()),
 }
-WRONG = {"packed": catalogue(packed), "paged": catalogue(paged, appended)}
+# Clauses whose problems these are; texts are for who has them.
+NUMBERS = {**dict.fromkeys(RIGHT, ("A1", "J9", "C14")), "spread": ("A1", "Z8", "C15")}
+WRONG = {
+    "packed": catalogue(packed),
+    "paged": catalogue(paged, appended),
+    "spread": catalogue(rings),
+}
 MISTAKES = [(name, mistake) for name, own in WRONG.items() for mistake in own.values()]
 
 
@@ -34,7 +42,7 @@ def problems(name: str) -> tuple[Problem, ...]:
     record = implementation(RIGHT[name], backend="numpy")
 
     def drawn() -> Iterator[Problem]:
-        for number in ("A1", "J9", "C14"):
+        for number in NUMBERS[name]:
             scope = scope_for(CLAUSES[number], record, "float32", "strict", "quick")
             yield from series(CLAUSES[number], scope, 24, 0)
 
@@ -45,14 +53,21 @@ def hold(name: str, target: Any) -> None:
     """Raise Violation unless every one of the problems is answered as the definition says."""
     record = implementation(target, backend="numpy")
     for problem in problems(name):
-        want, within = rounding.reference(problem).o, rounding.of_output(problem)
-        equal(record.forward(problem), want, within=within)
+        want, within = rounding.reference(problem), rounding.of_gradients(problem)
+        equal(record.forward(problem), want.o, within=rounding.of_output(problem))
+        found = record.backward(problem) if name == "spread" else want.gradients
+        for x in ("q", "k", "v"):
+            equal(getattr(found, x), getattr(want.gradients, x), within=getattr(within, x))
 
 
 def answer(record: Implementation, problem: Problem) -> bytes:
-    """The bits of an output, or the words in its place."""
+    """The bits of an output and of gradients, or the words in their place."""
     try:
-        return record.forward(problem).tobytes()
+        found = [record.forward(problem)]
+        if Capability.GRADIENTS in record.offers:
+            gradients = record.backward(problem)
+            found += [gradients.q, gradients.k, gradients.v]
+        return b"".join(x.tobytes() for x in found)
     except Violation as violation:
         return str(violation).encode()
 

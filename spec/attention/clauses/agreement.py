@@ -67,6 +67,9 @@ from spec.comparison import at_least, at_most, equal
         "takes_the_length_for_that_after",
         "adds_to_the_page_of_the_first_new_key",
         "adds_the_first_of_several_to_all_places",
+        "keeps_its_keys_to_itself",
+        "merges_by_numbers_of_keys",
+        "drops_what_is_left_over",
     },
     effort=4,
 )

@@ -178,6 +178,7 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
         "hangs_queries_by_the_room",
         "hangs_queries_at_the_first_key",
         "stands_where_the_old_keys_end",
+        "counts_places_on_each_rank",
     },
     effort=2,
 )

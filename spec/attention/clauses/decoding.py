@@ -74,6 +74,7 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
     needs={Capability.FUTURE},
     catches={
         "bounds_packed_rows",
+        "skips_ranks_that_come_later",
         "hides_the_present",
         "forgets_causality_without_a_mask",
         "swaps_queries_and_keys",

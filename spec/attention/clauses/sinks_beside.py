@@ -30,7 +30,11 @@ WITH_LSE = {Capability.LSE}
 @clause(
     "Z8",
     over=Problems(sinks=True, masks=PLAIN, tiled="keys"),
-    catches={"counts_the_sink_in_every_tile", "forgets_sinks_beyond_a_tile"},
+    catches={
+        "counts_the_sink_in_every_tile",
+        "forgets_sinks_beyond_a_tile",
+        "counts_a_sink_on_every_rank",
+    },
     effort=2,
 )
 def a_sink_counts_once_among_many_keys(attention: Implementation, problem: Problem) -> None:

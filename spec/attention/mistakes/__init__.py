@@ -16,7 +16,7 @@ from spec.mistake import Mistake, catalogue
 
 IDEAS = (
     "scaling caps masking idleness causality windows sinks sink_sizes sink_gradients slopes "
-    "slope_places slope_gradients places place_paths segments packed paged appended "
+    "slope_places slope_gradients places place_paths segments packed paged appended rings "
     "softmax sparsity tiles heads single_sizes gradients observers numbers calls harmless"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(

@@ -1,0 +1,235 @@
+"""Tokens spread over ranks, and something lost on the way round.
+
+Keys pass from rank to rank, and what a rank knows of its queries is merged with what the next keys
+say. It is right for as long as there is one rank, which is what most tests have; or as no token
+needs to know where it stands, and lengths can be divided by the ranks.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec import mistake
+from spec.notation import Array
+
+RANKS = 2
+State = tuple[Array, Array]  # an output and its log-sum-exp
+
+
+def spread(length: int) -> list[Array]:
+    """The tokens of each rank: of twice as many parts the first and the last, and so on."""
+    parts = np.array_split(np.arange(length), 2 * RANKS)
+    return [np.concatenate([parts[r], parts[-1 - r]]) for r in range(RANKS)]
+
+
+def merge(state: State, part: State, counts: tuple[int, int]) -> State:  # noqa: ARG001
+    """What is known of all keys so far; counts: how many these are, and how many are new."""
+    (o, lse), (new, own) = state, part
+    top = np.maximum(lse, own)
+    top = np.where(np.isneginf(top), 0, top)
+    shares = np.exp(lse - top), np.exp(own - top)
+    total = shares[0] + shares[1]
+    whole = np.where(total == 0, 1, total)
+    mixed = (o * shares[0][..., None] + new * shares[1][..., None]) / whole[..., None]
+    return mixed, top + np.log(total)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What there is to do wrong.
+
+    spread: the tokens of each rank, of so many. places: where those of a rank stand. turns: how
+    many ranks' keys are met. sunk: whether a sink counts at a turn. visited: whether a rank looks
+    at another's keys, if it is causal. merge: as above. taught: whether keys of one learn from
+    queries of another. held: whose keys a rank has, backward, when it is that one's turn.
+    """
+
+    spread: Callable[[int], list[Array]] = spread
+    places: Callable[[Array], Array] = lambda tokens: tokens
+    turns: Callable[[int], int] = lambda ranks: ranks
+    sunk: Callable[[int], bool] = lambda turn: turn == 0
+    visited: Callable[[int, int, bool], bool] = lambda rank, other, causal: True  # noqa: ARG005
+    merge: Callable[[State, State, tuple[int, int]], State] = merge
+    taught: Callable[[int, int], bool] = lambda rank, other: True  # noqa: ARG005
+    held: Callable[[int, int], int] = lambda rank, other: other  # noqa: ARG005
+
+
+@dataclass(frozen=True)
+class Ring:
+    """What is asked of the ranks, as accumulated; k and v once for every query head."""
+
+    q: Array
+    k: Array
+    v: Array
+    sigma: float
+    causal: bool
+    sinks: Array | None
+    steps: Steps
+
+    def scores(self, rows: Array, cols: Array) -> Array:
+        """Of some queries and some keys, -inf for those ahead.   (B, H, rows, cols)"""
+        s = self.sigma * (self.q[:, :, rows] @ self.k[:, :, cols].swapaxes(-1, -2))
+        p, r = self.steps.places(rows), self.steps.places(cols)
+        return np.where(r <= p[:, None], s, -np.inf) if self.causal else s
+
+    def visits(self, rank: int) -> list[int]:
+        """The ranks whose keys are met, in order."""
+        others = [(rank - turn) % RANKS for turn in range(self.steps.turns(RANKS))]
+        return [x for x in others if self.steps.visited(rank, x, self.causal)]
+
+    def known(self, rank: int) -> State:
+        """The output and the log-sum-exp of the queries of a rank."""
+        rows, keys = self.steps.spread(self.q.shape[2])[rank], self.steps.spread(self.k.shape[2])
+        shape = (*self.q.shape[:2], len(rows))
+        nothing = np.full(shape, -np.inf, self.q.dtype)
+        state, seen = (np.zeros((*shape, self.v.shape[3]), self.q.dtype), nothing), 0
+        for turn, other in enumerate(self.visits(rank)):
+            cols = keys[other]
+            s = self.scores(rows, cols)
+            beside = nothing
+            if self.sinks is not None and self.steps.sunk(turn):
+                beside = np.broadcast_to(self.sinks.astype(s.dtype)[:, None], shape)
+            top = np.maximum(s.max(axis=-1, initial=-np.inf), beside)
+            top = np.where(np.isneginf(top), 0, top)
+            e = np.exp(s - top[..., None])
+            total = e.sum(axis=-1) + np.exp(beside - top)
+            o = e @ self.v[:, :, cols] / np.where(total == 0, 1, total)[..., None]
+            state = self.steps.merge(state, (o, top + np.log(total)), (seen, len(cols)))
+            seen += len(cols)
+        return state
+
+    def output(self) -> Array:
+        """What all queries are answered, zeros where no rank has one.   (B, H, N, E)"""
+        o = np.zeros((*self.q.shape[:3], self.v.shape[3]), self.q.dtype)
+        for rank, rows in enumerate(self.steps.spread(self.q.shape[2])):
+            o[:, :, rows] = self.known(rank)[0]
+        return o
+
+    def gradients(self, dout: Array) -> tuple[Array, Array, Array]:
+        """By queries, keys and values, those of a key head for each query head that reads it."""
+        dq, dk, dv = (np.zeros_like(x) for x in (self.q, self.k, self.v))
+        keys, spread = self.steps.spread(self.k.shape[2]), self.steps.spread(self.q.shape[2])
+        for rank, rows in enumerate(spread):
+            o, lse = self.known(rank)
+            do = dout[:, :, rows]
+            for other in self.visits(rank):
+                cols = keys[self.steps.held(rank, other)]
+                top = np.where(np.isneginf(lse), 0, lse)[..., None]
+                a = np.exp(self.scores(rows, cols) - top)
+                da = do @ self.v[:, :, cols].swapaxes(-1, -2)
+                ds = self.sigma * a * (da - (do * o).sum(axis=-1, keepdims=True))
+                dq[:, :, rows] += ds @ self.k[:, :, cols]
+                if self.steps.taught(rank, other):
+                    dk[:, :, cols] += ds.swapaxes(-1, -2) @ self.q[:, :, rows]
+                    dv[:, :, cols] += a.swapaxes(-1, -2) @ do
+        return dq, dk, dv
+
+
+def program(steps: Steps) -> Any:
+    """Attention over ranks with these steps, in torch's spelling, with its derivatives."""
+
+    def opened(query: Array, key: Array, value: Array, **asked: Any) -> Ring:
+        work, shared = np.promote_types(query.dtype, np.float32), query.shape[1] // key.shape[1]
+        k, v = (np.repeat(x.astype(work), shared, axis=1) for x in (key, value))
+        scale = asked["scale"]
+        sigma = 1 / np.sqrt(max(query.shape[3], 1)) if scale is None else scale
+        causal, sinks = asked["is_causal"], asked["sinks"]
+        return Ring(query.astype(work), k, v, float(sigma), causal, sinks, steps)
+
+    @np.errstate(all="ignore")
+    def attend(
+        query: Array,
+        key: Array,
+        value: Array,
+        is_causal: bool = False,
+        scale: float | None = None,
+        sinks: Array | None = None,
+        enable_gqa: bool = False,  # noqa: ARG001 - heads tell
+    ) -> Array:
+        ring = opened(query, key, value, is_causal=is_causal, scale=scale, sinks=sinks)
+        return ring.output().astype(query.dtype)
+
+    @np.errstate(all="ignore")
+    def backward(
+        dout: Array,
+        query: Array,
+        key: Array,
+        value: Array,
+        is_causal: bool = False,
+        scale: float | None = None,
+        sinks: Array | None = None,
+        enable_gqa: bool = False,  # noqa: ARG001
+    ) -> tuple[Array, ...]:
+        ring = opened(query, key, value, is_causal=is_causal, scale=scale, sinks=sinks)
+        dq, *of_keys = ring.gradients(dout.astype(ring.q.dtype))
+        shared = query.shape[1] // key.shape[1]
+        folded = ((*x.shape[:2], shared, *x.shape[2:]) for x in (key, value))
+        sums = [x.reshape(y).sum(axis=2) for x, y in zip(of_keys, folded, strict=True)]
+        return tuple(x.astype(query.dtype) for x in (dq, *sums))
+
+    found: Any = attend
+    found.backward = backward
+    return found
+
+
+def wrong(step: str, spoils: str = "forward", **facts: Any) -> mistake.Decorator:
+    """Attention over ranks with one step replaced by the decorated function."""
+    return mistake.wrong(Steps(), program, step, spoils=spoils, **facts)
+
+
+@wrong("places", incident="I44")
+def counts_places_on_each_rank(tokens: Array) -> Array:
+    """Has the first token of every rank at the first place."""
+    return np.arange(len(tokens))
+
+
+@wrong("turns", incident="I18", citation="sgl-project/sglang#33353")
+def keeps_its_keys_to_itself(ranks: int) -> int:  # noqa: ARG001
+    """Takes the number of ranks, and rotates nothing."""
+    return 1
+
+
+@wrong("sunk", incident="I41")
+def counts_a_sink_on_every_rank(turn: int) -> bool:  # noqa: ARG001
+    """Has the sink beside the keys of each turn."""
+    return True
+
+
+@wrong("visited", incident="I04")
+def skips_ranks_that_come_later(rank: int, other: int, causal: bool) -> bool:
+    """Takes what later ranks have for the future, where each has a part of either end."""
+    return not causal or other <= rank
+
+
+@wrong("merge", incident="I18")
+def merges_by_numbers_of_keys(state: State, part: State, counts: tuple[int, int]) -> State:
+    """Weighs outputs by how many keys they are of."""
+    _, lse = merge(state, part, counts)
+    share = counts[1] / max(sum(counts), 1)
+    return state[0] * (1 - share) + part[0] * share, lse
+
+
+@wrong("merge", spoils="gradient", incident="I18")
+def remembers_the_last_logarithm(state: State, part: State, counts: tuple[int, int]) -> State:
+    """Mends the output, and keeps the log-sum-exp of the keys that came last."""
+    return merge(state, part, counts)[0], part[1]
+
+
+@wrong("spread", incident="I43", citation="NVIDIA/TransformerEngine#1930")
+def drops_what_is_left_over(length: int) -> list[Array]:
+    """Divides the length by the parts, and has no place for the rest."""
+    return spread(length // (2 * RANKS) * 2 * RANKS)
+
+
+@wrong("taught", spoils="gradient", incident="I21", citation="NVIDIA/Megatron-LM#1464")
+def teaches_the_keys_of_its_own_rank(rank: int, other: int) -> bool:
+    """Does not send the derivatives by keys round with the keys."""
+    return rank == other
+
+
+@wrong("held", spoils="gradient", incident="I21", citation="huggingface/diffusers#14265")
+def differentiates_by_its_own_keys(rank: int, other: int) -> int:  # noqa: ARG001
+    """Has kept the keys that it began with, and takes them at every turn."""
+    return rank
