@@ -81,7 +81,7 @@ def test_scripts_speak_the_layout_of_the_function(name: str, tmp_path: Path) -> 
     assert (again.returncode, again.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("layout", [x for x, form in LAYOUTS.items() if not form.packs])
+@pytest.mark.parametrize("layout", [x for x, y in LAYOUTS.items() if not y.packs and not y.pages])
 def test_whatever_is_offered_beside_is_read_in_that_layout(layout: str) -> None:
     form, seen = LAYOUTS[layout], []
     problem = core("float64", **dict.fromkeys("BH"[: form.single], 1))
