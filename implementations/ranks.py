@@ -61,11 +61,15 @@ class Peers:
 
 
 class Ranks:
-    """So many ranks, that are started when they are needed first."""
+    """So many ranks, that are started when they are needed first.
+
+    They work for the process that started them; a copy of it has others.
+    """
 
     def __init__(self, ranks: int) -> None:
-        self.ranks = ranks
+        self.ranks, self.owner = ranks, os.getpid()
         self.processes: list[subprocess.Popen[bytes]] = []
+        self.inherited: list[Any] = []  # what belongs to the process that this one is a copy of
         self.folder: tempfile.TemporaryDirectory[str] | None = None
 
     def asked(self, function: str, given: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -73,6 +77,9 @@ class Ranks:
 
         Raises RuntimeError: one has died, hangs, or says why it has no answer.
         """
+        if self.owner != os.getpid():
+            self.inherited += [self.processes, self.folder]
+            self.owner, self.processes, self.folder = os.getpid(), [], None
         fresh = not self.processes
         if fresh:
             self._start()

@@ -22,6 +22,7 @@ PARTS = {
     "fused": programs.fused,
     "windows": programs.windows,
     "segments": programs.segments,
+    "pages": programs.pages,
 }
 
 

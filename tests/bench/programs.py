@@ -89,6 +89,40 @@ def by_lengths(starts: Any) -> dict[str, Callable[[], object]]:
     }
 
 
+def pages() -> Iterator[Measured]:
+    """What keys in pages of 16 take, in any order, beside the same keys in a row, D = 64."""
+    for queries in (1, 128):
+        paged, whole = in_a_cache(queries)
+        values = [Value(beside(paged[x], whole[x]), "times", 1.25) for x in whole]
+        what = f"{queries} quer{'ies' if queries > 1 else 'y'} of 8 heads, 4 sequences of 4096 keys"
+        yield Measured(f"{what} in pages of 16, beside arrays: {'; '.join(whole)}", (*values,))
+
+
+def in_a_cache(queries: int) -> tuple[dict[str, Callable[[], object]], ...]:
+    """The passes of who reads pages, and of who has the same keys in arrays."""
+    import numpy as np
+    import torch
+
+    from implementations import fused, fused_torch, kvcache, kvcache_torch
+
+    torch.set_num_threads(1)
+    chance = np.random.default_rng(0)
+    k, v = (chance.standard_normal((1024, 16, 1, 64)).astype(np.float32) for _ in range(2))
+    q = chance.standard_normal((4, queries, 8, 64)).astype(np.float32)
+    table = chance.permutation(1024).reshape(4, 256).astype(np.int32)
+    told = q, k, v, np.full(4, 4096, np.int32), table
+    rows = (x[table].reshape(4, 4096, 1, 64) for x in (k, v))
+    arrays = [np.ascontiguousarray(x.swapaxes(1, 2)) for x in (q, *rows)]
+    tensors, held = ([torch.from_numpy(x) for x in some] for some in (arrays, told))
+    return (
+        {"NumPy": lambda: kvcache.attend(*told), "torch": lambda: kvcache_torch.attend(*held)},
+        {
+            "NumPy": lambda: fused.attend(*arrays, enable_gqa=True),
+            "torch": lambda: fused_torch.attend(*tensors, enable_gqa=True),
+        },
+    )
+
+
 def in_tiles(batch: int, length: int, **asked: Any) -> dict[str, Callable[[], object]]:
     """The passes of what computes in tiles, one head of width 64, in float32, on one thread."""
     import numpy as np

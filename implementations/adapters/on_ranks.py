@@ -1,0 +1,95 @@
+"""A function of context parallelism as one of whole arrays: tokens are spread over ranks and back.
+
+    attend = over("ring_flash_attn:zigzag_ring_flash_attn_func", ranks=2, sharding="zig-zag")
+
+The function is called on each rank, in an initialised process group of gloo, with what that rank
+has: torch's tensors (B, tokens, heads, width), all ranks having as many tokens. It returns the
+output of its own tokens, and torch differentiates it there. So lengths are multiples of the ranks,
+of twice as many where they are folded, and as many queries as keys: `--lengths 4`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from implementations.ranks import Peers, Ranks
+from implementations.ring import SHARDINGS, Spread
+from spec.notation import Array
+
+
+def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callable[..., Any]:
+    """The function `module:name` over so many ranks, with its derivatives, in NumPy.
+
+    query, key and value (B, length, heads, width) give (B, length, heads, width).
+    Raises ValueError: there is no such way to spread tokens.
+    """
+    if sharding not in SHARDINGS:
+        raise ValueError(f"tokens are spread {', '.join(SHARDINGS)}, not {sharding}")
+    pool = Ranks(ranks)
+
+    def asked(dout: Array | None, *arrays: Array, **options: Any) -> list[Array]:
+        spread = SHARDINGS[sharding](arrays[0].shape[1], ranks)
+        if len({len(own) for own in spread}) > 1 or len({x.shape[1] for x in arrays}) > 1:
+            raise ValueError("a rank has as many tokens as another, and as many keys as queries")
+        given = [
+            (function, None if dout is None else dout[:, own], [x[:, own] for x in arrays], options)
+            for own in spread
+        ]
+        answers = pool.asked(f"{__name__}:local", given)
+        return [_together([x[n] for x in answers], spread) for n in range(len(answers[0]))]
+
+    def attend(
+        query: Array,
+        key: Array,
+        value: Array,
+        causal: bool = False,
+        softmax_scale: float | None = None,
+    ) -> Array:
+        options = {"causal": causal, "softmax_scale": softmax_scale}
+        return asked(None, query, key, value, **options)[0]
+
+    def backward(
+        dout: Array,
+        query: Array,
+        key: Array,
+        value: Array,
+        causal: bool = False,
+        softmax_scale: float | None = None,
+    ) -> tuple[Array, ...]:
+        options = {"causal": causal, "softmax_scale": softmax_scale}
+        return tuple(asked(dout, query, key, value, **options))
+
+    vars(attend).update(backward=backward, pool=pool)
+    return attend
+
+
+def local(
+    peers: Peers,  # noqa: ARG001 - it finds them by itself
+    function: str,
+    dout: Array | None,
+    arrays: Sequence[Array],
+    options: dict[str, Any],
+) -> list[Array]:
+    """What a rank answers: the output of its tokens, or the derivatives by what it has of them."""
+    import torch
+
+    module, _, name = function.partition(":")
+    q, k, v = (torch.from_numpy(np.ascontiguousarray(x)) for x in arrays)
+    inputs = [x.requires_grad_(dout is not None) for x in (q, k, v)]
+    found = getattr(import_module(module), name)(*inputs, **options)
+    out = found[0] if isinstance(found, tuple) else found
+    if dout is None:
+        return [out.numpy()]
+    return [x.numpy() for x in torch.autograd.grad(out, inputs, torch.from_numpy(dout.copy()))]
+
+
+def _together(parts: list[Array], spread: Spread) -> Array:
+    """The tokens of all ranks, each at its place."""
+    whole = np.concatenate(parts, axis=1)
+    found = np.empty_like(whole)
+    found[:, np.concatenate(spread)] = whole
+    return found
