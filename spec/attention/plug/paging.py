@@ -8,7 +8,7 @@ here: places behind the last key, and pages that no table names. Who takes new k
 beside the cache has them written behind the last of each sequence, and nothing else, and reads them
 like the others.
 
-Each sequence of a problem is one of these, or as many as it has texts (`packing`). Those with fewer
+Each sequence of a problem is one of these, or as many as it has texts (`texts`). Those with fewer
 queries than another have others beside them that nobody reads, on the side away from the corner.
 """
 
@@ -116,26 +116,20 @@ class Paging:
 @lru_cache(maxsize=1)
 def paged(problem: Problem, pages: Pages) -> Paging:
     """Where the tokens of a problem lie: its seed settles in which order. Raises Refused."""
-    chance, own = np.random.default_rng(problem.seed), texts.of(problem)
-    lengths = np.array([len(text.k) for text in own], dtype=int)
-    table, in_pages = np.arange(len(own))[:, None], bool(problem.page) or False not in pages.tables
+    own, in_pages = texts.of(problem), bool(problem.page) or False not in pages.tables
     if in_pages not in pages.tables or (problem.added and True not in pages.adds):
         raise Refused("it is not told of pages, or of new keys")
-    count = texts.added(problem)
+    lengths, count = np.array([len(text.k) for text in own], dtype=int), texts.added(problem)
+    places = (pages.places or problem.page or USUAL) if in_pages else 0
+    table, many, places = _table(problem, lengths, places)
     told: dict[str, Array | int] = {"cache_seqlens": lengths - count}
     if in_pages:
-        places = pages.places or problem.page or USUAL
-        table, many = _table(chance, -(-lengths // places))
-        if not count and _alike(problem):
-            table = np.tile(table[:1], (len(own), 1))
         told["block_table"] = table
-    else:  # as if each sequence had one page of its own
-        places, many = int(lengths.max(initial=0) + chance.integers(1, MOST)), len(own)
-    longest = max((len(text.q) for text in own), default=0)
     if count or False not in pages.adds:
         told |= {NEW[x]: _added(getattr(problem, x), own, count, pages.swapped) for x in NEW}
-    sizes = (len(own), longest), (many, places)
+    longest = max((len(text.q) for text in own), default=0)
     lying = _rows(problem, own, longest), _keys(problem, own, table, places)
+    sizes = (len(own), longest), (many, places)
     return Paging(*lying, sizes, pages.swapped, _new(problem, own, count), told)
 
 
@@ -154,16 +148,24 @@ def _added(x: Array, own: list[Text], count: int, swapped: bool) -> Array:
     return found.swapaxes(1, 2) if swapped else found
 
 
-def _table(chance: np.random.Generator, wanted: Array) -> tuple[Array, int]:
-    """The pages of each sequence, so many and in any order, and how many pages there are.
+def _table(problem: Problem, lengths: Array, places: int) -> tuple[Array, int, int]:
+    """The pages of each sequence in any order, how many there are of all, and the places of one.
 
-    Behind the last one it names any page, or none.
+    Behind the last page of a sequence the table names any, or none; who is alike has the same.
+    Without pages (places: 0), each sequence has one of its own, with room.
     """
-    count = int(wanted.sum() + chance.integers(1, MOST))
+    chance = np.random.default_rng(problem.seed)
+    if not places:
+        room = int(lengths.max(initial=0) + chance.integers(1, MOST))
+        return np.arange(len(lengths))[:, None], len(lengths), room
+    wanted = -(-lengths // places)
+    many = int(wanted.sum() + chance.integers(1, MOST))
     width = wanted.max(initial=0) + chance.integers(MOST)
-    table = chance.integers(NOBODY, count, (len(wanted), width))
-    table[np.arange(width) < wanted[:, None]] = chance.permutation(count)[: wanted.sum()]
-    return table, count
+    table = chance.integers(NOBODY, many, (len(wanted), width))
+    table[np.arange(width) < wanted[:, None]] = chance.permutation(many)[: wanted.sum()]
+    if not problem.added and _alike(problem):
+        table = np.tile(table[:1], (len(wanted), 1))
+    return table, many, places
 
 
 def _alike(problem: Problem) -> bool:
