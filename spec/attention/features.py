@@ -152,6 +152,7 @@ WORDS: Mapping[str, Feature] = {
     "pages of several keys": lambda p: p.page > 1,
     "several pages": lambda p: 0 < p.page < p.M,
     "room behind the last key": lambda p: not p.page or any(len(t.k) % p.page for t in texts.of(p)),
+    "tokens of no text": HOLDS[Capability.SPARE],
     "new keys": HOLDS[Capability.ADDED],
     "several new keys": lambda p: texts.added(p) > 1,
     **{f"scores above {x}": partial(magnitudes.above, x) for x in ABOVE},

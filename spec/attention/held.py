@@ -1,6 +1,7 @@
-"""How keys reach who has them in a cache: in pages of what size, and how many of them are new.
+"""How arrays reach who has keys in a cache, or texts packed.
 
-It is nothing to who has them in an array, and to no answer.
+In pages of what size, how many of the keys new, and with how many tokens of no text behind the last
+one: it is nothing to who has whole arrays, and to no answer.
 """
 
 from typing import Any
@@ -10,9 +11,11 @@ from spec.choices import Choices
 
 PAGES = (0, 3, 1, 2, 4, 7, 16)  # keys in a page, 0 being no pages
 ADDED = (0, 0, 1, 2, 3)
+SPARE = (0, 0, 1, 5)
 
 
 def drawn(choices: Choices, answers: frozenset[str]) -> dict[str, Any]:
     """What a problem says of it, to who can be told."""
     ways = {"page": (Capability.PAGES, PAGES), "added": (Capability.ADDED, ADDED)}
+    ways |= {"spare": (Capability.SPARE, SPARE)}
     return {x: choices.pick(some) if kind in answers else 0 for x, (kind, some) in ways.items()}

@@ -55,7 +55,8 @@ class Problem(Posed):
         is seen by queries of its own text. A negative one is padding: of no text at all. `in_text`
         tells that places are counted in each text, and not in the array.
     memory: how the arrays lie in it. page, added: how they reach who has keys in a cache: in pages
-        of so many keys, 0 being none, and so many of each text new, to be added there.
+        of so many keys, 0 being none, and so many of each text new, to be added there. spare: and
+        who has texts packed: with so many tokens of no text behind the last one.
     """
 
     q: Array
@@ -84,6 +85,7 @@ class Problem(Posed):
     memory: Memory = "contiguous"
     page: int = 0
     added: int = 0
+    spare: int = 0
 
     shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", *CHOSEN)
     axes: ClassVar[Mapping[str, str]] = {

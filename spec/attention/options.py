@@ -60,6 +60,7 @@ class Capability(StrEnum):
     STRIDES = "takes arrays whose rows have gaps"
     PAGES = "takes keys in pages"
     ADDED = "takes new keys beside a cache"
+    SPARE = "takes packed tokens of no text"
     LENGTHS = "takes queries and keys of different lengths"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
     FUTURE = "can see the future"
@@ -192,6 +193,7 @@ SINGLE = (
     ),
     Option(Capability.STRIDES, lambda p: p.memory == "strided", ({"memory": "strided"},)),
     Option(Capability.PAGES, lambda p: p.page > 0, ({"page": 3},)),
+    Option(Capability.SPARE, lambda p: p.spare > 0, ({"spare": 2},)),
     Option(Capability.ADDED, lambda p: texts.added(p) > 0, ({"added": 2},)),
     Option(Capability.LENGTHS, lambda p: p.N != p.M, ({"M": 5},)),
     Option(

@@ -48,6 +48,7 @@ def options(problem: Problem) -> Iterator[Problem]:
         yield problem.but(memory="contiguous")
     yield from (problem.but(page=x) for x in (0, 1, 2) if x < problem.page)
     yield from (problem.but(added=x) for x in (0, 1) if x < problem.added)
+    yield from (problem.but(spare=x) for x in (0, 1) if x < problem.spare)
     if problem.seed:
         yield problem.but(seed=0)
 
@@ -102,6 +103,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
     yield from (problem.but(**x) for x in (*texts(problem), *standing(problem)))
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     yield from (problem.but(page=page, added=x) for page in (0, 1, 3) for x in (0, 1, 2))
+    yield from (problem.but(spare=x) for x in (0, 1))
     for mask in (None, rows, seen & half, rows & one):
         for causal in (False, True):
             yield problem.but(mask=mask, causal=causal)

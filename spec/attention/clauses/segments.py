@@ -117,6 +117,7 @@ def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
         "takes_the_texts_of_queries_for_keys",
         "reads_into_the_next_text",
         "loses_the_last_text",
+        "reads_to_the_end_of_the_array",
         "has_the_length_of_the_first_text_for_all",
         "takes_texts_to_be_of_one_length",
         "finds_keys_by_the_heads_of_queries",

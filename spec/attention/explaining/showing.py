@@ -214,7 +214,7 @@ def alike(one: Problem, other: Problem) -> Array:
 def _settings(p: Problem) -> tuple[Any, ...]:
     """What is the same for all rows; that a scale is asked for which would apply is no matter."""
     said = [option.value(p.but(scale=p.sigma)) for option in PARAMETERS if not option.axes]
-    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory, p.page, p.added)
+    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory, p.page, p.added, p.spare)
 
 
 def _same(one: Asked, other: Asked, rows: Array) -> bool:

@@ -24,10 +24,11 @@ NO_BOUND = (-1, -1)
 class Texts:
     """Where texts start and end among the queries, and among the keys.   (texts) each
 
-    heads: the query heads to a key head.
+    heads: the query heads to a key head. keys: how many there are, of no text some.
     """
 
     heads: int
+    keys: int
     first: Array
     last: Array
     first_key: Array
@@ -76,7 +77,7 @@ def attend(
 ) -> Array:
     """The output, text by text.   (queries, H, E)"""
     edges = (x for starts in (cu_seqlens_q, cu_seqlens_k) for x in (starts[:-1], starts[1:]))
-    texts = steps.read(Texts(q.shape[1] // max(k.shape[1], 1), *edges))
+    texts = steps.read(Texts(q.shape[1] // max(k.shape[1], 1), len(k), *edges))
     moved, o = steps.corner(texts), np.zeros((*q.shape[:2], v.shape[2]), q.dtype)
     left, right = (None if bound < 0 else bound for bound in window_size)
     said: dict[str, Any] = {
@@ -134,7 +135,7 @@ def loses_the_last_key_of_each_text(texts: Texts) -> Texts:
 @wrong("read", incident="I43")
 def loses_the_last_text(texts: Texts) -> Texts:
     """Loops over one text less than there are."""
-    return Texts(texts.heads, *(x[:-1] for x in _edges(texts)))
+    return Texts(texts.heads, texts.keys, *(x[:-1] for x in _edges(texts)))
 
 
 @wrong("read", incident="I43")
@@ -145,11 +146,19 @@ def has_the_length_of_the_first_text_for_all(texts: Texts) -> Texts:
 
 
 @wrong("read", incident="I43")
+def reads_to_the_end_of_the_array(texts: Texts) -> Texts:
+    """Takes the number of all keys for the end of the last text."""
+    last = texts.last_key.copy()
+    last[-1:] = texts.keys
+    return replace(texts, last_key=last)
+
+
+@wrong("read", incident="I43")
 def takes_texts_to_be_of_one_length(texts: Texts) -> Texts:
     """Divides the tokens by the texts, as if they were a batch."""
     count = max(len(texts.first), 1)
     starts = [np.arange(count + 1) * (x.max(initial=0) // count) for x in _edges(texts)[1::2]]
-    return Texts(texts.heads, *(x for own in starts for x in (own[:-1], own[1:])))
+    return Texts(texts.heads, texts.keys, *(x for own in starts for x in (own[:-1], own[1:])))
 
 
 @wrong("read", incident="I43")

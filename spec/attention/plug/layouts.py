@@ -54,6 +54,7 @@ class Layout:
         held = {
             Capability.PAGES: self.pages and True in self.pages.tables,
             Capability.ADDED: self.pages and True in self.pages.adds,
+            Capability.SPARE: self.packs,
         }
         unheld = {capability for capability, has in held.items() if not has}
         if self.packs or self.pages:

@@ -4,6 +4,8 @@ A packed function has arrays (tokens, heads, width) in the place of (B, H, lengt
 told where each text starts, and where the last one ends, by cumulative lengths. Each sequence of a
 problem is one text, or as many as it has segments: some have queries alone, or keys alone. So has
 padding: that among the queries is a text without keys, and that among the keys one without queries.
+Behind the last text there may be tokens of none, among the keys no numbers; then the longest text
+is said to be longer than it is.
 """
 
 from collections.abc import Mapping
@@ -37,31 +39,34 @@ class Packing:
 
     tokens: of queries ("q") and of keys ("k"), the place of each among (B, length).
     told: by the names above, where each text starts, and the end (texts + 1); and the length of
-    the longest one. lengths: (B, length) of either side.
+    the longest one. lengths: (B, length) of either side. spare: tokens of no text at the end.
     """
 
     tokens: Mapping[str, Array]
     told: Mapping[str, Array | int]
     lengths: Mapping[str, tuple[int, int]]
+    spare: int
 
     writes: ClassVar[bool] = False
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
         """The shape that an array of ours has; like: the input that it is shaped like, if any."""
-        tokens = len(self._of(like))
+        tokens = len(self._of(like)) + self.spare
         return (tokens, ours[1], *ours[3:]) if like else (ours[1], tokens)
 
     def put(self, x: Array, like: str) -> Array:
         """An input, or a cotangent, packed.   (tokens, heads, width)"""
         rows = x.swapaxes(1, 2)
         B, length, *rest = rows.shape
-        return rows.reshape(B * length, *rest)[self._of(like)]
+        behind = np.full((self.spare, *rest), np.nan if like in ("k", "v") else 0.0, x.dtype)
+        return np.concatenate([rows.reshape(B * length, *rest)[self._of(like)], behind])
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
         """An array of the function as we have it."""
         B, heads, length, *width = ours
         rows = np.empty((B * length, heads, *width), x.dtype)
-        rows[self._of(like)] = x if like else x.swapaxes(0, 1)
+        own = self._of(like)
+        rows[own] = (x if like else x.swapaxes(0, 1))[: len(own)]
         return rows.reshape(B, length, heads, *width).swapaxes(1, 2)
 
     def unpacked(self, text: str, like: str = "q") -> str:
@@ -86,5 +91,5 @@ def packed(problem: Problem) -> Packing:
         found = [text.sequence * length + getattr(text, side) for text in texts.of(problem)]
         tokens[side] = np.concatenate([np.zeros(0, int), *found])
         told[f"cu_seqlens_{side}"] = np.cumsum([0, *map(len, found)])
-        told[f"max_seqlen_{side}"] = max(map(len, found), default=0)
-    return Packing(tokens, told, lengths)
+        told[f"max_seqlen_{side}"] = max(map(len, found), default=0) + problem.spare
+    return Packing(tokens, told, lengths, problem.spare)
