@@ -166,6 +166,14 @@ def test_pages_without_lengths_are_no_cache() -> None:
         implementation(attend, backend="numpy")
 
 
+def test_who_is_told_what_is_new_and_not_how_much_there_is_has_no_cache() -> None:
+    def attend(query: Array, key: Array, value: Array, k: int) -> Array:
+        return query + key + value + k
+
+    with pytest.raises(Unsuitable, match="requires a parameter 'k', which no problem has"):
+        implementation(attend, backend="numpy")
+
+
 def test_another_corner_is_declared_and_recognised() -> None:
     target: Any = paged.hangs_queries_at_the_first_key
     how: dict[str, Any] = {**FEW, "clauses": ["A1", "C15"]}

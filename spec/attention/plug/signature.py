@@ -157,6 +157,8 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     added, carried = options.pop("added", None), _carried(name, options)
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning)))
     alone = unused(function, left, passed)
+    for other in (x for x in alone if required(left[x])):
+        raise Unsuitable(f"{name} requires a parameter {other!r}, which no problem has")
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
     return Signature(arrays, options, demanded, defaults, alone, added, returning, carried=carried)
@@ -173,7 +175,7 @@ def _carried(name: str, options: dict[str, str]) -> Mapping[str, str]:
     )
     if len({*STARTS} & packing.keys()) == 1:
         raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
-    if "block_table" in paging and "cache_seqlens" not in {**packing, **paging} and not packing:
+    if "block_table" in paging and not packing and "cache_seqlens" not in paging:
         raise Unsuitable(
             f"{name} is told in which pages keys lie, and not how many (cache_seqlens)"
         )
