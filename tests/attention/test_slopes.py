@@ -236,7 +236,7 @@ def test_who_takes_no_slopes_is_asked_what_was_asked_before_there_were_any():
 
 
 def test_slopes_are_those_of_models_and_others():
-    problems = drawn(Problems(slopes=True), Scope("float32", KINDS), 200)
+    problems = drawn(Problems(slopes=True), Scope("float32", KINDS), 400)
     slopes = np.concatenate([p.slopes.reshape(-1) for p in problems])
     assert (slopes == slopes.astype(np.float32)).all()
     assert {0.0, -1.0, 16.0, 2.0**-8} <= {*slopes}
