@@ -121,10 +121,8 @@ class Ranks:
     def _answer(self, rank: int, until: float) -> Any:
         out = self.processes[rank].stdout
         assert out is not None
-        while not select.select([out], [], [], 0.2)[0]:  # whoever waits for a dead one is not it
-            for other, process in enumerate(self.processes):
-                if process.poll() is not None:
-                    raise RuntimeError(f"rank {other} of {self.ranks} has died")
+        while not select.select([out], [], [], 0.2)[0]:
+            self._check()
             if time.monotonic() > until:
                 raise RuntimeError(f"rank {rank} of {self.ranks} does not answer")
         try:
@@ -132,8 +130,15 @@ class Ranks:
         except EOFError:
             raise RuntimeError(f"rank {rank} of {self.ranks} has died") from None
         if not answered:
+            self._check()
             raise RuntimeError(f"rank {rank} of {self.ranks}: {found}")
         return found
+
+    def _check(self) -> None:
+        """Raises RuntimeError: one has died; who waits for it, or has lost it, is not to blame."""
+        for rank, process in enumerate(self.processes):
+            if process.poll() is not None:
+                raise RuntimeError(f"rank {rank} of {self.ranks} has died")
 
 
 def _put(pipe: Any, x: Any) -> None:

@@ -50,12 +50,19 @@ SHARDINGS: Mapping[str, Callable[[int, int], Spread]] = {
 }
 
 
+def spreading(sharding: str) -> Callable[[int, int], Spread]:
+    """Which tokens each rank has, of so many, for so many. Raises ValueError: no such way."""
+    if sharding not in SHARDINGS:
+        raise ValueError(f"tokens are spread {', '.join(SHARDINGS)}, not {sharding}")
+    return SHARDINGS[sharding]
+
+
 @dataclass(frozen=True)
 class Ring:
-    """Ranks, and in which way tokens are spread over them: a name of SHARDINGS."""
+    """Ranks, and which tokens each of them has, of so many, for so many."""
 
     pool: Ranks
-    sharding: str
+    spread: Callable[[int, int], Spread]
 
     def output(self, query: Array, key: Array, value: Array, **options: Any) -> Array:
         """o, in the format of the queries.   (B, H, N, E)"""
@@ -85,7 +92,7 @@ class Ring:
         return by_slopes(found[4], alibi_slopes)
 
     def _spread(self, length: int) -> Spread:
-        return SHARDINGS[self.sharding](length, self.pool.ranks)
+        return self.spread(length, self.pool.ranks)
 
     def _forward(self, query: Array, key: Array, value: Array, **options: Any) -> list[Array]:
         """The output, the largest score and the sum of exponentials of all queries."""
@@ -112,9 +119,7 @@ def over(ranks: int, sharding: str) -> Callable[..., Any]:
 
     Its attribute `pool` has the processes. Raises ValueError: there is no such way.
     """
-    if sharding not in SHARDINGS:
-        raise ValueError(f"tokens are spread {', '.join(SHARDINGS)}, not {sharding}")
-    ring = Ring(Ranks(ranks), sharding)
+    ring = Ring(Ranks(ranks), spreading(sharding))
 
     def attend(
         query: Array,
@@ -191,13 +196,10 @@ def checked(
     steep(alibi_slopes, q.shape, q.dtype)
 
 
-def gathered(parts: list[Array], tokens: Spread) -> Array:
+def gathered(parts: list[Array], tokens: Spread, axis: int = 2) -> Array:
     """The parts of all ranks as one array, each token at its place."""
-    whole = np.concatenate(parts, axis=2)
-    order = np.concatenate(tokens).astype(int)
-    found = np.empty_like(whole)
-    found[:, :, order] = whole
-    return found
+    order = np.argsort(np.concatenate(tokens))
+    return np.concatenate(parts, axis=axis).take(order, axis=axis)
 
 
 attend = over(2, "contiguous")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from implementations.ranks import Peers, Ranks
-from implementations.ring import SHARDINGS, Spread
+from implementations.ring import gathered, spreading
 from spec.notation import Array
 
 
@@ -27,12 +27,10 @@ def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callabl
     query, key and value (B, length, heads, width) give (B, length, heads, width).
     Raises ValueError: there is no such way to spread tokens.
     """
-    if sharding not in SHARDINGS:
-        raise ValueError(f"tokens are spread {', '.join(SHARDINGS)}, not {sharding}")
-    pool = Ranks(ranks)
+    pool, tokens = Ranks(ranks), spreading(sharding)
 
     def asked(dout: Array | None, *arrays: Array, **options: Any) -> list[Array]:
-        spread = SHARDINGS[sharding](arrays[0].shape[1], ranks)
+        spread = tokens(arrays[0].shape[1], ranks)
         if len({len(own) for own in spread}) > 1 or len({x.shape[1] for x in arrays}) > 1:
             raise ValueError("a rank has as many tokens as another, and as many keys as queries")
         given = [
@@ -40,7 +38,7 @@ def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callabl
             for own in spread
         ]
         answers = pool.asked(f"{__name__}:local", given)
-        return [_together([x[n] for x in answers], spread) for n in range(len(answers[0]))]
+        return [gathered([x[n] for x in answers], spread, axis=1) for n in range(len(answers[0]))]
 
     def attend(
         query: Array,
@@ -85,11 +83,3 @@ def local(
     if dout is None:
         return [out.numpy()]
     return [x.numpy() for x in torch.autograd.grad(out, inputs, torch.from_numpy(dout.copy()))]
-
-
-def _together(parts: list[Array], spread: Spread) -> Array:
-    """The tokens of all ranks, each at its place."""
-    whole = np.concatenate(parts, axis=1)
-    found = np.empty_like(whole)
-    found[:, np.concatenate(spread)] = whole
-    return found
