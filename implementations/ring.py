@@ -169,11 +169,12 @@ def handed(
     q, texts = laid_out(query, accumulator(query.dtype)), (query_segments, key_segments)
     checked(q, sinks, **options)
     labelled(*texts, (B, N, M))
-    i, j = places(query, key, query_positions, key_positions)
-    p, r = np.broadcast_to(i.reshape(-1, N), (B, N)), np.broadcast_to(j.reshape(-1, M), (B, M))
+    at = zip(places(query, key, query_positions, key_positions), (N, M), strict=True)
+    rows_at = ((x.reshape(len(x) if x.ndim == 4 else 1, length), length) for x, length in at)
+    p, r = (np.broadcast_to(x, (B, length)) for x, length in rows_at)
     said, found = {"scale": None, **options}, []
     for mine, theirs in zip(rows, cols, strict=True):
-        own = [None if x is None else x[:, at] for x, at in zip(texts, (mine, theirs), strict=True)]
+        own = [None if x is None else x[:, y] for x, y in zip(texts, (mine, theirs), strict=True)]
         queries = Queries(q[:, :, mine], p[:, mine], own[0], sinks, said)
         keys = Keys(key[:, :, theirs], value[:, :, theirs], r[:, theirs], own[1])
         found.append((queries, keys))

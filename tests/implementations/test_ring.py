@@ -13,7 +13,7 @@ from spec import certify
 from spec.notation import Array
 
 pytestmark = pytest.mark.torch
-LENGTHS = [(7, 9), (16, 16), (1, 3), (3, 1), (5, 2)]  # few of them divisible by the ranks
+LENGTHS = [(7, 9), (16, 16), (1, 3), (3, 1), (5, 2), (0, 2), (2, 0)]  # few divisible by the ranks
 SAID: dict[str, Any] = {
     "is_causal": True,
     "window_size": (4, 2),
@@ -116,6 +116,7 @@ def test_it_is_certified() -> None:
     how: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": asked}
     certificate = certify("implementations.ring:attend", **how)
     assert certificate.passed, str(certificate)
+    assert not any(verdict.refused for verdict in certificate.verdicts)
     holding = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
     assert holding >= {"A1", "A2", "A7", *asked[1:]}
 
