@@ -127,7 +127,7 @@ class Ranks:
                 raise RuntimeError(f"rank {rank} of {self.ranks} does not answer")
         try:
             answered, found = pickle.load(out)
-        except EOFError:
+        except (EOFError, pickle.UnpicklingError):
             raise RuntimeError(f"rank {rank} of {self.ranks} has died") from None
         if not answered:
             self._check()
