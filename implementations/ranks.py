@@ -27,6 +27,7 @@ import numpy as np
 
 PATIENCE = 10.0  # seconds without an answer of a rank
 STARTING = 60.0  # seconds for all to find each other
+DYING = 1.0  # seconds in which somebody else is seen to have died
 
 
 class Peers:
@@ -130,15 +131,23 @@ class Ranks:
         except (EOFError, pickle.UnpicklingError):
             raise RuntimeError(f"rank {rank} of {self.ranks} has died") from None
         if not answered:
-            self._check()
+            self._check(DYING)
             raise RuntimeError(f"rank {rank} of {self.ranks}: {found}")
         return found
 
-    def _check(self) -> None:
-        """Raises RuntimeError: one has died; who waits for it, or has lost it, is not to blame."""
-        for rank, process in enumerate(self.processes):
-            if process.poll() is not None:
-                raise RuntimeError(f"rank {rank} of {self.ranks} has died")
+    def _check(self, seconds: float = 0.0) -> None:
+        """Raises RuntimeError: one has died; who waits for it, or has lost it, is not to blame.
+
+        seconds: that it may still take, as its connections end before it does.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            for rank, process in enumerate(self.processes):
+                if process.poll() is not None:
+                    raise RuntimeError(f"rank {rank} of {self.ranks} has died")
+            if time.monotonic() >= until:
+                return
+            time.sleep(0.01)
 
 
 def _put(pipe: Any, x: Any) -> None:
