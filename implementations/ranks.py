@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import pickle
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -164,7 +165,8 @@ def main(rank: int, ranks: int, file: str) -> None:
     while True:
         try:
             function, given = pickle.load(asked)
-        except EOFError:
+        except EOFError:  # who asked is gone, and does not tidy up
+            shutil.rmtree(Path(file).parent, ignore_errors=True)
             return
         _put(told, _answered(function, peers, given))
 
