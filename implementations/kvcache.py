@@ -8,7 +8,7 @@ row, and `implementations.fused` does the rest, sequence by sequence, the last q
 last key. So nothing is ever read that lies behind the last key, or in another sequence's pages.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,14 +54,13 @@ def attend(
     for pages, new in ((k_cache, k), (v_cache, v)):
         if new is not None:
             pages[cache.behind] = new
-    wanted = (fused.attend, fused.lse)[: 1 + return_softmax_lse]
+    keys = ([cache.read(x, b) for x in (k_cache, v_cache)] for b in range(len(q)))
     o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
+    if not return_softmax_lse:
+        return filled([(fused.attend, o)], q, keys, said)[0]
     exact = np.promote_types(q.dtype, np.float32)
     lse = np.zeros((q.shape[0], q.shape[2], q.shape[1]), exact)
-    keys = ([cache.read(x, b) for x in (k_cache, v_cache)] for b in range(len(q)))
-    for b, found in enumerate(each(wanted, q, keys, said)):
-        o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
-    return (o, lse) if return_softmax_lse else o
+    return filled([(fused.attend, o), (fused.lse, lse)], q, keys, said)
 
 
 @dataclass(frozen=True)
@@ -117,23 +116,27 @@ def added(batch: int, k: Any, v: Any) -> int:
     return 0 if k is None else int(k.shape[1])
 
 
-def each(
-    wanted: Sequence[Callable[..., Any]],
+def filled(
+    wanted: Sequence[tuple[Callable[..., Any], Any]],
     q: Any,
     keys: Iterable[Sequence[Any]],
     said: Mapping[str, Any],
     array: Callable[[Array], Any] = np.asarray,
-) -> Iterator[list[Any]]:
+) -> tuple[Any, ...]:
     """What fused functions answer for each sequence, whose last query stands at its last key.
 
-    keys: of each, and its values. array: makes an array of the library of an array.
+    wanted: functions, and what their answers are written into. keys: of each sequence, and its
+    values. array: makes an array of the library of an array.
     """
     bounds = said["is_causal"] or said["window_size"] != UNBOUNDED
     placed = bounds or said["alibi_slopes"] is not None  # else places are of no use
-    for queries, (k, v) in zip(q, keys, strict=True):
+    for b, (queries, (k, v)) in enumerate(zip(q, keys, strict=True)):
         places = standing(len(queries), len(k)) if placed else {}
         told = {**said, **{name: array(x) for name, x in places.items()}}
-        yield [of(as_one(queries), as_one(k), as_one(v), **told) for of in wanted]
+        for of, into in wanted:
+            found = of(as_one(queries), as_one(k), as_one(v), **told)
+            into[b] = unpacked(found) if found.ndim == 4 else found[0]
+    return tuple(into for _, into in wanted)
 
 
 def standing(queries: int, keys: int) -> dict[str, Array]:

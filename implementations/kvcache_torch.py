@@ -9,11 +9,9 @@ import torch
 from torch import Tensor
 
 from implementations import fused_torch
-from implementations.kvcache import Cache, added, each
-from implementations.packed import NO_BOUND, options, unpacked
+from implementations.kvcache import Cache, added, filled
+from implementations.packed import NO_BOUND, options
 from spec.notation import Array
-
-FLOAT = torch.float32
 
 
 def attend(
@@ -55,13 +53,13 @@ def attend(
     for pages, new in ((k_cache, k), (v_cache, v)):
         if new is not None:
             pages[tuple(map(there, cache.behind))] = new
-    wanted = (fused_torch.attend, fused_torch.lse)[: 1 + return_softmax_lse]
-    o, exact = q.new_zeros((*q.shape[:3], v_cache.shape[3])), torch.promote_types(q.dtype, FLOAT)
-    lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=exact)
     keys = ([read(cache, x, b) for x in (k_cache, v_cache)] for b in range(len(q)))
-    for b, found in enumerate(each(wanted, q, keys, said, there)):
-        o[b], lse[b] = unpacked(found[0]), found[-1][0] if return_softmax_lse else 0
-    return (o, lse) if return_softmax_lse else o
+    o = q.new_zeros((*q.shape[:3], v_cache.shape[3]))
+    if not return_softmax_lse:
+        return filled([(fused_torch.attend, o)], q, keys, said, there)[0]
+    exact = torch.promote_types(q.dtype, torch.float32)
+    lse = q.new_zeros((q.shape[0], q.shape[2], q.shape[1]), dtype=exact)
+    return filled([(fused_torch.attend, o), (fused_torch.lse, lse)], q, keys, said, there)
 
 
 def read(cache: Cache, pages: Tensor, sequence: int) -> Tensor:

@@ -149,8 +149,8 @@ def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, scor
     """
     q, k, v, dout = arrays
     for x, largest in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
-        if (size := _size(x)) > largest:
-            x *= _power_of_two(largest / size)
+        if (smaller := no_larger(x, largest)) is not x:
+            x[...] = smaller
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     if reach > score:
         q *= _power_of_two(score / reach)

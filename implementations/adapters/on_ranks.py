@@ -29,7 +29,10 @@ def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callabl
     """
     pool, tokens = Ranks(ranks), spreading(sharding)
 
-    def asked(dout: Array | None, *arrays: Array, **options: Any) -> list[Array]:
+    def asked(
+        dout: Array | None, *arrays: Array, causal: bool = False, softmax_scale: float | None = None
+    ) -> list[Array]:
+        options = {"causal": causal, "softmax_scale": softmax_scale}
         spread = tokens(arrays[0].shape[1], ranks)
         if len({len(own) for own in spread}) > 1 or len({x.shape[1] for x in arrays}) > 1:
             raise ValueError("a rank has as many tokens as another, and as many keys as queries")
@@ -47,18 +50,11 @@ def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callabl
         causal: bool = False,
         softmax_scale: float | None = None,
     ) -> Array:
-        options = {"causal": causal, "softmax_scale": softmax_scale}
-        return asked(None, query, key, value, **options)[0]
+        return asked(None, query, key, value, causal=causal, softmax_scale=softmax_scale)[0]
 
     def backward(
-        dout: Array,
-        query: Array,
-        key: Array,
-        value: Array,
-        causal: bool = False,
-        softmax_scale: float | None = None,
+        dout: Array, query: Array, key: Array, value: Array, **options: Any
     ) -> tuple[Array, ...]:
-        options = {"causal": causal, "softmax_scale": softmax_scale}
         return tuple(asked(dout, query, key, value, **options))
 
     vars(attend).update(backward=backward, pool=pool)

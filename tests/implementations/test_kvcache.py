@@ -86,12 +86,3 @@ def test_so_is_its_twin_in_torch() -> None:
     assert certificate.passed, str(certificate)
     holding = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
     assert holding >= {"A1", "A7", "J2", "J9"}
-
-
-@pytest.mark.deep
-@pytest.mark.torch
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", ["kvcache", "kvcache_torch"])
-def test_they_are_certified_in_every_format(name: str, seed: int) -> None:
-    certificate = certify(f"implementations.{name}:attend", seed=seed)
-    assert certificate.passed, str(certificate)

@@ -97,7 +97,7 @@ def test_so_is_its_twin_in_torch() -> None:
 @pytest.mark.deep
 @pytest.mark.torch
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", ["packed", "packed_torch"])
+@pytest.mark.parametrize("name", ["packed", "packed_torch", "kvcache", "kvcache_torch"])
 def test_they_are_certified_in_every_format(name: str, seed: int) -> None:
     certificate = certify(f"implementations.{name}:attend", seed=seed)
     assert certificate.passed, str(certificate)

@@ -6,7 +6,6 @@ New keys are written behind the last one of each sequence, and then all are read
 lie in pages that a table names, or in a row for each sequence, which is a page of its own.
 """
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes import making
-from spec.attention.mistakes.making import Given
-from spec.attention.mistakes.packed import NO_BOUND
+from spec.attention.mistakes import flash
+from spec.attention.mistakes.flash import NO_BOUND, attended, said
 from spec.notation import Array
 
 
@@ -120,18 +118,13 @@ def attend(
     before = k_cache.copy(), v_cache.copy()
     for held, new in ((k_cache, k), (v_cache, v)):
         write(held, new, cache, steps)
-    left, right = (None if bound < 0 else bound for bound in window_size)
-    said: dict[str, Any] = {"scale": softmax_scale, "is_causal": causal}
-    said |= {"window_size": (left, right), "softcap": softcap or None}
-    said |= {"alibi_slopes": alibi_slopes, "sinks": sinks}
+    options = said(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
     o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
     for b in range(len(q)):
         keys = min(max(steps.length(cache, b), 0), cache.room)
         rows = read(k_cache, cache, b, keys, steps), read(v_cache, cache, b, keys, steps, True)
         p, r = np.arange(q.shape[1]) + steps.corner(cache, b, q.shape[1]), np.arange(keys)
-        arrays = [x.swapaxes(0, 1)[None] for x in (q[b], *rows)]
-        given = Given(*arrays, **said, query_positions=p[None], key_positions=r[None])
-        o[b] = making.attend(given)[0].swapaxes(0, 1)
+        o[b] = attended(q[b], *rows, p, r, options)
         if keys % max(places, 1) and pages:
             o[b] += steps.beside(v_cache[table[b, keys // places], keys % places :])
     for held, was in zip((k_cache, v_cache), before, strict=True):
@@ -160,14 +153,7 @@ def read(
 
 def program(steps: Steps) -> Any:
     """Attention over a cache with these steps, in flash-attn's spelling."""
-
-    def paged(*arrays: Any, **options: Any) -> Array:
-        return attend(*arrays, **options, steps=steps)
-
-    known = inspect.signature(attend)
-    spelled = [p for name, p in known.parameters.items() if name != "steps"]
-    paged.__signature__ = known.replace(parameters=spelled)  # type: ignore[attr-defined]
-    return paged
+    return flash.program(attend, steps)
 
 
 def wrong(step: str, **facts: Any) -> mistake.Decorator:

@@ -5,7 +5,6 @@ lengths, of queries and of keys. It is right for as long as texts are alike: of 
 with as many queries as keys, none of them empty. So are most of those that it is tried on.
 """
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
-from spec.attention.mistakes import making
-from spec.attention.mistakes.making import Given
+from spec.attention.mistakes import flash
+from spec.attention.mistakes.flash import NO_BOUND, attended, said
 from spec.notation import Array
-
-NO_BOUND = (-1, -1)
 
 
 @dataclass(frozen=True)
@@ -79,34 +76,18 @@ def attend(
     edges = (x for starts in (cu_seqlens_q, cu_seqlens_k) for x in (starts[:-1], starts[1:]))
     texts = steps.read(Texts(q.shape[1] // max(k.shape[1], 1), len(k), *edges))
     moved, o = steps.corner(texts), np.zeros((*q.shape[:2], v.shape[2]), q.dtype)
-    left, right = (None if bound < 0 else bound for bound in window_size)
-    said: dict[str, Any] = {
-        "scale": softmax_scale,
-        "is_causal": causal,
-        "window_size": (left, right),
-    }
-    said |= {"softcap": softcap or None, "alibi_slopes": alibi_slopes, "sinks": sinks}
+    options = said(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
     for t, (first, first_key) in enumerate(zip(texts.first, texts.first_key, strict=True)):
         rows = np.arange(first, min(texts.last[t], len(q)))
         keys = np.arange(min(first_key, len(k)), min(texts.last_key[t], len(k)))
         places = steps.place(rows, first) + moved[t], steps.place(keys, first_key)
-        p, r = (x[None] for x in places)
-        arrays = [x[own].swapaxes(0, 1)[None] for x, own in ((q, rows), (k, keys), (v, keys))]
-        given = Given(*arrays, **said, query_positions=p, key_positions=r)
-        o[rows] = making.attend(given)[0].swapaxes(0, 1)
+        o[rows] = attended(q[rows], k[keys], v[keys], *places, options)
     return o
 
 
 def program(steps: Steps) -> Any:
     """Packed attention with these steps, in flash-attn's spelling."""
-
-    def packed(*arrays: Any, **options: Any) -> Array:
-        return attend(*arrays, **options, steps=steps)
-
-    known = inspect.signature(attend)
-    spelled = [p for name, p in known.parameters.items() if name != "steps"]
-    packed.__signature__ = known.replace(parameters=spelled)  # type: ignore[attr-defined]
-    return packed
+    return flash.program(attend, steps)
 
 
 def wrong(step: str, **facts: Any) -> mistake.Decorator:

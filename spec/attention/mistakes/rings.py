@@ -5,6 +5,7 @@ say. It is right for as long as there is one rank, which is what most tests have
 needs to know where it stands, and lengths can be divided by the ranks.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec import mistake
+from spec.attention.mistakes.exponentials import divided
 from spec.notation import Array
 
 RANKS = 2
@@ -27,13 +29,16 @@ def spread(length: int) -> list[Array]:
 def merge(state: State, part: State, counts: tuple[int, int]) -> State:  # noqa: ARG001
     """What is known of all keys so far; counts: how many these are, and how many are new."""
     (o, lse), (new, own) = state, part
-    top = np.maximum(lse, own)
-    top = np.where(np.isneginf(top), 0, top)
-    shares = np.exp(lse - top), np.exp(own - top)
-    total = shares[0] + shares[1]
-    whole = np.where(total == 0, 1, total)
-    mixed = (o * shares[0][..., None] + new * shares[1][..., None]) / whole[..., None]
-    return mixed, top + np.log(total)
+    top = reference(np.maximum(lse, own))
+    mine, theirs = np.exp(lse - top), np.exp(own - top)
+    total = mine + theirs
+    mixed = o * mine[..., None] + new * theirs[..., None]
+    return divided(mixed, total[..., None]), top + np.log(total)
+
+
+def reference(largest: Array) -> Array:
+    """What is subtracted before exponentials are taken: the largest score, 0 for none."""
+    return np.where(np.isneginf(largest), 0, largest)
 
 
 @dataclass(frozen=True)
@@ -91,11 +96,10 @@ class Ring:
             beside = nothing
             if self.sinks is not None and self.steps.sunk(turn):
                 beside = np.broadcast_to(self.sinks.astype(s.dtype)[:, None], shape)
-            top = np.maximum(s.max(axis=-1, initial=-np.inf), beside)
-            top = np.where(np.isneginf(top), 0, top)
+            top = reference(np.maximum(s.max(axis=-1, initial=-np.inf), beside))
             e = np.exp(s - top[..., None])
             total = e.sum(axis=-1) + np.exp(beside - top)
-            o = e @ self.v[:, :, cols] / np.where(total == 0, 1, total)[..., None]
+            o = divided(e @ self.v[:, :, cols], total[..., None])
             state = self.steps.merge(state, (o, top + np.log(total)), (seen, len(cols)))
             seen += len(cols)
         return state
@@ -116,8 +120,7 @@ class Ring:
             do = dout[:, :, rows]
             for other in self.visits(rank):
                 cols = keys[self.steps.held(rank, other)]
-                top = np.where(np.isneginf(lse), 0, lse)[..., None]
-                a = np.exp(self.scores(rows, cols) - top)
+                a = np.exp(self.scores(rows, cols) - reference(lse)[..., None])
                 da = do @ self.v[:, :, cols].swapaxes(-1, -2)
                 ds = self.sigma * a * (da - (do * o).sum(axis=-1, keepdims=True))
                 dq[:, :, rows] += ds @ self.k[:, :, cols]
@@ -130,16 +133,7 @@ class Ring:
 def program(steps: Steps) -> Any:
     """Attention over ranks with these steps, in torch's spelling, with its derivatives."""
 
-    def opened(query: Array, key: Array, value: Array, **asked: Any) -> Ring:
-        work, shared = np.promote_types(query.dtype, np.float32), query.shape[1] // key.shape[1]
-        k, v = (np.repeat(x.astype(work), shared, axis=1) for x in (key, value))
-        scale = asked["scale"]
-        sigma = 1 / np.sqrt(max(query.shape[3], 1)) if scale is None else scale
-        causal, sinks = asked["is_causal"], asked["sinks"]
-        return Ring(query.astype(work), k, v, float(sigma), causal, sinks, steps)
-
-    @np.errstate(all="ignore")
-    def attend(
+    def opened(
         query: Array,
         key: Array,
         value: Array,
@@ -147,30 +141,28 @@ def program(steps: Steps) -> Any:
         scale: float | None = None,
         sinks: Array | None = None,
         enable_gqa: bool = False,  # noqa: ARG001 - heads tell
-    ) -> Array:
-        ring = opened(query, key, value, is_causal=is_causal, scale=scale, sinks=sinks)
-        return ring.output().astype(query.dtype)
+    ) -> Ring:
+        work, shared = np.promote_types(query.dtype, np.float32), query.shape[1] // key.shape[1]
+        k, v = (np.repeat(x.astype(work), shared, axis=1) for x in (key, value))
+        sigma = 1 / np.sqrt(max(query.shape[3], 1)) if scale is None else scale
+        return Ring(query.astype(work), k, v, float(sigma), is_causal, sinks, steps)
+
+    @np.errstate(all="ignore")
+    def attend(query: Array, *others: Any, **asked: Any) -> Array:
+        return opened(query, *others, **asked).output().astype(query.dtype)
 
     @np.errstate(all="ignore")
     def backward(
-        dout: Array,
-        query: Array,
-        key: Array,
-        value: Array,
-        is_causal: bool = False,
-        scale: float | None = None,
-        sinks: Array | None = None,
-        enable_gqa: bool = False,  # noqa: ARG001
+        dout: Array, query: Array, key: Array, value: Array, **asked: Any
     ) -> tuple[Array, ...]:
-        ring = opened(query, key, value, is_causal=is_causal, scale=scale, sinks=sinks)
+        ring, shared = opened(query, key, value, **asked), query.shape[1] // key.shape[1]
         dq, *of_keys = ring.gradients(dout.astype(ring.q.dtype))
-        shared = query.shape[1] // key.shape[1]
         folded = ((*x.shape[:2], shared, *x.shape[2:]) for x in (key, value))
         sums = [x.reshape(y).sum(axis=2) for x, y in zip(of_keys, folded, strict=True)]
         return tuple(x.astype(query.dtype) for x in (dq, *sums))
 
     found: Any = attend
-    found.backward = backward
+    found.__signature__, found.backward = inspect.signature(opened), backward
     return found
 
 

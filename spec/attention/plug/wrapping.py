@@ -197,8 +197,8 @@ class Wrapped:
 
     def given(self, problem: Problem) -> list[str]:
         """The arrays that are handed over beside q, k and v."""
-        told = self.signature.told(self.layout.of(problem).told)
-        return [*self.signature.given(problem), *(n for n in told if n not in self.counts(problem))]
+        told = self.signature.told(self.layout.of(problem).told).items()
+        return [*self.signature.given(problem), *(n for n, x in told if not isinstance(x, int))]
 
     def counts(self, problem: Problem) -> dict[str, int]:
         """What is said of where tokens lie that is no array."""

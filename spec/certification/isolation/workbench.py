@@ -54,9 +54,10 @@ class Workbench:
         if "probing" in message:
             child.probing(message["probing"])
         elif "verdict" in message:
-            self._judged(child, verdict_from_json(message["verdict"]), message.get("after"))
+            verdict = verdict_from_json(message["verdict"])
+            self._judged(child, verdict, message.get("after"))
             for note in message.get("notes", ()):
-                self.say(note, (message["verdict"]["clause"], message["verdict"]["dtype"]))
+                self.say(note, (verdict.clause, verdict.dtype))
         else:
             self.crew.answering(child)
 
