@@ -132,25 +132,36 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     size = _size(found)
     reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
     if family == "vast":
-        _keep_inside(arrays, scale, most, VAST[dtype] ** 0.5, VAST[dtype])
-    elif size > most / 8 or reach > score / 2:
-        _keep_inside(arrays, scale, most, most, score)
-    found = found if family in EXACT else rounded(found, dtype)
-    found.setflags(write=False)
-    q, k, v, dout = _cut(found, shapes)
+        _bound_entries(arrays, size, most, VAST[dtype] ** 0.5)
+        _bound_scores(arrays, scale, VAST[dtype])
+    else:
+        _bound_entries(arrays, size, most, most)
+        if reach > score / 2:
+            _bound_scores(arrays, scale, score)
+    if family not in EXACT and dtype != "float64":
+        found = rounded(found, dtype)
+        arrays = _cut(found, shapes)
+    for x in (found, *arrays):
+        x.setflags(write=False)
+    q, k, v, dout = arrays
     return q, k, v, dout
 
 
-def _keep_inside(arrays: Arrays, scale: float, most: float, most_qk: float, score: float) -> None:
+def _bound_entries(arrays: Arrays, size: float, most: float, most_qk: float) -> None:
     """Multiply each of the arrays by a power of two if it would leave the domain.
 
-    most: the largest entry of v; of dout, as gradients are sums over many queries, an eighth of
-    that; most_qk: of q and k. score: the largest |<q, k>|.
+    size: of the largest of all entries. most: the largest entry of v; of dout, as gradients are
+    sums over many queries, an eighth of that; most_qk: of q and k.
     """
     q, k, v, dout = arrays
     for x, largest in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
-        if (smaller := no_larger(x, largest)) is not x:
-            x[...] = smaller
+        if size > largest:
+            x[...] = no_larger(x, largest)
+
+
+def _bound_scores(arrays: Arrays, scale: float, score: float) -> None:
+    """Multiply q by a power of two if some |<q, k>| may be larger than that."""
+    q, k, *_ = arrays
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     if reach > score:
         q *= _power_of_two(score / reach)

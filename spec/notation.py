@@ -42,10 +42,10 @@ DTYPES = ("float64", "float32", "float16", "bfloat16")
 def read_only(record: Any) -> None:
     """Have a frozen record hold its arrays as views that nobody can write through."""
     held = vars(record)
-    for name, array in held.items():
-        if isinstance(array, np.ndarray) and array.flags.writeable:
-            held[name] = shared = array.view()
-            shared.setflags(write=False)
+    arrays = [name for name, x in held.items() if isinstance(x, np.ndarray) and x.flags.writeable]
+    for name in arrays:
+        held[name] = shared = held[name].view()
+        shared.setflags(write=False)
 
 
 class Once(Generic[T]):

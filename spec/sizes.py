@@ -8,9 +8,8 @@ cheap, and the faults that need two long axes are looked for at the edges.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from spec.choices import Choices
 from spec.notation import Array
@@ -58,8 +57,7 @@ def each(most: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
 EACH = each(MOST)
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """The lengths of the axes of a problem."""
 
     B: int
@@ -92,8 +90,7 @@ class Sizes:
         )
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What sizes may be drawn.
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
@@ -142,7 +139,7 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
     axes = ("B", "NM") if limits.square else ("B", "N", "M")
     axes = (*axes, "E") if limits.free_width else axes
     without = choices.pick((*("",) * 12, *axes))
-    return replace(drawn, **dict.fromkeys(without, 0)) if without else drawn
+    return drawn._replace(**dict.fromkeys(without, 0)) if without else drawn
 
 
 def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ In pages of what size, how many of the keys new, and with how many tokens of no 
 one: it is nothing to who has whole arrays, and to no answer.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from spec.attention.options import Capability
@@ -12,10 +13,13 @@ from spec.choices import Choices
 PAGES = (0, 3, 1, 2, 4, 7, 16)  # keys in a page, 0 being no pages
 ADDED = (0, 0, 1, 2, 3)
 SPARE = (0, 0, 1, 5)
+HELD: Mapping[str, tuple[Capability, tuple[int, ...]]] = {
+    "page": (Capability.PAGES, PAGES),
+    "added": (Capability.ADDED, ADDED),
+    "spare": (Capability.SPARE, SPARE),
+}
 
 
-def drawn(choices: Choices, answers: frozenset[str]) -> dict[str, Any]:
+def drawn(choices: Choices, answers: frozenset[str]) -> Mapping[str, Any]:
     """What a problem says of it, to who can be told."""
-    ways = {"page": (Capability.PAGES, PAGES), "added": (Capability.ADDED, ADDED)}
-    ways |= {"spare": (Capability.SPARE, SPARE)}
-    return {x: choices.pick(some) if kind in answers else 0 for x, (kind, some) in ways.items()}
+    return {x: choices.pick(some) for x, (kind, some) in HELD.items() if kind in answers}

@@ -8,7 +8,7 @@ product with a key of the other.
 A problem shrinks to one token that arrives at once, and to an other text of one token.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ class Texts:
         widths = Capability.WIDTHS in answers
         size = sizes(choices, Limits(scope.reach, least, True, False, "", grouped, widths, False))
         M = choices.pick(OTHERS)
-        *both, _ = replace(size, N=size.N + M, M=size.M + M).shapes
+        *both, _ = size._replace(N=size.N + M, M=size.M + M).shapes
         seeded = partial(entries.entries, dtype=scope.dtype)
         q, k, v, _ = entries.drawn(choices, self.families, (*both, (0,)), seeded)
         seed = choices.places(choices.seed())
