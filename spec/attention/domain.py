@@ -224,6 +224,7 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
     """What sizes the domain and the scope both allow for what is asked."""
     answers = scope.answers
     square = domain.square or (domain.each and Capability.CAUSAL in asked)
+    beside = {Capability.WIDTHS_BESIDE} if together(MASK, CAUSAL) in asked else set()
     tiles = [scope.multiples.get(kind, 1) for kind in ("lengths", *asked)]
     return Limits(
         scope.reach,
@@ -232,7 +233,7 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
         domain.modest,
         domain.tiled,
         domain.grouped if answers >= {Capability.GROUPS, Capability.SEVERAL} else False,
-        Capability.WIDTHS in answers and (domain.each or not domain.equal_widths),
+        {Capability.WIDTHS, *beside} <= answers and (domain.each or not domain.equal_widths),
         Capability.EMPTY in answers and domain.empty,
         domain.wide,
         Capability.BATCHES in answers,

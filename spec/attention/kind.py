@@ -79,7 +79,8 @@ def calls(
 
 def words(record: Implementation, problem: Problem) -> list[str]:
     """What is special about a problem; pairs are told by the two, and forms by the mask."""
-    told = {*(together(*pair) for pair in PAIRS), Capability.FORMS, Capability.SLOPES_EACH}
+    beside = Capability.FORMS, Capability.SLOPES_EACH, Capability.WIDTHS_BESIDE
+    told = {*(together(*pair) for pair in PAIRS), *beside}
     found = sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem) - told)
     hides = problem.mask is not None and problem.idle.any()
     return [*found, IDLE] if hides else found

@@ -56,6 +56,7 @@ class Capability(StrEnum):
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
+    WIDTHS_BESIDE = "takes values of another width beside a mask and causal together"
     EMPTY = "takes sizes of zero"
     STRIDES = "takes arrays whose rows have gaps"
     PAGES = "takes keys in pages"
@@ -235,12 +236,19 @@ def _with_pairs() -> Iterator[Option]:
         yield from (_pair(*pair) for pair in PAIRS if pair[1] in option.parameters)
 
 
-OPTIONS = tuple(_with_pairs())
+# Who computes fast with a mask and causality may do so for one width, and has no other way.
+THREE = Option(
+    Capability.WIDTHS_BESIDE,
+    lambda p: p.E != p.D and MASK.asked(p) and p.causal,
+    tuple({"E": 3, "causal": True, **x} for x in (OF_KEYS[0], *BOOLEAN[:2], OF_KEYS[1], *ADDITIVE)),
+    (MASK, CAUSAL),
+)
+OPTIONS = (*_with_pairs(), THREE)
 KINDS: frozenset[str] = frozenset(option.capability for option in OPTIONS)
 
 
 def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` is; empty for the core."""
-    alone = [option.capability for option in SINGLE if option.holds(problem)]
+    alone = [option.capability for option in (*SINGLE, THREE) if option.holds(problem)]
     asked = {x for x in PARAMETERS if x.asked(problem)}
     return frozenset((*alone, *(together(*pair) for pair in PAIRS if asked.issuperset(pair))))

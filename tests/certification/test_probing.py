@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from implementations.dense import attend
+from spec import certify
+from spec.attention.options import Capability
 from spec.certification.target import probing
 from spec.kinds import KINDS
 from spec.subject import Refused
@@ -51,3 +53,16 @@ def test_many_kinds_at_once_tell_what_each_does(
     assert bool(found.refusals) == bool(names)
     if not names:
         assert 2 * len(at_once) < len(one_by_one)
+
+
+@pytest.mark.torch
+def test_three_that_torch_refuses_together_are_not_drawn_in_vain() -> None:
+    """A mask and causality, where values have another width than keys; each two it takes."""
+    clauses = ("A1", "C3", "M20")
+    target = "torch.nn.functional:scaled_dot_product_attention"
+    certificate = certify(target, profile="standard", dtypes=("float32",), clauses=clauses)
+    assert certificate.passed, str(certificate)
+    (refusal,) = certificate.refusals
+    assert refusal.what == Capability.WIDTHS_BESIDE
+    asked = {v.clause: (v.examples, v.refused) for v in certificate.verdicts}
+    assert all(refused < 0.1 * examples for examples, refused in asked.values()), asked
