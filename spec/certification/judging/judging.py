@@ -21,7 +21,8 @@ PARTS = {  # on what seconds are spent, in words
     "loading": "loading and probing",
     "implementation": "implementation",
     "specification": "definition and budgets",
-    "elsewhere": "drawing and bookkeeping",
+    "drawing": "drawing problems",
+    "elsewhere": "bookkeeping",
     "reduction": "causes and examples",
 }
 
@@ -115,23 +116,26 @@ def _run(
     finding, watch = Finding(rounding=scope.rounding), Watch()
     wanted = examples * clause.effort
     watched = watch.over(subject)
-    checking, start = 0.0, time.perf_counter()
+    checking, drawing, start = 0.0, 0.0, time.perf_counter()
     most = wanted if drawn is None else MORE * wanted
     problems = in_advance(series(clause, scope, most, seed))
     with same_chances(), np.errstate(all="ignore"):
+        end = time.perf_counter()
         for place, problem in enumerate(problems):
-            if drawn is not None and not drawn(problem):
-                continue
             begun = time.perf_counter()
-            _examine(clause, watched, watch, problem, finding)
-            checking += time.perf_counter() - begun
+            drawing += begun - end
+            if drawn is None or drawn(problem):
+                _examine(clause, watched, watch, problem, finding)
+            end = time.perf_counter()
+            checking += end - begun
             if finding.violation is not None or finding.examples >= wanted:
                 finding.place = place
                 break
     finding.seconds = {
         "implementation": watch.seconds,
         "specification": checking - watch.seconds,
-        "elsewhere": time.perf_counter() - start - checking,
+        "drawing": drawing,
+        "elsewhere": time.perf_counter() - start - checking - drawing,
     }
     return finding
 
