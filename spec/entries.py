@@ -199,7 +199,7 @@ def _size(x: Array) -> float:
 
 def _longest(x: Array) -> float:
     """The largest Euclidean length of a row."""
-    return math.sqrt(np.maximum.reduce((x * x).sum(axis=-1), axis=None, initial=0.0))
+    return math.sqrt(np.maximum.reduce(np.vecdot(x, x), axis=None, initial=0.0))
 
 
 def _power_of_two(x: float) -> float:
