@@ -20,7 +20,7 @@ import numpy as np
 
 from spec.attention import texts
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.parameter import UNITS, Parameter, bounded, or_zero
+from spec.attention.parameter import UNITS, Parameter, bounded, mates, or_zero
 from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
 from spec.subject import Backward
 
@@ -102,33 +102,13 @@ CAP = Parameter(
 )
 SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
 SLOPES = Parameter("slopes", "slopes", ("alibi_slopes", "slopes"), single=True)
-QUERY_SEGMENTS = Parameter(
-    "query_segments",
-    "segments",
-    ("query_segments", "q_segment_ids"),
-    whole=True,
-    mate="key_segments",
+QUERY_SEGMENTS, KEY_SEGMENTS = mates(
+    "segments", ("query_segments", "q_segment_ids"), ("key_segments", "kv_segment_ids")
 )
-KEY_SEGMENTS = Parameter(
-    "key_segments",
-    "segments",
-    ("key_segments", "kv_segment_ids"),
-    whole=True,
-    mate="query_segments",
-)
-QUERY_POSITIONS = Parameter(
-    "query_positions",
+QUERY_POSITIONS, KEY_POSITIONS = mates(
     "positions",
     ("query_positions", "position_ids", "q_positions"),
-    whole=True,
-    mate="key_positions",
-)
-KEY_POSITIONS = Parameter(
-    "key_positions",
-    "positions",
     ("key_positions", "kv_positions"),
-    whole=True,
-    mate="query_positions",
 )
 # Of two mates, the first stands in pairs.
 POSITIONS, SEGMENTS = (QUERY_POSITIONS, KEY_POSITIONS), (QUERY_SEGMENTS, KEY_SEGMENTS)

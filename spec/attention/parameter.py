@@ -78,6 +78,17 @@ class Parameter:
             yield problem.but(**{self.name: value})
 
 
+def mates(
+    noun: str, queries: tuple[str, ...], keys: tuple[str, ...]
+) -> tuple[Parameter, Parameter]:
+    """Two parameters of integers, of queries and of keys, by how functions call them."""
+    one, other = queries[0], keys[0]
+    return (
+        Parameter(one, noun, queries, whole=True, mate=other),
+        Parameter(other, noun, keys, whole=True, mate=one),
+    )
+
+
 def bounded(window: Window, default: Any) -> Window:
     """A window for a function; where its default is (-1, -1), no bound is -1 (flash-attn)."""
     left, right = (-1 if bound is None and default == (-1, -1) else bound for bound in window)
