@@ -9,6 +9,7 @@ exp makes nothing; `slanted` leaves scores alone where no slopes are asked for.
 """
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,14 @@ from spec.notation import Array
 
 Window = tuple[int | None, int | None]  # how far back and how far ahead; None is no bound
 UNBOUNDED: Window = (None, None)
+
+
+class Sight(NamedTuple):
+    """How far back and how far ahead a query sees, and how many first keys it sees in any case."""
+
+    left: int | None
+    right: int | None
+    first: int = 0
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
@@ -66,15 +75,16 @@ def everywhere(attn_mask: Array | None, shape: tuple[int, ...]) -> Array | None:
     return None if attn_mask is None else np.broadcast_to(attn_mask, shape)
 
 
-def sight(is_causal: bool, window_size: Window = UNBOUNDED) -> Window:
+def sight(is_causal: bool, window_size: Window = UNBOUNDED, sink_size: int = 0) -> Sight:
     """How far back and how far ahead a query sees: of what lies ahead, causality leaves nothing.
 
-    Raises ValueError: a bound is negative.
+    Raises ValueError: a bound is negative, or a number of first keys is.
     """
     left, right = window_size
-    if (left or 0) < 0 or (right or 0) < 0:
-        raise ValueError(f"a window has no negative bound, which {window_size} has")
-    return left, 0 if is_causal else right
+    if min(left or 0, right or 0, sink_size) < 0:
+        told = f"{window_size}, sink_size={sink_size}"
+        raise ValueError(f"a window has no negative bound, and no fewer first keys than 0: {told}")
+    return Sight(left, 0 if is_causal else right, sink_size)
 
 
 def places(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
@@ -127,7 +137,7 @@ def of_one_text(mine: Array, theirs: Array) -> Array:
 
 
 def visible(
-    attn_mask: Array | None, window: Window, i: Array, j: Array, texts: Array | None = None
+    attn_mask: Array | None, window: Sight, i: Array, j: Array, texts: Array | None = None
 ) -> Array:
     """True where query i may attend to key j, for indices that broadcast with mask and texts."""
     seen: Array = np.broadcast_to(np.True_, np.broadcast_shapes(i.shape, j.shape))
@@ -135,10 +145,12 @@ def visible(
         seen = attn_mask if attn_mask.dtype == bool else ~np.isneginf(attn_mask)
     if texts is not None:
         seen = seen & texts
-    left, right = window
-    if right is not None:
-        seen = seen & (j <= i + right)
-    return seen if left is None else seen & (j >= i - left)
+    if window.right is not None:
+        seen = seen & (j <= i + window.right)
+    if window.left is None:
+        return seen
+    near = j >= i - window.left
+    return seen & (near | (j < window.first) if window.first else near)
 
 
 def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
@@ -228,19 +240,3 @@ def mixed(a: Array, x: Array, seen: Array | None) -> Array:
         return a @ x
     touched = np.broadcast_to(seen, a.shape).astype(a.dtype) @ (~finite).astype(a.dtype)
     return np.where(touched > 0, np.nan, a @ np.where(finite, x, 0))
-
-
-def by_sinks(share: Array, dout: Array, o: Array, dtype: np.dtype) -> Array:
-    """The derivatives by the sinks, -sum_bi share_bhi <dout_bhi, o_bhi>, in their dtype.   (H,)
-
-    share: (B, H, N), what the sink takes of the weights    dout, o: (B, H, N, E)
-    """
-    return rounded(-(share * (dout * o).sum(axis=-1)).sum(axis=(0, 2)), dtype)
-
-
-def by_slopes(moment: Array, slopes: Array) -> Array:
-    """The derivatives by the slopes, -sum_ij ds_ij |i - j|, in their dtype.   (H,) or (B, H)
-
-    moment: the sums, (B, H), which are added over the batch where it shares its slopes
-    """
-    return rounded(-(moment if slopes.ndim == 2 else moment.sum(axis=0)), slopes.dtype)

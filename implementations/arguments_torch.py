@@ -6,7 +6,7 @@ from math import inf, nan
 import torch
 from torch import Tensor
 
-from implementations.arguments import Window
+from implementations.arguments import Sight
 
 Pair = tuple[Tensor, Tensor]  # of what queries and keys have
 INTEGERS = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
@@ -70,7 +70,7 @@ def together(
 
 def visible(
     attn_mask: Tensor | None,
-    window: Window,
+    window: Sight,
     rows: slice,
     cols: slice,
     device: torch.device,
@@ -90,23 +90,31 @@ def visible(
     return seen & (attn_mask if attn_mask.dtype == torch.bool else ~attn_mask.isneginf())
 
 
-def band(window: Window, rows: slice, cols: slice, device: torch.device) -> Tensor:
-    """True between two diagonals, as rows have numbers.   (n, keys)"""
-    (left, right), first = window, cols.start - rows.start
+def band(window: Sight, rows: slice, cols: slice, device: torch.device) -> Tensor:
+    """True between two diagonals, as rows have numbers, and at the first keys.   (n, keys)"""
+    offset = cols.start - rows.start
     shape = rows.stop - rows.start, cols.stop - cols.start
     seen = torch.ones(shape, dtype=torch.bool, device=device)
-    if right is not None:
-        seen.tril_(right - first)
-    return seen if left is None else seen.triu_(-left - first)
+    if window.right is not None:
+        seen.tril_(window.right - offset)
+    if window.left is None:
+        return seen
+    first = max(0, window.first - cols.start)
+    kept = seen[:, :first].clone()
+    seen.triu_(-window.left - offset)[:, :first] = kept
+    return seen
 
 
-def near(window: Window, p: Tensor, r: Tensor) -> Tensor:
+def near(window: Sight, p: Tensor, r: Tensor) -> Tensor:
     """True where a key's position r is in the window of a query's p, as they broadcast."""
-    (left, right), ahead = window, r - p
+    ahead = r - p
     seen = torch.ones_like(ahead, dtype=torch.bool)
-    if right is not None:
-        seen = seen & (ahead <= right)
-    return seen if left is None else seen & (ahead >= -left)
+    if window.right is not None:
+        seen = seen & (ahead <= window.right)
+    if window.left is None:
+        return seen
+    close = ahead >= -window.left
+    return seen & (close | (r < window.first) if window.first else close)
 
 
 def capped(t: Tensor, softcap: float | None) -> Tensor:

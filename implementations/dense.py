@@ -7,8 +7,7 @@ diag(a) - a a^T, so that a derivative da by the weights becomes
 
     ds = a (da - <a, da>)
 
-by the scores; the products are differentiated as products are. Time and memory
-grow with N M.
+by the scores; the products are differentiated as products are. Time and memory grow with N M.
 """
 
 from typing import Any
@@ -20,8 +19,6 @@ from implementations.arguments import (
     Window,
     accumulator,
     apart,
-    by_sinks,
-    by_slopes,
     capped,
     everywhere,
     factor,
@@ -42,6 +39,7 @@ from implementations.arguments import (
     together,
     visible,
 )
+from implementations.summed import by_sinks, by_slopes
 from spec.notation import Array
 
 
@@ -54,6 +52,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -65,21 +64,22 @@ def attend(
     """o_i = sum_j a_ij v_j.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite; segments of queries or keys alone; any of these of another shape or kind.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite; segments of queries or keys alone; any of these of another shape or kind.
     """
     q, k, v = opened(query, key, value, enable_gqa)
-    asked = attn_mask, is_causal, scale, window_size, softcap, alibi_slopes, query_segments
-    s, seen, _ = scores(q, k, *asked, key_segments, query_positions, key_positions)
+    asked = attn_mask, is_causal, scale, window_size
+    of_scores = sink_size, softcap, alibi_slopes, query_segments
+    s, seen, _ = scores(q, k, *asked, *of_scores, key_segments, query_positions, key_positions)
     a, _ = softmax(s, beside(sinks, q))
     return rounded(mixed(a, v, seen), query.dtype)
 
@@ -100,7 +100,6 @@ def backward(
     a, _ = softmax(s, beside(sinks, q))
     do = laid_out(dout, q.dtype)
     ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, q.shape[-1]))
-
     R = query.shape[1] // max(key.shape[1], 1)
     dq = mixed(ds, k, seen)
     dk = gathered(ds.swapaxes(-1, -2) @ q, R)
@@ -195,6 +194,7 @@ def scores(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
@@ -207,7 +207,7 @@ def scores(
     i, j = places(q, k, query_positions, key_positions)
     mask, m = everywhere(attn_mask, (*q.shape[:-1], M)), steep(alibi_slopes, q.shape, q.dtype)
     texts = together(query_segments, key_segments, (B, N, M))
-    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
+    seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
         s, slope = capped(products, softcap)

@@ -15,7 +15,6 @@ from implementations.arguments import (
     Window,
     accumulator,
     apart,
-    by_slopes,
     capped,
     everywhere,
     factor,
@@ -33,6 +32,7 @@ from implementations.arguments import (
     visible,
 )
 from implementations.dense import softmax
+from implementations.summed import by_slopes
 from spec.notation import Array
 
 
@@ -45,6 +45,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -56,20 +57,20 @@ def attend(
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
-    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen, _ = scores(query, key, *asked, *of_tokens)
     a, _ = softmax(s, beside(sinks, query, key))
@@ -203,6 +204,7 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
@@ -219,7 +221,7 @@ def scores(
     texts = together(query_segments, key_segments, (B, N, M))
     texts = None if texts is None else texts[:, None]
     q, (i, j) = grouped(query, G), standing(query, key, query_positions, key_positions)
-    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
+    seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
     m = steep(alibi_slopes, query.shape, q.dtype)
     m = None if m is None else m.reshape(B, G, R)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything

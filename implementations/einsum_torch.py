@@ -38,6 +38,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
@@ -49,20 +50,20 @@ def attend(
     """o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
-    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
     # A weight that is zero by decree passes no gradient on, however large the value is.
@@ -103,6 +104,7 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
@@ -114,7 +116,7 @@ def scores(
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
-    window = sight(is_causal, window_size)
+    window = sight(is_causal, window_size, sink_size)
     texts = together(query_segments, key_segments, (B, N, M))
     own = None if texts is None else texts[:, None]
     rows, cols, at = slice(0, N), slice(0, M), places(query, key, query_positions, key_positions)

@@ -22,11 +22,10 @@ import numpy as np
 
 from implementations.arguments import (
     UNBOUNDED,
+    Sight,
     Window,
     accumulator,
     apart,
-    by_sinks,
-    by_slopes,
     factor,
     laid_out,
     mixed,
@@ -37,6 +36,7 @@ from implementations.arguments import (
     sight,
     sunk,
 )
+from implementations.summed import by_sinks, by_slopes
 from implementations.tiles import Block, absorb, blocks_of_queries, exponentials, weighted
 from spec.notation import Array
 
@@ -50,6 +50,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -61,24 +62,24 @@ def attend(
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
     options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
     options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}
     options |= {"query_segments": query_segments, "key_segments": key_segments}
     options |= {"query_positions": query_positions, "key_positions": key_positions}
-    o, _, _ = passed(query, key, value, sight(is_causal, window_size), **options)
+    o, _, _ = passed(query, key, value, sight(is_causal, window_size, sink_size), **options)
     return rounded(o, query.dtype)
 
 
@@ -88,10 +89,11 @@ def lse(
     value: Array,
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     **options: Any,
 ) -> Array:
     """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
-    _, m, t = passed(query, key, value, sight(is_causal, window_size), **options)
+    _, m, t = passed(query, key, value, sight(is_causal, window_size, sink_size), **options)
     with np.errstate(divide="ignore"):
         return reference(m) + np.log(t)
 
@@ -103,12 +105,13 @@ def backward(
     value: Array,
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
     """The derivatives of <dout, o>, shaped like query, key and value."""
     work = accumulator(query.dtype)
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
-    window = sight(is_causal, window_size)
+    window = sight(is_causal, window_size, sink_size)
     for block, do, share, again in weighed(dout, query, key, value, window, **options):
         at, q = block.at, block.q * share[:, None]
         do = do * share[:, None]
@@ -131,10 +134,11 @@ def sink_gradient(
     sinks: Array,
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the sinks, in their dtype, from o, m and t alone.   (H,)"""
-    window = sight(is_causal, window_size)
+    window = sight(is_causal, window_size, sink_size)
     o, m, t = passed(query, key, value, window, sinks=sinks, **options)
     share = np.exp(sunk(sinks, query.shape[1], o.dtype)[:, None] - reference(m)) / nonzero(t)
     return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
@@ -148,12 +152,13 @@ def slope_gradient(
     alibi_slopes: Array,
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
     **options: Any,
 ) -> Array:
     """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
-    work, window = accumulator(query.dtype), sight(is_causal, window_size)
+    work, window = accumulator(query.dtype), sight(is_causal, window_size, sink_size)
     moment = np.zeros(query.shape[:2], work)
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
@@ -177,7 +182,7 @@ def passed(
     query: Array,
     key: Array,
     value: Array,
-    window: Window,
+    window: Sight,
     sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
@@ -208,7 +213,7 @@ def weighed(
     query: Array,
     key: Array,
     value: Array,
-    window: Window,
+    window: Sight,
     sinks: Array | None = None,
     **options: Any,
 ) -> Iterator[tuple[Block, Array, Array, Iterator[Weighed]]]:

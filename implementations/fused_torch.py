@@ -42,6 +42,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
@@ -53,21 +54,20 @@ def attend(
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores and gets a gradient. is_causal also forbids j > i, and
-    window_size (left, right) all j < i - left and j > i + right, None being no bound.
-    softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
-    that take their part of the weights and have no value, and get a gradient. alibi_slopes m,
-    (H,) or (B, H), add -m |i - j|, and get a gradient.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores and gets a gradient. is_causal also forbids j > i, and window_size (left,
+    right) all j > i + right, and all j < i - left but for j < sink_size, None being no bound.
+    softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that
+    take their part of the weights and have no value, and get a gradient. alibi_slopes m, (H,) or
+    (B, H), add -m |i - j|, and get a gradient. query_segments (B, N) and key_segments (B, M) are
+    integers: a query sees the keys of its own segment, and nobody those of a negative one.
+    query_positions (B, N) and key_positions (B, M) are integers that take the place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
-    options = is_causal, scale, enable_gqa, window_size, softcap
+    options = is_causal, scale, enable_gqa, window_size, sink_size, softcap
     of_tokens = query_segments, key_segments, query_positions, key_positions
     asked = how(query, key, *options, *of_tokens)
     arrays = query, key, value, attn_mask, sinks, alibi_slopes
@@ -100,6 +100,7 @@ def how(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
@@ -108,7 +109,7 @@ def how(
 ) -> How:
     """What is asked, in a row."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
-    R, window = group(H, G, enable_gqa), sight(is_causal, window_size)
+    R, window = group(H, G, enable_gqa), sight(is_causal, window_size, sink_size)
     texts = texts_of(read(labelled(query_segments, key_segments, (B, N, M))), B)
     stand = places_of(read(places(query, key, query_positions, key_positions)), B)
     return How(window, factor(scale, D), R, softcap, texts, stand)

@@ -15,7 +15,6 @@ from implementations.arguments import (
     Window,
     accumulator,
     apart,
-    by_slopes,
     capped,
     everywhere,
     factor,
@@ -34,6 +33,7 @@ from implementations.arguments import (
     visible,
 )
 from implementations.dense import score_gradients, softmax
+from implementations.summed import by_slopes
 from spec.notation import Array
 
 Asked = dict[str, Any]  # of `head_weights`: places, sink, slope, mask, texts, and the rest
@@ -48,6 +48,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -59,18 +60,18 @@ def attend(
     """o_i = sum_j a_ij v_j, head by head.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
     asked = enable_gqa, attn_mask, sinks, alibi_slopes, query_segments, key_segments
     at = query_positions, key_positions
@@ -78,6 +79,7 @@ def attend(
         "is_causal": is_causal,
         "scale": scale,
         "window_size": window_size,
+        "sink_size": sink_size,
         "softcap": softcap,
     }
     outputs = []
@@ -200,13 +202,14 @@ def head_weights(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
 ) -> tuple[Array, Array, Array | float, Array]:
     """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,).
 
     i, j: (N, 1) and (1, M)    t, m: its sink and its slope    mask, texts: (N, M), None for none
     """
-    seen = visible(mask, sight(is_causal, window_size), i, j, texts)
+    seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
         s = slanted(s, m, i, j)

@@ -30,6 +30,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -41,25 +42,24 @@ def attend(
     """o_ic = sum_j a_ij v_jc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v, t = value.tolist(), sunk(sinks, query.shape[1], DOUBLE).tolist()
-    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
-    scored = scores(
-        query, key, *asked, query_segments, key_segments, query_positions, key_positions
-    )
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
+    of_tokens = query_segments, key_segments, query_positions, key_positions
+    scored = scores(query, key, *asked, *of_tokens)
     for (b, h, i), s in scored.items():
         a, g = softmax(s, t[h]), h * key.shape[1] // query.shape[1]
         for c in range(value.shape[3]):
@@ -172,6 +172,7 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
@@ -184,16 +185,21 @@ def scores(
     R, sigma = arguments.group(H, G, enable_gqa), arguments.factor(scale, D)
     q, k, m = query.tolist(), key.tolist(), steep(alibi_slopes, (B, H), DOUBLE)
     slopes = (np.zeros((B, H)) if m is None else m).tolist()
-    left, right = (inf if x is None else x for x in sight(is_causal, window_size))
-    b_ij = np.broadcast_to(0.0 if attn_mask is None else additive(attn_mask), (B, H, N, M))
+    *bounds, first = sight(is_causal, window_size, sink_size)
+    left, right = (inf if x is None else x for x in bounds)
+    mask = np.broadcast_to(np.True_ if attn_mask is None else attn_mask, (B, H, N, M))
+    b_ij = np.where(mask, 0.0, -inf) if mask.dtype == bool else mask
     pair = arguments.labelled(query_segments, key_segments, (B, N, M))
     mine, theirs = (x.tolist() for x in pair or (np.zeros((B, N)), np.zeros((B, M))))
     away = ahead(query, key, query_positions, key_positions).tolist()
+    _, r = places(query, key, None, key_positions)
+    kept = np.broadcast_to((r < first) & (first > 0), (B, 1, 1, M)).reshape(B, M).tolist()
     scored: dict[tuple[int, ...], Row] = {place: {} for place in np.ndindex(B, H, N)}
     for (b, h, i), row in scored.items():
         for j, d in enumerate(away[b][i]):
             bias, together = float(b_ij[b, h, i, j]), mine[b][i] == theirs[b][j] >= 0
-            if bias == -inf or not (together and -left <= d <= right):
+            near = d <= right and (d >= -left or kept[b][j])
+            if bias == -inf or not (together and near):
                 continue
             product: Any = sum(q[b][h][i][c] * k[b][h // R][j][c] for c in range(D))
             row[j] = capped(sigma * product, softcap) + bias - slopes[b][h] * abs(d)
@@ -220,11 +226,6 @@ def ahead(query: Array, key: Array, p: Array | None, r: Array | None) -> Array:
     return np.broadcast_to(j - i, (len(query), 1, query.shape[2], key.shape[2]))[:, 0]
 
 
-def additive(attn_mask: Array) -> Array:
-    """What a mask adds to the scores: 0 where a bool is True, -inf where it is False."""
-    return np.where(attn_mask, 0.0, -inf) if attn_mask.dtype == bool else attn_mask
-
-
 def softmax(s: Row, t: float) -> Row:
     """exp(s_j) / (exp(t) + sum_j exp(s_j)), after subtracting the largest; no keys, no weights."""
     top = max([*s.values(), t])
@@ -246,5 +247,5 @@ def score_gradients(a: dict[int, float], do: list[float], v: list[list[float]]) 
     return {j: a[j] * (da[j] - mean) for j in a}
 
 
-BESIDE = (backward, sink_gradient, slope_gradient, weights, lse)
-vars(attend).update({function.__name__: function for function in BESIDE})
+for function in (backward, sink_gradient, slope_gradient, weights, lse):
+    setattr(attend, function.__name__, function)

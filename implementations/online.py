@@ -24,8 +24,6 @@ from implementations.arguments import (
     Window,
     accumulator,
     apart,
-    by_sinks,
-    by_slopes,
     capped,
     everywhere,
     factor,
@@ -45,6 +43,7 @@ from implementations.arguments import (
     together,
     visible,
 )
+from implementations.summed import by_sinks, by_slopes
 from spec.notation import Array
 
 
@@ -57,6 +56,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Array | None = None,
     alibi_slopes: Array | None = None,
@@ -68,18 +68,18 @@ def attend(
     """o_i = sum_j a_ij v_j, one key at a time.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0,
-    a cap that is not positive, sinks that are no number below inf for each head, slopes that
-    are not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j.
+    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
+    that is not positive, sinks that are no number below inf for each head, slopes that are not
+    finite or of another shape; segments or positions of another shape, or that are no integers;
+    segments of queries or keys alone.
     """
     o, _ = passed(
         query,
@@ -90,6 +90,7 @@ def attend(
         is_causal=is_causal,
         scale=scale,
         window_size=window_size,
+        sink_size=sink_size,
         softcap=softcap,
         sinks=sinks,
         alibi_slopes=alibi_slopes,
@@ -205,6 +206,7 @@ def one_by_one(
     is_causal: bool = False,
     scale: float | None = None,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
     query_segments: Array | None = None,
@@ -220,7 +222,7 @@ def one_by_one(
     q = q.dtype.type(factor(scale, q.shape[-1])) * q
     p, r = places(query, key, query_positions, key_positions)
     i, M = p[..., 0], key.shape[2]
-    window, m = sight(is_causal, window_size), steep(alibi_slopes, query.shape, q.dtype)
+    window, m = sight(is_causal, window_size, sink_size), steep(alibi_slopes, query.shape, q.dtype)
     masks = everywhere(attn_mask, (*query.shape[:3], M))
     texts = together(query_segments, key_segments, (len(q), q.shape[2], M))
     for j in range(M):

@@ -20,7 +20,6 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     accumulator,
-    by_slopes,
     capped,
     group,
     labelled,
@@ -34,6 +33,7 @@ from implementations.arguments import (
 )
 from implementations.ranks import Ranks
 from implementations.ring_rank import Keys, Queries
+from implementations.summed import by_slopes
 from spec.notation import Array
 
 Spread = list[Array]  # which tokens each rank has

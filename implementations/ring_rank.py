@@ -22,7 +22,6 @@ import numpy as np
 from implementations import dense
 from implementations.arguments import (
     apart,
-    by_sinks,
     factor,
     gathered,
     laid_out,
@@ -34,6 +33,7 @@ from implementations.arguments import (
     sunk,
 )
 from implementations.ranks import Peers
+from implementations.summed import by_sinks
 from spec.notation import Array
 
 

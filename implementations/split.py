@@ -26,7 +26,6 @@ from implementations.arguments import (
     UNBOUNDED,
     Window,
     apart,
-    by_slopes,
     everywhere,
     factor,
     gathered,
@@ -39,6 +38,7 @@ from implementations.arguments import (
     steep,
     visible,
 )
+from implementations.summed import by_slopes
 from spec.notation import Array
 
 PARTS = 4

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from implementations.arguments import (
-    Window,
+    Sight,
     accumulator,
     apart,
     capped,
@@ -67,7 +67,7 @@ def blocks_of_queries(
     query: Array,
     key: Array,
     value: Array,
-    window: Window,
+    window: Sight,
     attn_mask: Array | None = None,
     scale: float | None = None,
     enable_gqa: bool = False,
@@ -100,7 +100,7 @@ def tiles(
     q: Array,
     k: Array,
     mask: Array | None,
-    window: Window,
+    window: Sight,
     texts: Texts | None,
     stand: Places | None,
     rows: slice,

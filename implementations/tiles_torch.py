@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from implementations.arguments import Window
+from implementations.arguments import Sight
 from implementations.arguments_torch import (
     Pair,
     accumulator,
@@ -45,7 +45,7 @@ class How(NamedTuple):
     sigma: the scale    R: H / G
     """
 
-    window: Window
+    window: Sight
     sigma: float
     R: int
     softcap: float | None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from implementations.arguments import Window, of_one_text
+from implementations.arguments import Sight, of_one_text
 from spec.notation import Array
 
 FEWEST = 128  # queries in a block: with fewer, calling costs more than computing
@@ -102,19 +102,17 @@ def blocks_of_rows(N: int, texts: Texts | None, most: int) -> Iterator[slice]:
 
 
 def blocks_of_keys(
-    rows: slice,
-    M: int,
-    window: Window,
-    texts: Texts | None,
-    size: int,
-    places: Places | None = None,
+    rows: slice, M: int, window: Sight, texts: Texts | None, size: int, places: Places | None = None
 ) -> Iterator[tuple[slice, Array | None]]:
     """The keys that some query of a block may see, and which of them are of its text: (n, keys),
     None for all. What is in sight, but has no key of a text of the block, is left out; and of what
     has positions, in any order, what a window hides from all places that the block extends over.
     """
     if places is None:
-        yield from blocks_of_texts(rows, within_sight(rows, M, window), texts, size)
+        near_by = within_sight(rows, M, window)
+        kept = slice(0, min(window.first, near_by.start, M))
+        for part in (kept, near_by):
+            yield from blocks_of_texts(rows, part, texts, size)
         return
     near = within_reach(rows, window, places)
     found = np.flatnonzero(near)
@@ -153,28 +151,28 @@ def blocks(whole: slice, size: int) -> Iterator[slice]:
     return (slice(i, min(i + size, whole.stop)) for i in starts)
 
 
-def at_once(window: Window, most: int) -> int:
+def at_once(window: Sight, most: int) -> int:
     """How many queries of a block: half a window, as the block sees the keys of all of them."""
-    left, right = window
+    left, right, _ = window
     if left is None or right is None:
         return most
     return min(most, max(FEWEST, (left + right + 1) // 2))
 
 
-def within_sight(rows: slice, M: int, window: Window) -> slice:
+def within_sight(rows: slice, M: int, window: Sight) -> slice:
     """Of M keys those that some query of a block sees, as far as the window tells."""
-    left, right = window
+    left, right, _ = window
     start = 0 if left is None else max(0, rows.start - left)
     stop = M if right is None else min(M, rows.stop + right)
     return slice(start, max(start, stop))
 
 
-def within_reach(rows: slice, window: Window, places: Places) -> Array:
+def within_reach(rows: slice, window: Sight, places: Places) -> Array:
     """True for each key but those that lie before or behind all that a block sees.   (M,)"""
-    (left, right), p, r = window, places.mine[rows], places.theirs
+    (left, right, first), p, r = window, places.mine[rows], places.theirs
     near = np.ones(len(r), bool)
     if left is not None:
-        near &= r >= p.min() - left
+        near &= (r >= p.min() - left) | ((r < first) & (first > 0))
     if right is not None:
         near &= r <= p.max() + right
     return near
@@ -189,8 +187,8 @@ def extents(rows: slice, cols: slice, places: Places | None) -> tuple[slice, sli
     return mine, theirs
 
 
-def cut(rows: slice, cols: slice, window: Window) -> bool:
+def cut(rows: slice, cols: slice, window: Sight) -> bool:
     """Whether a window hides a key of a tile, as far as its places extend, from a query of it."""
-    left, right = window
+    left, right, _ = window
     behind = left is not None and cols.start < rows.stop - 1 - left
     return behind or (right is not None and cols.stop - 1 > rows.start + right)

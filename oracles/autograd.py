@@ -23,6 +23,7 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
@@ -34,20 +35,20 @@ def attend(
     """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a
-    float that is added to the scores. is_causal also forbids j > i, and window_size
-    (left, right) all j < i - left and j > i + right, None being no bound. softcap c makes
-    c tanh(s / c) of a score s before anything is added. sinks (H,) are scores that take their
-    part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|.
-    query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys of its own
-    segment, and nobody those of a negative one. query_positions (B, N) and key_positions (B, M)
-    are integers that take the place of i and j. An idle query gets zeros.
+    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
+    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
+    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
+    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
+    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
+    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
+    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
+    place of i and j. An idle query gets zeros.
     Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0; a
     cap that is not positive; sinks that are no number below inf for each head; slopes that are
     not finite or of another shape; segments or positions of another shape, or that are no
     integers; segments of queries or keys alone.
     """
-    asked = attn_mask, is_causal, scale, enable_gqa, window_size, softcap, alibi_slopes
+    asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
@@ -88,6 +89,7 @@ def scores(
     scale: float | None = None,
     enable_gqa: bool = False,
     window_size: Window = UNBOUNDED,
+    sink_size: int = 0,
     softcap: float | None = None,
     alibi_slopes: Tensor | None = None,
     query_segments: Tensor | None = None,
@@ -105,7 +107,8 @@ def scores(
     if query_segments is not None or key_segments is not None:
         seen = seen & together(query_segments, key_segments, seen)
     away = ahead(query_positions, key_positions, seen)
-    seen = seen & near(away, is_causal, window_size)
+    first = begins(key_positions, sink_size, seen)
+    seen = seen & near(away, is_causal, window_size, first)
     s = (1 / sqrt(q.shape[-1]) if scale is None else scale) * (q @ read(k, seen).mT)
     if softcap is not None:
         if not 0 < softcap < inf:
@@ -132,13 +135,24 @@ def ahead(p: Tensor | None, r: Tensor | None, seen: Tensor) -> Tensor:
     return (j[:, None] - i[..., None])[:, None]
 
 
-def near(away: Tensor, is_causal: bool, window_size: Window) -> Tensor:
+def begins(r: Tensor | None, count: int, seen: Tensor) -> Tensor:
+    """True for each of so many first keys, by positions or by numbers from 0.   (B or 1, 1, 1, M)
+
+    Raises ValueError: the number is negative.
+    """
+    if count < 0:
+        raise ValueError(f"sink_size is a number of keys from 0 up, not {count}")
+    j = torch.arange(seen.shape[-1], device=seen.device)[None] if r is None else r
+    return ((j < count) & (count > 0))[:, None, None]
+
+
+def near(away: Tensor, is_causal: bool, window_size: Window, first: Tensor) -> Tensor:
     """What causality and a window leave, of how far each key lies ahead of each query."""
     left, right = window_size
     if (left or 0) < 0 or (right or 0) < 0:
         raise ValueError(f"a window has no negative bound, which {window_size} has")
     seen = away <= (0 if is_causal else inf)
-    seen = seen if left is None else seen & (away >= -left)
+    seen = seen if left is None else seen & ((away >= -left) | first)
     return seen if right is None else seen & (away <= right)
 
 

@@ -87,7 +87,8 @@ def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
         return None
     left, right = problem.window
     ahead = beyond(problem, problem.window_corner or problem.corner, b, i, j)
-    if (left is not None and ahead < -left) or (right is not None and ahead > right):
+    passed = left is not None and ahead < -left and not begins(problem, b, j)
+    if passed or (right is not None and ahead > right):
         return None
     slant = -steepness(problem, b, h) * distance(problem, b, i, j)
     if problem.mask is None:
@@ -127,6 +128,14 @@ def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
         return j - i - int(more if corner == "bottom-right" else 0)
     moved = problem.M - problem.N if corner == "bottom-right" and p is r is None else 0
     return int(j if r is None else r[b, j]) - int(i if p is None else p[b, i]) - moved
+
+
+def begins(problem: Problem, b: int, j: int) -> bool:
+    """Whether key j is one of the first of its text, which no window passes."""
+    place = j if problem.key_positions is None else int(problem.key_positions[b, j])
+    if problem.restarts and problem.key_segments is not None:
+        place = numbered(problem.key_segments[b], j)
+    return 0 < problem.first > place
 
 
 def numbered(texts: Array, i: int) -> int:

@@ -139,7 +139,7 @@ def hidden(problem: Problem, b: int, i: int, j: int) -> bool:
     left, right = problem.window
     own = places[problem.window_corner or problem.corner]
     future = problem.causal and key > places[problem.corner]
-    before = left is not None and key < own - left
+    before = left is not None and key < own - left and not 0 < problem.first > key
     return future or before or (right is not None and key > own + right)
 
 

@@ -25,6 +25,7 @@ sentence, a formula and a check of a few lines.
       decoding        so a text may be read token by token
     W windows         a window shows a query the keys around its own place
       window_edges    and nothing of what lies outside
+      first_keys      but for the first keys of the text, where these are to stay
     U caps            no score exceeds a cap, and few come near it
       beyond_caps     what is hidden or added lies beyond it, and what flows back meets it
     Z sinks           a sink takes its part of the weights, and gives nothing for it
@@ -52,7 +53,7 @@ from importlib import import_module
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
     "scale permutations masking forbidden idleness biases causality gradient_flow decoding windows "
-    "window_edges caps beyond_caps sinks sinks_beside slopes slopes_beside places places_read "
-    "places_beside segments segments_apart segments_backward heads blocks calls"
+    "window_edges first_keys caps beyond_caps sinks sinks_beside slopes slopes_beside places "
+    "places_read places_beside segments segments_apart segments_backward heads blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

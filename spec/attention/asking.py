@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spec.attention import masks as kinds
 from spec.attention import places, texts
 from spec.attention.conventions import as_chosen
-from spec.attention.notation import UNBOUNDED, Window
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -33,13 +32,12 @@ from spec.choices import Choices
 from spec.domain import Scope
 from spec.formats import rounded
 from spec.notation import Array
-from spec.sizes import EDGES, Sizes
+from spec.sizes import Sizes
 from spec.subject import holding
 
 if TYPE_CHECKING:
     from spec.attention.domain import Problems
 
-BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # of windows: a few keys, and about as many as tiles hold
 SCALES = (0.5, 2.0, 0.3, 1.0)
 CAPS = (0.5, 1.0, 3.0, 8.0, 30.0, 50.0)  # the last two as deployed; the first of few are reached
 ODD_SCALES = (0.0, -0.25)
@@ -58,10 +56,10 @@ ODD_SLOPES = (0.0, -0.125, -1.0, 0.3, 4.0, 16.0)  # beside the last two no key c
 def kind(choices: Choices, domain: Problems, answers: frozenset[str]) -> tuple[str, bool]:
     """The kind of mask and whether it is causal, of what the domain and the scope share."""
     allowed, causal = _allowed(domain.masks, answers), domain.causal
-    for wanted in _wanted(domain):
-        if together(MASK, wanted) not in answers:
+    for option in wanted(domain):
+        if together(MASK, option) not in answers:
             allowed = ("none",)
-        if together(CAUSAL, wanted) not in answers:
+        if together(CAUSAL, option) not in answers:
             causal = False
     if Capability.FUTURE not in answers:
         causal = True
@@ -108,7 +106,7 @@ def others(domain: Problems) -> Mapping[Parameter, bool | None]:
     }
 
 
-def _wanted(domain: Problems) -> list[Parameter]:
+def wanted(domain: Problems) -> list[Parameter]:
     """What a domain cannot do without, beside which something else may be refused."""
     return [option for option, has in others(domain).items() if has]
 
@@ -119,7 +117,7 @@ def _taken(
     """Whether an option is taken beside all that is said, and beside what will have to be."""
     if ALONE[option] not in answers:
         return False
-    later = [x for x in _wanted(domain) if x not in (option, *said)]
+    later = [x for x in wanted(domain) if x not in (option, *said)]
     pairs = [(x, option) for x, is_said in said.items() if is_said]
     return all(together(*pair) in answers for pair in (*pairs, *((option, x) for x in later)))
 
@@ -174,51 +172,32 @@ def slopes(
 
 def segments(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
-) -> tuple[Array | None, Array | None]:
+) -> Mapping[str, Any]:
     """The segments of queries and keys to ask for, beside what is said; or none of either."""
     if domain.segments is False or not _taken(QUERY_SEGMENTS, domain, scope.answers, said):
-        return None, None
+        return {}
     rows = domain.in_rows or (domain.positions is False and not domain.segments)
     if rows and as_chosen(scope.conventions)["in_text"]:
-        return None, None
+        return {}
     if domain.segments is None and choices.pick((True, True, False)):
-        return None, None
-    return texts.drawn(choices.seed(), size.B, size.N, size.M)
+        return {}
+    mine, theirs = texts.drawn(choices.seed(), size.B, size.N, size.M)
+    return {"query_segments": mine, "key_segments": theirs}
 
 
 def positions(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
-) -> tuple[Array | None, Array | None]:
+) -> Mapping[str, Any]:
     """The positions of queries and keys to ask for, beside what is said; of both, one or none."""
     if domain.positions is False or not _taken(QUERY_POSITIONS, domain, scope.answers, said):
-        return None, None
+        return {}
     if domain.positions is None and choices.pick((True, True, False)):
-        return None, None
+        return {}
     alone = Capability.POSITIONED_ALONE in scope.answers
     side = choices.pick(("both", "both", "queries", "keys") if alone else ("both",))
     p, r = places.drawn(choices.seed(), size.B, size.N, size.M, near=side != "both")
-    return (None if side == "keys" else p), (None if side == "queries" else r)
-
-
-def window(
-    choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
-) -> Window:
-    """The window to ask for: one that ends within the keys more often than not."""
-    if Capability.WINDOW not in answers:
-        return UNBOUNDED
-    with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
-    with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
-    free = all(together(WINDOW, x) in answers for x in _wanted(domain) if x is not WINDOW)
-    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
-    if not (drawn and with_mask and with_causal and free):
-        return UNBOUNDED
-    if not domain.windows and choices.pick((True, True, False)):
-        return UNBOUNDED
-    within = tuple(x for x in BOUNDS if x < size.M)
-    left, right = (choices.pick((*within, max(size.M - 1, 0), size.M, None)) for _ in range(2))
-    if domain.windows and left is None is right:
-        right = 0
-    return left, right
+    found = {} if side == "keys" else {"query_positions": p}
+    return found if side == "queries" else {**found, "key_positions": r}
 
 
 def scale(

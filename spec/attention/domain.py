@@ -1,9 +1,8 @@
 """Where the clauses quantify: attention problems, and how they are drawn.
 
-A domain is data: `Problems(square=True, masks=BOOLEAN)` says which problems a
-clause is about, and `problem` makes choices into one of those that an
-implementation answers. A domain never filters: what it cannot use it does not
-draw.
+A domain is data: `Problems(square=True, masks=BOOLEAN)` says which problems a clause is about, and
+`problem` makes choices into one of those that an implementation answers. A domain never filters:
+what it cannot use it does not draw.
 
 Small problems are drawn entry by entry, so that they shrink to zeros; larger ones have their sizes
 and families drawn, and their entries from a drawn seed. Sizes shrink to one batch, one head, one
@@ -18,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import entries
-from spec.attention import asking, held
+from spec.attention import asking, held, windows
 from spec.attention import masks as kinds
 from spec.attention.conventions import as_chosen
 from spec.attention.notation import UNBOUNDED, Problem
@@ -54,25 +53,25 @@ EVERY = (*ANY, *IDLE)
 class Problems:
     """A domain of problems.
 
-    masks: the kinds to draw from. families: of entries. causal: True or False asks
-    for one of the two. windows: likewise, and they are not drawn where causality is not: who does
-    without one does without places. caps, sinks, slopes, segments, positions: likewise. shifts:
-    something is added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H.
-    scales: "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative.
-    in_rows: row t is place t: where texts start anew, none are drawn.
-    least: the smallest B, H, N, M to draw (a clause that moves the second key needs one).
-    empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at
-    most 33, for a clause that looks at every weight. tiled: enough "keys" (or
-    "queries") for several tiles, and few of the other; "ends": keys as many as tiles hold, and a
-    few more. wide: D of 63 and more. each: all sizes in turn, and N = M if it
-    is causal, so that the last key is seen. few: in every second problem one option is asked, or
-    two.
+    masks: the kinds to draw from. families: of entries. causal: True or False asks for one of the
+    two. windows: likewise, and they are not drawn where causality is not: who does without one does
+    without places. firsts: likewise, of keys that stay in sight of a window. caps, sinks, slopes,
+    segments, positions: likewise. shifts: something is added to all scores of a query, so no sum is
+    capped. square: N = M. grouped: G < H. scales: "default" asks for none, "asked" for any,
+    ("odd",) for one that is zero or negative. in_rows: row t is place t: where texts start anew,
+    none are drawn. least: the smallest B, H, N, M to draw (a clause that moves the second key needs
+    one). empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at most 33, for a
+    clause that looks at every weight. tiled: enough "keys" (or "queries") for several tiles, and
+    few of the other; "ends": keys as many as tiles hold, and a few more. wide: D of 63 and more.
+    each: all sizes in turn, and N = M if it is causal, so that the last key is seen. few: in every
+    second problem one option is asked, or two.
     """
 
     masks: tuple[str, ...] = ANY
     families: tuple[str, ...] = entries.ALL
     causal: bool | None = None
     windows: bool | None = None
+    firsts: bool | None = None
     caps: bool | None = None
     sinks: bool | None = None
     slopes: bool | None = None
@@ -107,6 +106,7 @@ class Problems:
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
             Capability.FUTURE: self.causal is False,
+            Capability.FIRST: self.firsts,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.BATCHES: self.least[0] > 1,
@@ -126,7 +126,8 @@ class Problems:
         q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
-        window = asking.window(choices, domain, scope.answers, beside, size)
+        window = windows.drawn(choices, domain, scope.answers, beside, size)
+        first = windows.first(choices, domain, scope.answers, window, size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
         softcap = asking.cap(choices, domain, scope, said)
         said |= {CAP: softcap is not None}
@@ -134,9 +135,9 @@ class Problems:
         said |= {SINKS: sinks is not None}
         slopes = asking.slopes(choices, domain, scope, said, size)
         said |= {SLOPES: slopes is not None}
-        query_segments, key_segments = asking.segments(choices, domain, scope, said, size)
-        said |= {QUERY_SEGMENTS: query_segments is not None}
-        p, r = asking.positions(choices, domain, scope, said, size)
+        segments = asking.segments(choices, domain, scope, said, size)
+        said |= {QUERY_SEGMENTS: bool(segments)}
+        positions = asking.positions(choices, domain, scope, said, size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
         if memory == "expanded":
             k, v = _alike(k), _alike(v)
@@ -151,14 +152,13 @@ class Problems:
             mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
             causal=causal,
             window=window,
+            first=first,
             scale=scale,
             softcap=softcap,
             sinks=sinks,
             slopes=slopes,
-            query_positions=p,
-            key_positions=r,
-            query_segments=query_segments,
-            key_segments=key_segments,
+            **segments,
+            **positions,
             dtype=scope.dtype,
             rounding=scope.rounding,
             **as_chosen(scope.conventions),

@@ -56,6 +56,7 @@ from spec.attention import forms, magnitudes, texts
 from spec.attention.options import (
     CAP,
     CAUSAL,
+    FIRST,
     GROUPED,
     MASK,
     QUERY_POSITIONS,
@@ -89,6 +90,9 @@ WORDS: Mapping[str, Feature] = {
     "a key ahead of the window": partial(forms.beside_the_window, 1),
     "a key at the left bound": partial(forms.at_the_bound, 0),
     "a key at the right bound": partial(forms.at_the_bound, 1),
+    "first keys": FIRST.asked,
+    "a first key behind the window": partial(forms.kept, 0),
+    "a key behind the first ones": partial(forms.kept, 1),
     "a mask": MASK.asked,
     "a boolean mask": HOLDS[Capability.MASK],
     "an additive mask": HOLDS[Capability.BIAS],

@@ -49,6 +49,15 @@ def beside_the_window(side: int, problem: Problem) -> bool:
     return _shows(problem, window=(left, None) if side else (None, right))
 
 
+def kept(more: int, problem: Problem) -> bool:
+    """Whether first keys show one that a window hides, or would if there was one more of them."""
+    if not problem.first:
+        return False
+    if more:
+        return _shows(problem, first=problem.first + 1)
+    return bool((problem.allowed & ~problem.but(first=0).allowed).any())
+
+
 def at_the_bound(side: int, problem: Problem) -> bool:
     """Whether a key is seen that lies just at the left bound (side 0), or at the right one (1)."""
     bound = problem.window[side]
@@ -111,8 +120,9 @@ def off_their_rows(problem: Problem) -> bool:
     """Whether something goes by positions, which are other places than those of the rows."""
     if not _by_positions(problem):
         return False
-    rows = problem.but(query_positions=None, key_positions=None).ahead("top-left")
-    return not (problem.ahead("top-left") == rows).all()
+    rows = problem.but(query_positions=None, key_positions=None)
+    as_far = (problem.ahead("top-left") == rows.ahead("top-left")).all()
+    return not (as_far and (problem.begins == rows.begins).all())
 
 
 def queries_off_their_rows(problem: Problem) -> bool:

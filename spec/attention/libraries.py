@@ -95,7 +95,7 @@ _OPTIONS = (
     ),
     Option(
         "sink tokens",
-        "",
+        "sink_size",
         "The first n keys stay visible when a window has passed them: r_j >= p_i - L or r_j < n.",
     ),
     Option(

@@ -26,6 +26,7 @@ CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh")
 NOTHING_HIDDEN: Mapping[str, Any] = {
     "causal": False,
     "window": UNBOUNDED,
+    "first": 0,
     "query_segments": None,
     "key_segments": None,
 }
@@ -41,6 +42,7 @@ class Problem(Posed):
     causal: forbids the future; `corner` tells which diagonal that is when N != M.
     window: how many keys before a query and how many behind it are seen, beside the one at its
         place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
+    first: so many keys of the text, those at places below that, no left bound hides.
     scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
     softcap: what no score exceeds before anything is added, in either sign; None bounds none.
         `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
@@ -67,6 +69,7 @@ class Problem(Posed):
     mask: Array | None = None
     causal: bool = False
     window: Window = UNBOUNDED
+    first: int = 0
     scale: float | None = None
     softcap: float | None = None
     sinks: Array | None = None
@@ -160,11 +163,22 @@ class Problem(Posed):
         return self.ahead(self.corner) > 0
 
     @once
+    def begins(self) -> Array:
+        """True for each of the first keys of the text.   (M,) or (B, 1, 1, M)"""
+        r = np.arange(self.M)
+        if self.key_positions is not None:
+            r = self.key_positions[:, None, None, :]
+        elif self.restarts:
+            _, r = places.in_text(self.query_segments, self.key_segments, "top-left")
+            r = r[:, None, None, :]
+        return np.asarray((r < self.first) & (self.first > 0))
+
+    @once
     def outside(self) -> Array:
         """True where key j lies outside the window of query i.   (N, M) or (B, 1, N, M)"""
         left, right = self.window
         ahead = self.ahead(self.window_corner or self.corner)
-        before = False if left is None else ahead < -left
+        before = False if left is None else (ahead < -left) & ~self.begins
         behind = False if right is None else ahead > right
         return np.broadcast_to(before | behind, ahead.shape)
 

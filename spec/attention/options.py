@@ -46,6 +46,7 @@ class Capability(StrEnum):
     BIAS = "takes an additive mask"
     CAUSAL = "takes causal"
     WINDOW = "takes a window"
+    FIRST = "takes first keys that stay in sight"
     CAP = "takes a cap of the scores"
     SINKS = "takes sinks"
     SLOPES = "takes slopes"
@@ -97,6 +98,7 @@ WINDOW = Parameter(
     put=bounded,
     own=UNITS,
 )
+FIRST = Parameter("first", "first keys", ("sink_size", "num_sink_tokens"), 0, plainer=(1,))
 CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
 )
@@ -116,7 +118,7 @@ GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=Tr
 
 OF_TOKENS = (*POSITIONS, *SEGMENTS)
 # In the order in which they are said; torch's own come first.
-PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, CAP, SINKS, SLOPES, *OF_TOKENS)
+PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, FIRST, CAP, SINKS, SLOPES, *OF_TOKENS)
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
 OF_SCORES = (CAP, SINKS, SLOPES)
@@ -151,6 +153,12 @@ SINGLE = (
         WINDOW.asked,
         ({"window": (1, 2)}, {"window": (1, 0)}, {"M": 5, "window": (1, 2)}),
         (WINDOW,),
+    ),
+    Option(
+        Capability.FIRST,
+        FIRST.asked,
+        ({"window": (1, 0), "first": 1}, {"M": 5, "window": (0, 1), "first": 2}),
+        (FIRST,),
     ),
     Option(Capability.CAP, CAP.asked, ({"softcap": 0.5}, {"softcap": 4.0}), (CAP,)),
     Option(Capability.SINKS, SINKS.asked, ({"sinks": np.array([0.5, -1.0, 2.0])},), (SINKS,)),

@@ -20,6 +20,8 @@ def refuse(problem: Problem) -> None:
     if problem.window != (None, None) and not is_window(problem.window):
         told = "(left, right), each a number of keys or None for no bound"
         raise ValueError(f"a window is {told}, not {problem.window!r}")
+    if not (isinstance(problem.first, int | np.integer) and problem.first >= 0):
+        raise ValueError(f"first keys are a number of keys from 0 up, not {problem.first!r}")
     if problem.softcap is not None and not 0 < problem.softcap < np.inf:
         raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
     if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):

@@ -1,8 +1,7 @@
 """A fixed family of awkward problems: on at least one of them, every mistake shows.
 
-They are random numbers of ordinary size, unless said otherwise, in shapes whose
-axes have different sizes: what is needed is the option, the shape, or the order
-of magnitude that somebody did not think of.
+They are random numbers of ordinary size, unless said otherwise, in shapes whose axes have different
+sizes: what is needed is the option, shape or magnitude that somebody did not think of.
 """
 
 from collections.abc import Iterator
@@ -209,17 +208,26 @@ def windowed() -> Iterator[Problem]:
     yield draw(window=(1, 0), M=9)
     yield draw(N=9, M=5, window=(1, 2))
     yield draw(N=7, window=(None, 1))
-    yield draw(N=7, window=(0, None))
-    yield draw(N=7, causal=True, window=(2, None))
+    yield from (draw(N=7, causal=x > 0, window=(x, None)) for x in (0, 2))
     yield draw(N=7, window=(2, 1), mask=permits(2, 4, 7, 7))
     yield draw(B=1, H=2, G=1, N=70, M=70, window=(20, 3))
+
+
+def kept() -> Iterator[Problem]:
+    """First keys that a window has passed, by rows and by places, beside all else, across tiles."""
+    m, r = np.array([0.5, -0.125, 2.0, 0.25]), np.array([[4, 0, 2, 6, 8, 9, 1]] * 2)
+    beside = ({}, {"sinks": m}, {"slopes": m}, {"mask": permits(2, 4, 7, 7)})
+    yield from (draw(N=7, window=(1, 0), first=2, **x) for x in beside)
+    yield draw(N=9, window=(2, None), first=2, causal=True)
+    yield draw(N=7, window=(1, 1), first=3, key_positions=r)
+    yield draw(B=1, H=2, G=1, N=70, M=70, window=(3, 0), first=20)
 
 
 @cache
 def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
     simple, of_scores = (*unmasked(), *odd(), *causal()), (*capped(), *sunk(), *slanted())
-    hidden = (*windowed(), *standing(), *packed(), *masked(), *biased())
+    hidden = (*windowed(), *kept(), *standing(), *packed(), *masked(), *biased())
     found = [in_format(problem, dtype) for problem in (*simple, *of_scores, *hidden)]
     return tuple(problem for problem in found if in_domain(problem))
 

@@ -8,7 +8,11 @@ a key is forbidden to a query, since an infinite product spoils what zero weight
     |dq_i| <= sum_j |scale ds_ij| |k_j|   |dk_j|  <= sum_i |scale ds_ij| |q_i|
     |dv_j| <= sum_i a_ij |dout_i|
 
-and each sum of sizes bounds every partial sum, in any order.
+and each sum of sizes bounds every partial sum, in any order. What is summed there is ds_ij when it
+is known, of which one weight alone leaves nothing but what was rounded, sixteen units of the sizes
+above at most: as sum_l a_il <= 1,
+
+    |ds_ij| <= a_ij ((1 - a_ij) |da_ij| + sum_(l != j) a_il |da_il|)
 """
 
 import numpy as np
@@ -29,11 +33,12 @@ def in_domain(problem: Problem) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         da, scale = _products(problem), max(1.0, abs(problem.sigma))
         ds = scale * _score_gradients(problem, da)
+        summed = scale * _score_gradients_known(problem, da) + 2.0 ** (4 - rules.stored.p) * ds
         return (
             _largest_score(problem, scale) < each
             and 2 * _most(da) < each
             and _most(ds) < cast
-            and _largest_result(problem, ds) < rules.stored.max / ROOM
+            and _largest_result(problem, summed) < rules.stored.max / ROOM
         )
 
 
@@ -55,6 +60,13 @@ def _score_gradients(problem: Problem, da: Array) -> Array:
     a = definition.weights(problem)
     seen = np.where(problem.allowed, da, 0.0)
     return a * (seen + (a * seen).sum(axis=-1, keepdims=True))
+
+
+def _score_gradients_known(problem: Problem, da: Array) -> Array:
+    """a_ij ((1 - a_ij) |da_ij| + sum_(l != j) a_il |da_il|).   (B, H, N, M)"""
+    a = definition.weights(problem)
+    each = a * np.where(problem.allowed, da, 0.0)
+    return (1 - a) * each + a * (each.sum(axis=-1, keepdims=True) - each)
 
 
 def _largest_result(problem: Problem, ds: Array) -> float:

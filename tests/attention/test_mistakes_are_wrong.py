@@ -80,7 +80,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(problem.dtype)
     options = {"is_causal": problem.causal, "scale": problem.scale, "window_size": problem.window}
-    options |= {"softcap": problem.softcap, "sinks": problem.sinks}
+    options |= {"softcap": problem.softcap, "sinks": problem.sinks, "sink_size": problem.first}
     options["alibi_slopes"] = problem.slopes
     options |= {x: getattr(problem, x) for x in OF_TOKENS}
     return function(*arrays, mask, **options)

@@ -11,6 +11,7 @@ from spec.attention.mistakes import MISTAKES
 from spec.attention.mistakes.making import Given
 from spec.attention.options import (
     CAUSAL,
+    FIRST,
     KINDS,
     MASK,
     PAIRS,
@@ -36,7 +37,8 @@ from tests import targets
 TOGETHER = {together(*pair) for pair in PAIRS}
 USUAL = {Capability.FUTURE, Capability.BATCHES, Capability.SEVERAL, Capability.QUERIES}  # of most
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
-FORMED = ((MASK,), (SLOPES,), POSITIONS)  # arrays of several forms, each an option as well
+# Arrays of several forms, each an option as well; and what is asked beside a window alone.
+FORMED = ((MASK,), (SLOPES,), POSITIONS, (FIRST,))
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():

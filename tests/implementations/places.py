@@ -1,4 +1,4 @@
-"""What the implementations are asked where tokens have positions: alone, and beside all else."""
+"""What the implementations are asked where tokens have positions, and where the first keys stay."""
 
 from collections.abc import Callable, Mapping
 
@@ -97,6 +97,15 @@ PLACED: Mapping[str, Callable[[], Problem]] = {
         causal=True,
         scale=2.0,
     ),
+    "first keys": lambda: problem(window=(1, 2), first=2),
+    "first keys and causal": lambda: problem(window=(0, None), first=1, causal=True),
+    "more first keys than there are": lambda: problem(window=(1, 1), first=M + 2),
+    "first keys and a bias": lambda: problem(window=(1, 0), first=3, mask=additive()),
+    "first keys, slopes and sinks": lambda: problem(
+        window=(1, 0), first=2, slopes=slopes(), sinks=sinks()
+    ),
+    "first keys of texts": lambda: problem(window=(1, 0), first=2, **segments()),
+    "first keys by positions": lambda: problem(**positions(mixed=True), window=(1, 0), first=2),
     "positions and no keys": lambda: problem(sinks=sinks(h2=-np.inf), causal=True).but(
         k=np.zeros((B, G, 0, WIDTH)),
         v=np.zeros((B, G, 0, E)),
@@ -116,6 +125,11 @@ LONG_PLACED: Mapping[str, Callable[[], Problem]] = {
     "long with positions through a window": lambda: long(window=(200, 70)),
     "long with positions in any order through a window": lambda: long(mixed=True, window=(30, 7)),
     "long with positions apart, through a window": wide,
+    "long with first keys": lambda: problem(long=True, window=(30, 7), first=20),
+    "long with first keys of texts": lambda: with_segments(
+        problem(long=True, window=(100, None), first=300, causal=True)
+    ),
+    "long with first keys by positions": lambda: long(mixed=True, window=(30, 7), first=50),
     "long with positions far away, and slopes": lambda: long(
         far=FAR, slopes=slopes(4, 2), causal=True
     ),

@@ -37,6 +37,16 @@ def test_a_negative_bound_is_refused(target: Target):
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_fewer_first_keys_than_none_are_refused(target: Target):
+    module, _, name = target.name.partition(":")
+    attend = getattr(importlib.import_module(module), name)
+    x = (np.zeros if target.backend == "numpy" else torch.zeros)((1, 1, 3, 2))
+    with pytest.raises(ValueError, match=r"sink_size.*-1") as refused:
+        attend(x, x, x, window_size=(1, 0), sink_size=-1)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 @pytest.mark.parametrize("softcap", [0.0, -1.0, float("inf"), float("nan")])
 def test_a_cap_that_is_not_positive_is_refused(target: Target, softcap: float):
     module, _, name = target.name.partition(":")

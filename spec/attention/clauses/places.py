@@ -158,7 +158,7 @@ def positions_alone_say_nothing(attention: Implementation, problem: Problem) -> 
 
 @clause(
     "I5",
-    over=PLACED,
+    over=replace(PLACED, firsts=False),
     catches={
         "keeps_positions_in_bfloat16",
         "keeps_positions_in_float32",

@@ -147,7 +147,7 @@ def slopes_go_by_positions(attention: Implementation, problem: Problem) -> None:
 
 @clause(
     "I13",
-    over=Problems(masks=PLAIN, windows=True, causal=False, positions=True),
+    over=Problems(masks=PLAIN, windows=True, firsts=False, causal=False, positions=True),
     catches={
         "takes_distances_without_a_sign",
         "takes_positions_without_a_sign",

@@ -27,7 +27,9 @@ SMOOTH = ("lattice", "normal", "heavy")
 
 @clause(
     "Y8",
-    over=Problems(slopes=True, positions=False, masks=PLAIN, square=True, least=(1, 1, 33, 33)),
+    over=Problems(
+        slopes=True, positions=False, firsts=False, masks=PLAIN, square=True, least=(1, 1, 33, 33)
+    ),
     needs={Capability.MASK, Capability.FORMS},
     catches={"counts_keys_anew_in_each_tile", "counts_queries_anew_in_each_tile"},
     effort=2,

@@ -29,7 +29,7 @@ def narrowed(problem: Problem) -> Problem:
 
 @clause(
     "W5",
-    over=replace(ALONE, sinks=False, segments=False),
+    over=replace(ALONE, firsts=False, sinks=False, segments=False),
     catches={
         "takes_a_bound_of_zero_for_none",
         "excludes_the_left_bound",
@@ -130,7 +130,11 @@ def no_tile_is_lost(attention: Implementation, problem: Problem) -> None:
 @clause(
     "W11",
     over=Problems(masks=PLAIN, windows=True, tiled="queries"),
-    catches={"shares_a_left_bound_among_rows", "stops_windows_at_the_last_key"},
+    catches={
+        "shares_a_left_bound_among_rows",
+        "stops_windows_at_the_last_key",
+        "switches_beyond_eight_queries",
+    },
     effort=2,
 )
 def no_tile_of_queries_is_lost(attention: Implementation, problem: Problem) -> None:
@@ -188,7 +192,9 @@ def a_query_with_an_empty_window_is_idle(attention: Implementation, problem: Pro
 
 @clause(
     "W14",
-    over=Problems(positions=False, masks=PLAIN, windows=True, square=True, least=(1, 1, 2, 2)),
+    over=Problems(
+        positions=False, masks=PLAIN, windows=True, firsts=False, square=True, least=(1, 1, 2, 2)
+    ),
     catches={"keeps_the_first_key_in_sight", "ignores_the_window", "reaches_one_key_further_back"},
     effort=2,
     proof=exactly.what_has_left_the_window_is_forgotten,

@@ -135,7 +135,7 @@ def without_a_bound_behind_it_is_causality(attention: Implementation, problem: P
 
 @clause(
     "W8",
-    over=replace(ALONE, slopes=False),
+    over=replace(ALONE, firsts=False, slopes=False),
     catches={
         "takes_the_left_bound_for_both",
         "takes_windows_to_be_causal",

@@ -15,8 +15,8 @@ from importlib import import_module
 from spec.mistake import Mistake, catalogue
 
 IDEAS = (
-    "scaling caps masking idleness causality windows sinks sink_sizes sink_gradients slopes "
-    "slope_places slope_gradients places place_paths segments packed paged appended rings "
+    "scaling caps masking idleness causality windows first_keys sinks sink_sizes sink_gradients "
+    "slopes slope_places slope_gradients places place_paths segments packed paged appended rings "
     "softmax sparsity tiles heads single_sizes gradients observers numbers calls harmless"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(

@@ -20,7 +20,7 @@ import numpy as np
 from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
-from spec.attention.mistakes.placing import around, before, place
+from spec.attention.mistakes.placing import around, before, place, stay
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import same_text
 from spec.attention.notation import UNBOUNDED
@@ -30,7 +30,7 @@ from spec.notation import Array
 from spec.sizes import Sizes
 
 OTHERS: Mapping[str, Callable[..., Any]] = {
-    step.__name__: step for step in (place, before, around, same_text, mistake.call)
+    step.__name__: step for step in (place, before, around, stay, same_text, mistake.call)
 }
 RIGHT = mistake.steps(right, **OTHERS)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
@@ -96,7 +96,8 @@ def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
     if window == UNBOUNDED:
         return np.ones((sizes.N, sizes.M), dtype=bool)
     rows = given.query_positions is None
-    return steps.within(sizes, window) if rows else steps.around(given, window)
+    near = steps.within(sizes, window) if rows else steps.around(given, window)
+    return steps.stay(near, window, given)
 
 
 def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
     place            the positions that are given, and where one side has none its rows
     before, around   what causality and a window leave a query where there are positions
+    stay             the first keys, which no window passes
 
 Behind `place` there are positions of both sides, or of neither, and then rows are the places.
 """
@@ -66,3 +67,16 @@ def around(given: Any, window: tuple[int | None, int | None]) -> Array:
     seen = np.ones((1, 1, 1, 1), dtype=bool)
     seen = seen if left is None else seen & (ahead(given) >= -left)
     return seen if right is None else seen & (ahead(given) <= right)
+
+
+def begins(given: Any) -> Array:
+    """True for each of the first keys of the text.   (B, 1, 1, M)"""
+    _, r = rows(given) if given.key_positions is None else positions(given)
+    return np.asarray(r[:, None, None, :] < given.sink_size)
+
+
+def stay(seen: Array, window: tuple[int | None, int | None], given: Any) -> Array:
+    """What is seen, and the first keys as well, as far ahead as the window reaches."""
+    if not given.sink_size:
+        return seen
+    return seen | (begins(given) & around(given, (None, window[1])))

@@ -12,6 +12,7 @@ in it, which is not, its grade, and the sizes that it speaks of. The module tell
     at_sizes            the definition itself on symbols, differentiated; all numbers, fixed sizes
     exactly             laws of the definition, run on the fractions of `examples`; no tolerance
     in_places           those of positions
+    in_sight            those of first keys
     examples            problems in fractions
 
 Importing these costs nothing: SymPy is imported by the theorem that is run.

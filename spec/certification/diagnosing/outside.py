@@ -62,7 +62,7 @@ class Outside:
         holds = self._lead(item, drawn) is None
         clause, subject, _ = self._first(item)
         put = map(self.first.posed, drawn) if self.evidence.through_lens else drawn
-        return holds, next((x for x in put if broken(clause, subject, x)), None)
+        return holds, next((x for x in put if _breaks(clause, subject, x)), None)
 
     def _first(self, item: Item) -> tuple[Clause, Subject, Scope]:
         """The clause, what it was put to, and where its problems are drawn from."""
@@ -101,3 +101,11 @@ class Outside:
                 if row is not None and row.how:
                     return replace(lead, how=row.how)
         return None
+
+
+def _breaks(clause: Clause, subject: Subject, problem: Any) -> bool:
+    """Whether a problem does: not where it has no right answer, as it was drawn for others."""
+    try:
+        return broken(clause, subject, problem) is not None
+    except ValueError:
+        return False

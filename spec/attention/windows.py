@@ -1,0 +1,55 @@
+"""What windows a problem of a domain has, of those that an implementation answers.
+
+A window ends within the keys more often than not. Where it has a bound to the left, the first keys
+of the text may stay in sight of every query: a few of them, or as many as there are and more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spec.attention import asking
+from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.options import CAUSAL, MASK, WINDOW, Capability, together
+from spec.choices import Choices
+from spec.sizes import EDGES, Sizes
+
+if TYPE_CHECKING:
+    from spec.attention.domain import Problems
+
+BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # a few keys, and about as many as tiles hold
+KEPT = (1, 2, 4, 5, 16, 17)  # four of them are what is deployed
+
+
+def drawn(
+    choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
+) -> Window:
+    """The window to ask for: one that ends within the keys more often than not."""
+    if Capability.WINDOW not in answers:
+        return UNBOUNDED
+    with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
+    with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
+    free = all(together(WINDOW, x) in answers for x in asking.wanted(domain) if x is not WINDOW)
+    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
+    if not (drawn and with_mask and with_causal and free):
+        return UNBOUNDED
+    if not domain.windows and choices.pick((True, True, False)):
+        return UNBOUNDED
+    within = tuple(x for x in BOUNDS if x < size.M)
+    left, right = (choices.pick((*within, max(size.M - 1, 0), size.M, None)) for _ in range(2))
+    if domain.firsts and left is None:
+        left = choices.pick((*within, max(size.M - 1, 0)))
+    if domain.windows and left is None is right:
+        right = 0
+    return left, right
+
+
+def first(
+    choices: Choices, domain: Problems, answers: frozenset[str], window: Window, size: Sizes
+) -> int:
+    """How many keys stay in sight: none where no window passes them."""
+    if Capability.FIRST not in answers or domain.firsts is False or window[0] is None:
+        return 0
+    if domain.firsts is None and choices.pick((True, True, False)):
+        return 0
+    return choices.pick((*(x for x in KEPT if x < size.M), size.M, size.M + 1))
