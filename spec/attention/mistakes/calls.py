@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import making, steps
-from spec.attention.mistakes.making import Attend, Given, differentiated, wrong
+from spec.attention.mistakes.making import Attend, Given, native, wrong
 from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
 from spec.sizes import Sizes
@@ -132,7 +132,7 @@ def _poisoned(*arguments: Any) -> Any:
     return making.backward(*arguments)
 
 
-@wrong("call", incident="I29", how={"backward": differentiated(_poisoned)})
+@wrong("call", incident="I29", how={"backward": native(_poisoned, "dout")})
 def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Array:
     """Shares a buffer between the passes, and does not clear it before the next forward pass."""
     out = attend(given)

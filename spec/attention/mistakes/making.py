@@ -10,7 +10,7 @@ What is decorated for the step "call" is given the right function and what that 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from inspect import Parameter, Signature
 from types import SimpleNamespace
 from typing import Any, Literal, Self
@@ -207,9 +207,8 @@ def at_once(mistakes: Sequence[Mistake]) -> Any:
 def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.Decorator:
     """Attention with one step replaced by the decorated function.
 
-    spoils: where it is "gradient" or "training", the step is replaced in the backward pass
-        or in the output of training alone, and the forward pass is right. It follows from
-        the step unless it is given.
+    spoils: where it is "gradient" or "training", the step is replaced in the backward pass or in
+        the output of training alone, and the forward pass is right. It follows from the step.
     facts: as `spec.mistake.wrong` takes them; `how` has further observers.
     """
     told = spoils or SPOILS.get(step, "forward")
@@ -221,10 +220,7 @@ INPUTS = ("query", "key", "value")
 
 def native(run: Callable[..., Any], *first: str) -> Any:
     """`run` in the spelling of torch's `scaled_dot_product_attention`, after other arrays."""
-    either = Parameter.POSITIONAL_OR_KEYWORD
-    arrays = (Parameter(name, either) for name in (*first, *INPUTS))
-    options = (Parameter(name, either, default=neutral) for name, neutral in NEUTRAL.items())
-    signature = Signature([*arrays, *options])
+    signature = _signature(*first, *INPUTS)
 
     def attend(*arguments: Any, **named: Any) -> Any:
         bound = signature.bind(*arguments, **named).arguments
@@ -234,9 +230,12 @@ def native(run: Callable[..., Any], *first: str) -> Any:
     return attend
 
 
-def differentiated(run: Callable[..., Any]) -> Any:
-    """`run` in the same spelling, after the cotangent `dout`."""
-    return native(run, "dout")
+@cache
+def _signature(*arrays: str) -> Signature:
+    """That of all options after some arrays."""
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    options = (Parameter(name, either, default=neutral) for name, neutral in NEUTRAL.items())
+    return Signature([*(Parameter(name, either) for name in arrays), *options])
 
 
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
