@@ -40,43 +40,33 @@ def attend(
     return _run(query, key, value, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)[0]
 
 
-def weights(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window_size: Window = UNBOUNDED,
-    softcap: float | None = None,
-) -> Array:
+def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
     """What the softmax has made.   (B, H, N, M)"""
-    return _run(query, key, value, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)[1]
+    return _run(query, key, value, **options)[1]
 
 
 def _run(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,  # noqa: ARG001 - ONNX shares key heads without being asked
-    window_size: Window,
-    softcap: float | None,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,  # noqa: ARG001 - ONNX shares key heads without being asked
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
 ) -> tuple[Array, Array]:
     """The output and the weights."""
     left, right = (-1 if bound is None else bound for bound in window_size)
-    asked: dict[str, Any] = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
+    asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     asked |= {"left_window_size": left, "right_window_size": right}
     given = {"Q": query, "K": key, "V": value}
     if attn_mask is not None:  # of one whose last axis is shorter, the rest is hidden
         given["mask"] = np.broadcast_to(attn_mask, (*attn_mask.shape[:-1], key.shape[2]))
     formats = tuple((name, x.dtype) for name, x in given.items())
-    said = {name: x for name, x in asked.items() if x is not None}
-    found = _model(formats, tuple(said.items())).run(None, given)
-    return np.asarray(found[0]), np.asarray(found[1])
+    said = tuple((name, x) for name, x in asked.items() if x is not None)
+    o, a = _model(formats, said).run(None, given)
+    return np.asarray(o), np.asarray(a)
 
 
 @lru_cache(MODELS)
