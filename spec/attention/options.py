@@ -98,7 +98,7 @@ WINDOW = Parameter(
     put=bounded,
     own=UNITS,
 )
-FIRST = Parameter("first", "first keys", ("sink_size", "num_sink_tokens"), 0, plainer=(1,))
+FIRST = Parameter("first", "first keys", ("sink_size", "num_sink_tokens"), 0, (1, 2, 3))
 CAP = Parameter(
     "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
 )

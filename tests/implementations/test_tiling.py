@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from implementations import tiles, tiling
+from implementations.arguments import UNBOUNDED, Sight
 from spec.notation import Array
 
-WINDOWS = ((None, None), (None, 0), (9, 4), (150, None))
+WINDOWS = (Sight(*UNBOUNDED), Sight(None, 0), Sight(9, 4), Sight(150, None))
 
 
 def rows_of(texts: tiling.Texts | None, N: int) -> list[slice]:
@@ -25,7 +26,7 @@ def drawn(seed: int) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_tiles_hold_what_is_of_one_text(window: tuple[int | None, int | None]) -> None:
+def test_tiles_hold_what_is_of_one_text(window: Sight) -> None:
     for seed in range(40):
         mine, theirs = drawn(seed)
         (N, M), texts = (len(mine), len(theirs)), tiling.numbered(mine, theirs)
@@ -48,7 +49,7 @@ def test_tiles_hold_what_is_of_one_text(window: tuple[int | None, int | None]) -
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_rows_as_positions_are_tiles_as_without(window: tuple[int | None, int | None]) -> None:
+def test_rows_as_positions_are_tiles_as_without(window: Sight) -> None:
     for N, M in ((700, 1500), (1500, 700)):
         stand = tiling.Places(np.arange(N), np.arange(M))
         for rows in rows_of(None, N):
@@ -60,11 +61,9 @@ def test_rows_as_positions_are_tiles_as_without(window: tuple[int | None, int | 
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_tiles_that_positions_leave_out_or_leave_whole_are_such(
-    window: tuple[int | None, int | None],
-) -> None:
+def test_tiles_that_positions_leave_out_or_leave_whole_are_such(window: Sight) -> None:
     """And at least as many are left out as the lowest and the highest tell."""
-    left, right = window
+    left, right, _ = window
     for seed in range(40):
         chance, texts = np.random.default_rng(seed), None
         p, r = (chance.integers(-50, 900, chance.integers(1, 1500)) for _ in range(2))
@@ -88,6 +87,23 @@ def test_tiles_that_positions_leave_out_or_leave_whole_are_such(
             assert not near[rows][:, ~met].any()
 
 
+@pytest.mark.parametrize("first", [1, 20, 700, 5000])
+def test_tiles_hold_the_first_keys_and_nothing_between_them_and_a_window(first: int) -> None:
+    for N, M, places in ((900, 4000, False), (3000, 700, False), (900, 4000, True)):
+        p, r = np.arange(N), np.arange(M)
+        near = (r >= p[:, None] - 9) | (r < first)
+        near &= r <= p[:, None] + 4
+        stand = tiling.Places(p, r) if places else None
+        for rows in rows_of(None, N):
+            found = tiling.blocks_of_keys(rows, M, Sight(9, 4, first), None, 64, stand)
+            met = np.zeros(M, bool)
+            for cols, _ in found:
+                assert not met[cols].any()
+                met[cols] = True
+            assert not near[rows][:, ~met].any()
+            assert met.sum() <= near[rows].any(axis=0).sum() + 3 * 64
+
+
 def test_texts_one_behind_the_other_are_tiles_without_a_mask() -> None:
     """As many, and as large, as those of texts that have an array each."""
     segments = np.arange(8192) // 128
@@ -96,7 +112,7 @@ def test_texts_one_behind_the_other_are_tiles_without_a_mask() -> None:
         found = [
             (rows, cols, own)
             for rows in rows_of(texts, 8192)
-            for cols, own in tiling.blocks_of_keys(rows, 8192, (None, None), texts, tiles.KEYS)
+            for cols, own in tiling.blocks_of_keys(rows, 8192, Sight(*UNBOUNDED), texts, tiles.KEYS)
         ]
         alone = [slice(i, i + 128) for i in range(0, 8192, 128)]
         assert found == [(x, x, None) for x in alone]

@@ -96,7 +96,7 @@ def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
     if window == UNBOUNDED:
         return np.ones((sizes.N, sizes.M), dtype=bool)
     rows = given.query_positions is None
-    near = steps.within(sizes, window) if rows else steps.around(given, window)
+    near = partial(steps.within, sizes) if rows else partial(steps.around, given)
     return steps.stay(near, window, given)
 
 

@@ -7,6 +7,7 @@
 Behind `place` there are positions of both sides, or of neither, and then rows are the places.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from spec.notation import Array
 
 Pair = tuple[Array, Array]
 Placed = Pair | tuple[None, None]
+Window = tuple[int | None, int | None]
+Near = Callable[[Window], Array]  # which keys a window shows each query
 
 
 def place(given: Any) -> Placed:
@@ -61,7 +64,7 @@ def before(given: Any) -> Array:
     return ahead(given) <= 0
 
 
-def around(given: Any, window: tuple[int | None, int | None]) -> Array:
+def around(given: Any, window: Window) -> Array:
     """True where key j lies in the window of query i.   (B, 1, N, M)"""
     left, right = window
     seen = np.ones((1, 1, 1, 1), dtype=bool)
@@ -75,8 +78,8 @@ def begins(given: Any) -> Array:
     return np.asarray(r[:, None, None, :] < given.sink_size)
 
 
-def stay(seen: Array, window: tuple[int | None, int | None], given: Any) -> Array:
-    """What is seen, and the first keys as well, as far ahead as the window reaches."""
+def stay(near: Near, window: Window, given: Any) -> Array:
+    """What a window shows, and the first keys as well, as far ahead as it reaches."""
     if not given.sink_size:
-        return seen
-    return seen | (begins(given) & around(given, (None, window[1])))
+        return near(window)
+    return near(window) | (begins(given) & near((None, window[1])))

@@ -131,12 +131,13 @@ def _run(
             if finding.violation is not None or finding.examples >= wanted:
                 finding.place = place
                 break
-    finding.seconds = {
+    seconds = {
         "implementation": watch.seconds,
         "specification": checking - watch.seconds,
         "drawing": drawing,
         "elsewhere": time.perf_counter() - start - checking - drawing,
     }
+    finding.seconds = {part: round(x, 6) for part, x in seconds.items()}
     return finding
 
 
