@@ -30,8 +30,8 @@ def drawn(
     with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
     with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
     free = all(together(WINDOW, x) in answers for x in asking.wanted(domain) if x is not WINDOW)
-    drawn = domain.windows or (domain.windows is None and domain.causal is not False)
-    if not (drawn and with_mask and with_causal and free):
+    asked = domain.windows or (domain.windows is None and domain.causal is not False)
+    if not (asked and with_mask and with_causal and free):
         return UNBOUNDED
     if not domain.windows and choices.pick((True, True, False)):
         return UNBOUNDED
