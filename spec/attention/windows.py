@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spec.attention.domain import Problems
 
 BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # a few keys, and about as many as tiles hold
-KEPT = (1, 2, 4, 5, 16, 17)  # four of them are what is deployed
+KEPT = (1, 2, 4, 5, 16, 17, 33)  # four of them are what is deployed
 
 
 def drawn(

@@ -62,12 +62,7 @@ def first_keys_are_a_mask(attention: Implementation, problem: Problem) -> None:
 @clause(
     "W17",
     over=replace(FIRSTS, positions=False),
-    catches={
-        "ignores_the_first_keys",
-        "keeps_one_key_less",
-        "keeps_first_keys_of_one_tile",
-        "takes_sinks_for_the_first_keys",
-    },
+    catches={"ignores_the_first_keys", "keeps_one_key_less", "takes_sinks_for_the_first_keys"},
     proof=in_sight.when_all_keys_stay_no_window_passes_any,
 )
 def when_all_keys_stay_no_window_passes_any(attention: Implementation, problem: Problem) -> None:
@@ -92,7 +87,6 @@ def when_all_keys_stay_no_window_passes_any(attention: Implementation, problem: 
         "counts_first_keys_twice",
         "takes_first_keys_from_the_window",
         "keeps_whole_tiles",
-        "shows_first_keys_ahead",
     },
     effort=2,
     proof=in_sight.a_row_is_its_first_keys_and_its_window,
@@ -140,7 +134,7 @@ def what_lies_between_may_change(attention: Implementation, problem: Problem) ->
 
 @clause(
     "W20",
-    over=replace(FIRSTS, tiled="keys"),
+    over=replace(FIRSTS, square=True, least=(1, 1, 64, 64)),
     catches={"ignores_the_first_keys", "keeps_first_keys_of_one_tile", "keeps_whole_tiles"},
     effort=2,
 )
