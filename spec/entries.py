@@ -21,7 +21,7 @@ import numpy as np
 from spec.choices import Choices
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
-from spec.rows import ALIKE, LATTICE, Numbers, Shape, in_a_row, lattice, normal
+from spec.rows import ALIKE, LATTICE, Numbers, Shape, in_a_row, largest, lattice, normal
 from spec.sizes import Shapes
 
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
@@ -127,23 +127,18 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     numbers, change = FAMILIES[family]
     found = in_a_row(numbers, seed, sum(map(math.prod, shapes)))
-    change(seed, arrays := _cut(found, shapes))
-    most, score = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype]
-    size = _size(found)
-    reach = size * size * shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| is larger
-    if family == "vast":
-        _bound_entries(arrays, size, most, VAST[dtype] ** 0.5)
-        _bound_scores(arrays, scale, VAST[dtype])
-    else:
-        _bound_entries(arrays, size, most, most)
-        if reach > score / 2:
-            _bound_scores(arrays, scale, score)
-    if family not in EXACT and dtype != "float64":
-        found = rounded(found, dtype)
-        arrays = _cut(found, shapes)
-    for x in (found, *arrays):
-        x.setflags(write=False)
-    q, k, v, dout = arrays
+    factor = shapes[0][-1] * max(1.0, abs(scale))  # of size^2: no |<q, k>| is larger
+    most, score, size = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype], largest(numbers, len(found))
+    if change is not as_drawn or size > most / 8 or size * size * factor > score / 2:
+        change(seed, arrays := _cut(found, shapes))
+        size = _size(found)
+        vast = family == "vast"
+        _bound_entries(arrays, size, most, VAST[dtype] ** 0.5 if vast else most)
+        if vast or size * size * factor > score / 2:
+            _bound_scores(arrays, scale, VAST[dtype] if vast else score)
+    found = found if family in EXACT or dtype == "float64" else rounded(found, dtype)
+    found.setflags(write=False)
+    q, k, v, dout = _cut(found, shapes)
     return q, k, v, dout
 
 
@@ -154,9 +149,9 @@ def _bound_entries(arrays: Arrays, size: float, most: float, most_qk: float) -> 
     sums over many queries, an eighth of that; most_qk: of q and k.
     """
     q, k, v, dout = arrays
-    for x, largest in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
-        if size > largest:
-            x[...] = no_larger(x, largest)
+    for x, bound in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
+        if size > bound:
+            x[...] = no_larger(x, bound)
 
 
 def _bound_scores(arrays: Arrays, scale: float, score: float) -> None:

@@ -3,6 +3,7 @@
 The lattice is the integers up to 64 over 16: sums of two are exact in every format.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -54,13 +55,23 @@ def in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
     return _row(numbers)[start : start + count].copy()
 
 
+def largest(numbers: Numbers, count: int) -> float:
+    """What none of so many numbers exceeds in size, as far as that is known: those of a row."""
+    return math.inf if count > IN_A_ROW // 2 else _largest(numbers)
+
+
 def ready() -> None:
     """Have all rows drawn, by a process that is copied then."""
     for numbers in ALIKE.values():
-        _row(numbers)
+        _largest(numbers)
 
 
 @cache
 def _row(numbers: Numbers) -> Array:
     """The row, of each kind of numbers: to draw them was a third of all drawing."""
     return numbers(np.random.default_rng(0), (IN_A_ROW,))
+
+
+@cache
+def _largest(numbers: Numbers) -> float:
+    return float(np.abs(_row(numbers)).max())

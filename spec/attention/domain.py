@@ -225,7 +225,7 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
     answers = scope.answers
     square = domain.square or (domain.each and Capability.CAUSAL in asked)
     beside = {Capability.WIDTHS_BESIDE} if together(MASK, CAUSAL) in asked else set()
-    tiles = [scope.multiples.get(kind, 1) for kind in ("lengths", *asked)]
+    tiles = [scope.multiples.get(x, 1) for x in ("lengths", *asked)] if scope.multiples else [1]
     return Limits(
         scope.reach,
         domain.least,
