@@ -62,18 +62,8 @@ def attend(
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
-    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j > i +
-    right, and all j < i - left but for j < sink_size, None being no bound. softcap c makes c tanh(s
-    / c) of a score s before anything is added. sinks (H,) are scores that take their part of the
-    weights and have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments (B, N)
-    and key_segments (B, M) are integers: a query sees the keys of its own segment, and nobody those
-    of a negative one. query_positions (B, N) and key_positions (B, M) are integers that take the
-    place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0, a cap
-    that is not positive, sinks that are no number below inf for each head, slopes that are not
-    finite or of another shape; segments or positions of another shape, or that are no integers;
-    segments of queries or keys alone.
+    The options are those of `implementations.dense.attend`, which says what each of them means, and
+    raises what they raise.
     """
     options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
     options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}

@@ -12,18 +12,16 @@ have no value. With positions it is those at places below n.
 
 from dataclasses import replace
 
-import numpy as np
-
 from spec.attention import moves, rounding
+from spec.attention.clauses.window_edges import by_itself, changed_out_of_sight
 from spec.attention.clauses.windows import SQUARE
 from spec.attention.domain import PLAIN, Problems
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import in_sight
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, same_bits
-from spec.formats import rounded
 
 FIRSTS = Problems(masks=PLAIN, windows=True, firsts=True)
 
@@ -98,15 +96,12 @@ def a_row_is_attention_over_both(attention: Implementation, problem: Problem) ->
 
     This is how a decoder reads one token with a cache that holds these two.
     """
-    t = int(problem.chance().integers(problem.N))
-    keys = np.flatnonzero(problem.allowed[0, 0, t])
-    alone = moves.of_keys(moves.of_queries(problem, [t]), keys)
-    alone = alone.but(causal=False, window=UNBOUNDED, first=0)
+    t, alone = by_itself(problem)
 
     whole, one = attention.forward(problem), attention.forward(alone)
 
-    within = rounding.of_output(problem)[:, :, t : t + 1] + rounding.of_output(alone)
-    equal(one, whole[:, :, t : t + 1], within=within)
+    within = rounding.of_output(problem)[:, :, t] + rounding.of_output(alone)
+    equal(one, whole[:, :, t], within=within)
 
 
 @clause(
@@ -122,10 +117,7 @@ def what_lies_between_may_change(attention: Implementation, problem: Problem) ->
 
     A cache overwrites these, and keeps what stands before them.
     """
-    t = int(problem.chance().integers(problem.N))
-    outside = (~problem.allowed[0, 0, t])[:, None]
-    k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
-    other = problem.but(k=np.where(outside, k, problem.k), v=np.where(outside, 4.0, problem.v))
+    t, other = changed_out_of_sight(problem)
 
     before, after = attention.forward(problem), attention.forward(other)
 

@@ -27,6 +27,23 @@ def narrowed(problem: Problem) -> Problem:
     return problem.but(window=(left, right))
 
 
+def by_itself(problem: Problem) -> tuple[list[int], Problem]:
+    """A query that the problem's seed settles, and it alone with the keys that it sees."""
+    t = [int(problem.chance().integers(problem.N))]
+    keys = np.flatnonzero(problem.allowed[0, 0, t[0]])
+    alone = moves.of_keys(moves.of_queries(problem, t), keys)
+    return t, alone.but(causal=False, window=UNBOUNDED, first=0)
+
+
+def changed_out_of_sight(problem: Problem) -> tuple[int, Problem]:
+    """A query that the problem's seed settles, and other keys and values where it sees none."""
+    t = int(problem.chance().integers(problem.N))
+    outside = (~problem.allowed[0, 0, t])[:, None]
+    k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
+    changed = problem.but(k=np.where(outside, k, problem.k), v=np.where(outside, 4.0, problem.v))
+    return t, changed
+
+
 @clause(
     "W5",
     over=replace(ALONE, firsts=False, sinks=False, segments=False),
@@ -72,15 +89,12 @@ def a_row_is_attention_over_its_window(attention: Implementation, problem: Probl
 
     This is how a decoder reads one token with a cache that holds no more than a window.
     """
-    t = int(problem.chance().integers(problem.N))
-    keys = np.flatnonzero(problem.allowed[0, 0, t])
-    alone = moves.of_keys(moves.of_queries(problem, [t]), keys)
-    alone = alone.but(causal=False, window=UNBOUNDED)
+    t, alone = by_itself(problem)
 
     whole, one = attention.forward(problem), attention.forward(alone)
 
-    within = rounding.of_output(problem)[:, :, t : t + 1] + rounding.of_output(alone)
-    equal(one, whole[:, :, t : t + 1], within=within)
+    within = rounding.of_output(problem)[:, :, t] + rounding.of_output(alone)
+    equal(one, whole[:, :, t], within=within)
 
 
 @clause(
@@ -94,10 +108,7 @@ def what_lies_outside_a_window_may_change(attention: Implementation, problem: Pr
 
     o(k, v)_t = o(k', v')_t    where they differ only at keys outside the window of t
     """
-    t = int(problem.chance().integers(problem.N))
-    outside = (~problem.allowed[0, 0, t])[:, None]
-    k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
-    other = problem.but(k=np.where(outside, k, problem.k), v=np.where(outside, 4.0, problem.v))
+    t, other = changed_out_of_sight(problem)
 
     before, after = attention.forward(problem), attention.forward(other)
 
