@@ -28,7 +28,7 @@ from spec.attention.options import (
     together,
 )
 from spec.attention.parameter import Parameter
-from spec.choices import Choices
+from spec.choices import Choices, generator
 from spec.domain import Scope
 from spec.formats import rounded
 from spec.notation import Array
@@ -148,7 +148,7 @@ def sinks(
         return None
     if domain.sinks is None and choices.pick((True, True, False)):
         return None
-    chance = np.random.default_rng(choices.seed())
+    chance = generator(choices.seed())
     near = np.round(8 * chance.normal(1.0, 2.0, heads)) / 8  # each format has eighths
     return np.where(chance.random(heads) < 0.75, near, chance.choice(FAR, heads))
 
@@ -163,7 +163,7 @@ def slopes(
     if domain.slopes is None and choices.pick((True, True, False)):
         return None
     each = Capability.SLOPES_EACH in scope.answers and choices.pick((False, False, True))
-    chance = np.random.default_rng(choices.seed())
+    chance = generator(choices.seed())
     usual = np.exp2(-8 * np.arange(1, size.H + 1) / max(size.H, 1))
     shape = (size.B, size.H) if each else (size.H,)
     found = np.where(chance.random(shape) < 0.75, usual, chance.choice(ODD_SLOPES, shape))

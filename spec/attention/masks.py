@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from spec.choices import generator
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
 
@@ -166,7 +167,7 @@ def mask(
     """
     if kind not in KINDS:
         return None
-    drawn = KINDS[kind](np.random.default_rng(seed), form, shape)
+    drawn = KINDS[kind](generator(seed), form, shape)
     if causal and kind not in LEAVE_QUERIES_IDLE:
         first = drawn[..., :1]
         first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from spec.choices import generator
 from spec.notation import Array
 
 FAR = (2**11, 2**15, 2**16, 2**24, 2**28)  # where formats end, or tell neighbours apart no more
@@ -18,7 +19,7 @@ Pair = tuple[Array, Array]
 
 def drawn(seed: int, batch: int, queries: int, keys: int, near: bool = False) -> Pair:
     """Positions (B, N) and (B, M); near: none are far from 0, as one side alone is given."""
-    chance = np.random.default_rng(seed)
+    chance = generator(seed)
     way = tuple(WAYS.values())[chance.integers(len(WAYS))]
     found = np.zeros((batch, queries), dtype=int), np.zeros((batch, keys), dtype=int)
     for mine, theirs in zip(*found, strict=True):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spec.choices import generator
 from spec.notation import Array
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ LABELS = (3, 0, 7, 16, 19, 256, 259)  # in any order; some are alike in their la
 
 def drawn(seed: int, batch: int, queries: int, keys: int) -> tuple[Array, Array]:
     """Segments (B, N) and (B, M); those of keys are often those of queries where N = M."""
-    chance = np.random.default_rng(seed)
+    chance = generator(seed)
     alike = queries == keys and chance.random() < 0.5
     odd, mixed, padded = chance.random(3) < 0.25
     found = np.zeros((batch, queries), dtype=int), np.zeros((batch, keys), dtype=int)
