@@ -29,7 +29,7 @@ def judged(name: str, **options: Any) -> Certificate:
     [
         ("ignores_causality", {"a key in the future"}),
         ("reads_only_128_keys", {"M > 128"}),
-        ("uses_the_mask_of_the_first_batch", {"a mask of batches", "a mask that tells"}),
+        ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero"}),
     ],
 )

@@ -13,7 +13,7 @@ from spec.comparison import equal
 from tests.implementations.problems import M, additive, boolean, problem, sinks, slopes
 from tests.judging import QUICK, broken
 
-LOSES = {"M22", "M23", "S12"}  # see `implementations.split`
+LOSES = {"A3", "M22", "M23", "S12"}  # see `implementations.split`
 PROBLEMS = {
     "plain": problem,
     "masked": lambda: problem(mask=boolean(), causal=True),

@@ -173,7 +173,7 @@ def has_positions_for_windows_alone(given: Any) -> Array:
     return before(in_rows(given))
 
 
-@wrong("before", incident="plausible", where="places out of order and a key in the future")
+@wrong("before", incident="plausible", where="places out of order and causal")
 def takes_keys_to_be_in_order(given: Any) -> Array:
     """Counts the keys that stand before a query, and shows it so many of the first ones."""
     seen = before(given)
