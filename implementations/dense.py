@@ -39,7 +39,7 @@ from implementations.arguments import (
     together,
     visible,
 )
-from implementations.summed import by_sinks, by_slopes
+from implementations.summed import by_sinks, by_slopes, score_gradients
 from spec.notation import Array
 
 
@@ -92,14 +92,15 @@ def backward(
     scale: float | None = None,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value."""
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, slope = scores(q, k, scale=scale, **options)
     a, _ = softmax(s, beside(sinks, q))
     do = laid_out(dout, q.dtype)
-    ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, q.shape[-1]))
+    ds = score_gradients(a, do, v, seen, dlse) * slope * q.dtype.type(factor(scale, q.shape[-1]))
     R = query.shape[1] // max(key.shape[1], 1)
     dq = mixed(ds, k, seen)
     dk = gathered(ds.swapaxes(-1, -2) @ q, R)
@@ -114,15 +115,16 @@ def sink_gradient(
     value: Array,
     sinks: Array,
     enable_gqa: bool = False,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    """The derivatives by the sinks, in their dtype.   (H,)"""
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, _ = scores(q, k, **options)
     t = beside(sinks, q)
     a, logs = softmax(s, t)
     share = np.exp(t[..., 0] - reference(logs))
-    return by_sinks(share, laid_out(dout, q.dtype), mixed(a, v, seen), sinks.dtype)
+    return by_sinks(share, laid_out(dout, q.dtype), mixed(a, v, seen), sinks.dtype, dlse)
 
 
 def slope_gradient(
@@ -135,15 +137,16 @@ def slope_gradient(
     sinks: Array | None = None,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     q, k, v = opened(query, key, value, enable_gqa)
     at = query_positions, key_positions
     options |= {"query_positions": at[0], "key_positions": at[1]}
     s, seen, _ = scores(q, k, alibi_slopes=alibi_slopes, **options)
     a, _ = softmax(s, beside(sinks, q))
-    ds = score_gradients(a, laid_out(dout, q.dtype), v, seen)
+    ds = score_gradients(a, laid_out(dout, q.dtype), v, seen, dlse)
     d = apart(*places(q, k, *at), q.dtype)
     return by_slopes((ds * d).sum(axis=(-2, -1)), alibi_slopes)
 
@@ -232,13 +235,6 @@ def softmax(s: Array, t: Array | float = -np.inf) -> tuple[Array, Array]:
     with np.errstate(divide="ignore"):
         lse = top + np.log(total)
     return e / nonzero(total), lse[..., 0]
-
-
-def score_gradients(a: Array, dout: Array, v: Array, seen: Array) -> Array:
-    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij), with da_ij = <dout_i, v_j> where j is seen."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
-        da = np.where(seen, dout @ v.swapaxes(-1, -2), 0)
-    return a * (da - (a * da).sum(axis=-1, keepdims=True))
 
 
 vars(attend).update(

@@ -75,9 +75,10 @@ def backward(
     value: Array,
     scale: float | None = None,
     sinks: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value.
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value.
 
     Each is the product it comes from with the letters of two arrays exchanged.
     """
@@ -86,7 +87,9 @@ def backward(
     q, do = grouped(query, key.shape[1]), grouped(dout, key.shape[1])
     k, v = (read(x, seen, q.dtype) for x in (key, value))
 
-    ds = score_gradients(a, do, v, seen) * slope * q.dtype.type(factor(scale, query.shape[-1]))
+    ds = (
+        score_gradients(a, do, v, seen, dlse) * slope * q.dtype.type(factor(scale, query.shape[-1]))
+    )
     dq = np.einsum("bgrij,bgjc->bgric", ds, k, optimize=True).reshape(query.shape)
     dk = np.einsum("bgrij,bgric->bgjc", ds, q, optimize=True)
     dv = np.einsum("bgrij,bgric->bgjc", a, do, optimize=True)
@@ -94,15 +97,22 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    """The derivatives by the sinks, in their dtype.   (H,)"""
     s, seen, _ = scores(query, key, **options)
     t = beside(sinks, query, key)
     a, logs = softmax(s, t)
     share = np.exp(t[..., 0] - reference(logs))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
     mean = np.einsum("bgric,bgric->bgri", grouped(dout, key.shape[1]), o)
+    mean = mean if dlse is None else mean - dlse.reshape(mean.shape).astype(mean.dtype)
     return rounded(-np.einsum("bgri,bgri->gr", share, mean).reshape(sinks.shape), sinks.dtype)
 
 
@@ -115,23 +125,26 @@ def slope_gradient(
     sinks: Array | None = None,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     s, seen, _ = scores(query, key, alibi_slopes=alibi_slopes, **options)
     a, _ = softmax(s, beside(sinks, query, key))
-    ds = score_gradients(a, grouped(dout, key.shape[1]), read(value, seen, a.dtype), seen)
+    do, v = grouped(dout, key.shape[1]), read(value, seen, a.dtype)
+    ds = score_gradients(a, do, v, seen, dlse)
     d = apart(*standing(query, key, query_positions, key_positions), a.dtype)
     moment = np.einsum("bgrij,bgrij->bgr", ds, np.broadcast_to(d, ds.shape))
     return by_slopes(moment.reshape(query.shape[:2]), alibi_slopes)
 
 
-def score_gradients(a: Array, do: Array, v: Array, seen: Array) -> Array:
-    """ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij), da_bgrij = do_bgric v_bgjc."""
+def score_gradients(a: Array, do: Array, v: Array, seen: Array, dlse: Array | None) -> Array:
+    """ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij + dlse), da_bgrij = do_bgric v_bgjc."""
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
         da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
     mean = np.einsum("bgrij,bgrij->bgri", a, da)
+    mean = mean if dlse is None else mean - dlse.reshape(mean.shape).astype(mean.dtype)
     return a * (da - mean[..., None])
 
 

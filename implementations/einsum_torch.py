@@ -46,10 +46,12 @@ def attend(
     key_segments: Tensor | None = None,
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
-) -> Tensor:
+    return_lse: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
     """o_bgric = a_bgrij v_bgjc.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
+    log-sum-exp (B, H, N) comes as well, as accumulated, -inf for an idle query.
     The options are those of `implementations.dense.attend`, which says what each of them means, and
     raises what they raise.
     """
@@ -57,9 +59,11 @@ def attend(
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
     # A weight that is zero by decree passes no gradient on, however large the value is.
-    a = softmax(s, sinks).masked_fill(~seen, 0)
+    a, lse = softmax(s, sinks)
+    a = a.masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
-    return o.reshape(*query.shape[:3], value.shape[3]).to(query.dtype)
+    o = o.reshape(*query.shape[:3], value.shape[3]).to(query.dtype)
+    return (o, lse.reshape(query.shape[:3])) if return_lse else o
 
 
 def weights(
@@ -71,19 +75,7 @@ def weights(
 ) -> Tensor:
     """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
-    return softmax(s, sinks).reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
-
-
-def lse(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
-    sinks: Tensor | None = None,
-    **options: Any,
-) -> Tensor:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
-    s, _ = scores(query, key, **options)
-    return beside(s, sinks).logsumexp(dim=-1).reshape(query.shape[:3])
+    return softmax(s, sinks)[0].reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
 
 
 def scores(
@@ -140,14 +132,19 @@ def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
     return torch.cat([s, t.expand(*s.shape[:-1], 1)], dim=-1)
 
 
-def softmax(s: Tensor, sinks: Tensor | None) -> Tensor:
-    """exp(s_j) / (exp(t_h) + sum_j exp(s_j)) along the last axis; zero where all are -inf."""
+def softmax(s: Tensor, sinks: Tensor | None) -> tuple[Tensor, Tensor]:
+    """exp(s_j) / (exp(t_h) + sum_j exp(s_j)) along the last axis, and the log of that sum.
+
+    Where all scores are -inf the weights are zero and the logarithm is -inf, a constant.
+    """
     M, s = s.shape[-1], beside(s, sinks)
     if s.shape[-1] == 0:
-        return s
-    top = s.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift changes nothing
-    e = (s - reference(top)).exp()
-    return (e / nonzero(e.sum(dim=-1, keepdim=True)))[..., :M]
+        return s, s.new_full(s.shape[:-1], -inf)
+    top = reference(s.detach().amax(dim=-1, keepdim=True))  # a constant: a shift changes nothing
+    e = (s - top).exp()
+    total = e.sum(dim=-1, keepdim=True)
+    lse = (top + nonzero(total).log()).masked_fill(total == 0, -inf)
+    return (e / nonzero(total))[..., :M], lse[..., 0]
 
 
-vars(attend).update(weights=weights, lse=lse)
+vars(attend).update(weights=weights)

@@ -7,7 +7,7 @@ again instead of stored. With the largest score m_i and the total t_i of the for
 pass, and e_ij = exp(s_ij - m_i), the softmax needs no division inside a tile:
 
     dv_j = sum_i e_ij (dout_i / t_i)
-    dk_j = scale sum_i z_ij (q_i / t_i)      z_ij = e_ij (<dout_i, v_j> - <dout_i, o_i>)
+    dk_j = scale sum_i z_ij (q_i / t_i)      z_ij = e_ij (<dout_i, v_j> - <dout_i, o_i> + dlse_i)
     dq_i = scale / t_i sum_j z_ij k_j
 
 Flash kernels keep m + log t instead; kept apart they lose nothing when m is large.
@@ -36,7 +36,7 @@ from implementations.arguments import (
     sight,
     sunk,
 )
-from implementations.summed import by_sinks, by_slopes
+from implementations.summed import by_sinks, by_slopes, row_terms
 from implementations.tiles import Block, absorb, blocks_of_queries, exponentials, weighted
 from spec.notation import Array
 
@@ -96,13 +96,14 @@ def backward(
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
     sink_size: int = 0,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value."""
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
     work = accumulator(query.dtype)
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     window = sight(is_causal, window_size, sink_size)
-    for block, do, share, again in weighed(dout, query, key, value, window, **options):
+    for block, do, share, again in weighed(dout, query, key, value, window, dlse, **options):
         at, q = block.at, block.q * share[:, None]
         do = do * share[:, None]
         for cols, e, z, seen, slope in again:
@@ -125,13 +126,14 @@ def sink_gradient(
     is_causal: bool = False,
     window_size: Window = UNBOUNDED,
     sink_size: int = 0,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype, from o, m and t alone.   (H,)"""
+    """The derivatives by the sinks, in their dtype, from o, m and t alone.   (H,)"""
     window = sight(is_causal, window_size, sink_size)
     o, m, t = passed(query, key, value, window, sinks=sinks, **options)
     share = np.exp(sunk(sinks, query.shape[1], o.dtype)[:, None] - reference(m)) / nonzero(t)
-    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
+    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype, dlse)
 
 
 def slope_gradient(
@@ -145,15 +147,16 @@ def slope_gradient(
     sink_size: int = 0,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     work, window = accumulator(query.dtype), sight(is_causal, window_size, sink_size)
     moment = np.zeros(query.shape[:2], work)
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
     i, j = placed(query, key, query_positions, key_positions)
-    for block, _, share, again in weighed(dout, query, key, value, window, **options):
+    for block, _, share, again in weighed(dout, query, key, value, window, dlse, **options):
         b, h, rows = block.at
         for cols, _, z, _, _ in again:
             z *= apart(i[b, rows], j[b, cols, None], work)
@@ -204,6 +207,7 @@ def weighed(
     key: Array,
     value: Array,
     window: Sight,
+    dlse: Array | None = None,
     sinks: Array | None = None,
     **options: Any,
 ) -> Iterator[tuple[Block, Array, Array, Iterator[Weighed]]]:
@@ -212,7 +216,8 @@ def weighed(
     for block in blocks_of_queries(query, key, value, window, **options):
         at = block.at
         do = laid_out(dout[at], o.dtype)
-        again = weighed_tiles(block, do, (do * o[at]).sum(axis=-1), m[at])
+        mean = row_terms(do, o[at], None if dlse is None else dlse[at])
+        again = weighed_tiles(block, do, mean, m[at])
         yield block, do, 1 / nonzero(t[at]), again
 
 

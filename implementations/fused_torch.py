@@ -50,10 +50,12 @@ def attend(
     key_segments: Tensor | None = None,
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
-) -> Tensor:
+    return_lse: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
     """o_i = sum_j a_ij v_j in memory that does not grow with N M.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
+    log-sum-exp (B, H, N) comes as well, as accumulated, -inf for an idle query.
     The options are those of `implementations.dense.attend`, which says what each of them means, and
     raises what they raise.
     What is added to the scores, or stands beside them, gets a gradient: masks, slopes and sinks.
@@ -62,26 +64,13 @@ def attend(
     of_tokens = query_segments, key_segments, query_positions, key_positions
     asked = how(query, key, *options, *of_tokens)
     arrays = query, key, value, attn_mask, sinks, alibi_slopes
-    return Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
+    both: tuple[Tensor, Tensor] = Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
+    return both if return_lse else both[0]
 
 
-def lse(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    sinks: Tensor | None = None,
-    alibi_slopes: Tensor | None = None,
-    **options: Any,
-) -> Tensor:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)
-
-    A constant to autograd.
-    """
-    with torch.no_grad():
-        added = attn_mask, sinks, alibi_slopes
-        _, m, t = passed(query, key, value, *added, how(query, key, **options))
-        return log(2) * (reference(m) + t.log2())
+def lse(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
+    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    return attend(query, key, value, **options, return_lse=True)[1]
 
 
 def how(
@@ -124,21 +113,22 @@ class Fused(torch.autograd.Function):
         sinks: Tensor | None,
         slopes: Tensor | None,
         how: How,
-    ) -> Tensor:
-        """o (B, H, N, E) in the dtype of q."""
+    ) -> tuple[Tensor, Tensor]:
+        """o (B, H, N, E) in the dtype of q, and lse (B, H, N)."""
         o, m, t = passed(q, k, v, mask, sinks, slopes, how)
         ctx.how = how
         ctx.save_for_backward(q, k, v, mask, sinks, slopes, o, m, t)
-        return o.to(q.dtype)
+        return o.to(q.dtype), log(2) * (reference(m) + t.log2())
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dout: Tensor) -> tuple[Tensor | None, ...]:
-        """The derivatives of <dout, o> by q, k, v and, if asked for, mask, sinks and slopes."""
+    def backward(ctx: Any, dout: Tensor, dlse: Tensor) -> tuple[Tensor | None, ...]:
+        """The derivatives of <dout, o> + <dlse, lse> by q, k, v, and those asked of the others."""
         q, k, v, mask, sinks, slopes, *forward = ctx.saved_tensors
         of_mask, of_sinks, of_slopes = ctx.needs_input_grad[3:6]
-        found = gradients(dout, q, k, v, mask, slopes, forward, of_mask, of_slopes, ctx.how)
-        dsinks = by_sinks(dout, sinks, *forward) if of_sinks else None
+        back = dout, (laid_out(dout, dlse.dtype) * forward[0]).sum(-1) - dlse
+        found = gradients(back, q, k, v, mask, slopes, forward, of_mask, of_slopes, ctx.how)
+        dsinks = by_sinks(back[1], sinks, *forward[1:]) if of_sinks else None
         return *found[:4], dsinks, found[4], None
 
 
@@ -163,7 +153,7 @@ def passed(
 
 
 def gradients(
-    dout: Tensor,
+    back: tuple[Tensor, Tensor],
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -176,9 +166,9 @@ def gradients(
 ) -> tuple[Tensor | None, ...]:
     """The derivatives by query, key, value and, if asked for, mask and slopes, shaped like them.
 
-    forward: what `passed` returned.
+    back: dout, and <dout_i, o_i> - dlse_i (B, H, N). forward: what `passed` returned.
     """
-    (o, m, t), sigma = forward, how.sigma
+    (dout, rows), (o, m, t), sigma = back, forward, how.sigma
     dq, dk, dv = (torch.zeros_like(x, dtype=o.dtype) for x in (query, key, value))
     dmask = (
         torch.zeros_like(attn_mask, dtype=o.dtype) if of_mask and attn_mask is not None else None
@@ -186,7 +176,7 @@ def gradients(
     moment = o.new_zeros(o.shape[:2])
     for at, g, q, k, v, tiles in blocks_of_queries(query, key, value, attn_mask, slopes, how):
         do = laid_out(dout[at], o.dtype)
-        mean, share = (do * o[at]).sum(-1, keepdim=True), 1 / nonzero(t[at])[:, None]
+        mean, share = rows[at][:, None], 1 / nonzero(t[at])[:, None]
         for cols, e, seen, slope in tiles:
             e.sub_(reference(m[at])[:, None]).exp2_()
             z = weighted(e, do, v[cols], mean, seen)
@@ -206,10 +196,10 @@ def gradients(
     return tuple(None if dx is None or x is None else dx.to(x.dtype) for dx, x in pairs)
 
 
-def by_sinks(dout: Tensor, sinks: Tensor, o: Tensor, m: Tensor, t: Tensor) -> Tensor:
-    """-sum_bi exp(t_h - lse_bhi) <dout_bhi, o_bhi>, in the dtype of the sinks.   (H,)"""
-    share = (in_bits(sinks, o)[..., 0] - reference(m)).exp2_() / nonzero(t)
-    return -(share * (dout * o).sum(-1)).sum((0, 2)).to(sinks.dtype)
+def by_sinks(rows: Tensor, sinks: Tensor, m: Tensor, t: Tensor) -> Tensor:
+    """-sum_bi exp(t_h - lse_bhi) rows_bhi, in the dtype of the sinks.   (H,)"""
+    share = (in_bits(sinks, m)[..., 0] - reference(m)).exp2_() / nonzero(t)
+    return -(share * rows).sum((0, 2)).to(sinks.dtype)
 
 
 def absorb(s: Tensor, v: Tensor, seen: Tensor | None, o: Tensor, m: Tensor, t: Tensor) -> None:
@@ -234,6 +224,3 @@ def weighted(e: Tensor, do: Tensor, v: Tensor, mean: Tensor, seen: Tensor | None
     if seen is not None:
         z.masked_fill_(~seen, 0)
     return z.sub_(mean).mul_(e)
-
-
-vars(attend).update(lse=lse)

@@ -32,8 +32,8 @@ from implementations.arguments import (
     together,
     visible,
 )
-from implementations.dense import score_gradients, softmax
-from implementations.summed import by_slopes
+from implementations.dense import softmax
+from implementations.summed import by_slopes, row_terms, score_gradients
 from spec.notation import Array
 
 Asked = dict[str, Any]  # of `head_weights`: places, sink, slope, mask, texts, and the rest
@@ -86,9 +86,10 @@ def backward(
     value: Array,
     scale: float | None = None,
     enable_gqa: bool = False,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value."""
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
     work = accumulator(query.dtype)
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     R = group(query.shape[1], key.shape[1], enable_gqa)
@@ -97,7 +98,7 @@ def backward(
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, slope, _ = head_weights(q, k, **own)
         do = laid_out(dout[b, h], work)
-        ds = score_gradients(a, do, v, seen) * slope
+        ds = score_gradients(a, do, v, seen, None if dlse is None else dlse[b, h]) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
         dk[b, h // R] += sigma * (ds.T @ q)
         dv[b, h // R] += a.T @ do
@@ -105,15 +106,22 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    """The derivatives by the sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape, accumulator(query.dtype))
     lists = heads(query, key, value, sinks=sinks, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, _, lse = head_weights(q, k, **own)
         share = np.exp(own["t"] - reference(lse))
-        dt[h] -= share @ (laid_out(dout[b, h], q.dtype) * mixed(a, v, seen)).sum(axis=-1)
+        do, dl = laid_out(dout[b, h], q.dtype), None if dlse is None else dlse[b, h]
+        dt[h] -= share @ row_terms(do, mixed(a, v, seen), dl)
     return rounded(dt, sinks.dtype)
 
 
@@ -125,9 +133,10 @@ def slope_gradient(
     alibi_slopes: Array,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     work = accumulator(query.dtype)
     moment = np.zeros(query.shape[:2], work)
     at = query_positions, key_positions
@@ -136,7 +145,8 @@ def slope_gradient(
     lists = heads(query, key, value, alibi_slopes=alibi_slopes, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, _, _ = head_weights(q, k, **own)
-        moment[b, h] = (d[b, h] * score_gradients(a, laid_out(dout[b, h], work), v, seen)).sum()
+        do, dl = laid_out(dout[b, h], work), None if dlse is None else dlse[b, h]
+        moment[b, h] = (d[b, h] * score_gradients(a, do, v, seen, dl)).sum()
     return by_slopes(moment, alibi_slopes)
 
 

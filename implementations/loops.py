@@ -65,9 +65,10 @@ def backward(
     scale: float | None = None,
     softcap: float | None = None,
     sinks: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value."""
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1], DOUBLE).tolist()
     sigma = arguments.factor(scale, D)
@@ -77,7 +78,7 @@ def backward(
     products = scores(query, key, scale=scale, **options | alone)
     for (b, h, i), s in scored.items():
         a, g = softmax(s, sink[h]), h * key.shape[1] // query.shape[1]
-        ds = score_gradients(a, do[b][h][i], v[b][g])
+        ds = score_gradients(a, do[b][h][i], v[b][g], 0.0 if dlse is None else dlse[b, h, i])
         t = dict.fromkeys(a, 0.0) if softcap is None else products[b, h, i]
         for j in a:
             dt = ds[j] * slope(t[j], softcap)
@@ -91,9 +92,15 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+    """The derivatives by the sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape)
     t, v, do = sunk(sinks, query.shape[1], DOUBLE).tolist(), value.tolist(), dout.tolist()
     for (b, h, i), s in scores(query, key, **options).items():
@@ -101,6 +108,8 @@ def sink_gradient(
         for j in a:
             da = sum(do[b][h][i][c] * v[b][g][j][c] for c in range(value.shape[3]))
             dt[h] -= exp(t[h] - total) * a[j] * da
+        if dlse is not None and total > -inf:
+            dt[h] += exp(t[h] - total) * float(dlse[b, h, i])
     return dt.astype(sinks.dtype)
 
 
@@ -111,15 +120,17 @@ def slope_gradient(
     value: Array,
     alibi_slopes: Array,
     sinks: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     dm, t = np.zeros(query.shape[:2]), sunk(sinks, query.shape[1], DOUBLE).tolist()
     at = (options.get(x) for x in ("query_positions", "key_positions"))
     d = abs(ahead(query, key, *at))
     for (b, h, i), s in scores(query, key, alibi_slopes=alibi_slopes, **options).items():
         v = value[b, h * key.shape[1] // query.shape[1]].tolist()
-        ds = score_gradients(softmax(s, t[h]), dout[b, h, i].tolist(), v)
+        own = 0.0 if dlse is None else dlse[b, h, i]
+        ds = score_gradients(softmax(s, t[h]), dout[b, h, i].tolist(), v, own)
         dm[b, h] -= sum(ds[j] * int(d[b, i, j]) for j in ds)
     return (dm if alibi_slopes.ndim == 2 else dm.sum(axis=0)).astype(alibi_slopes.dtype)
 
@@ -230,11 +241,13 @@ def log_sum(s: Row, t: float) -> float:
     return top + log(sum(exp(x - top) for x in [*s.values(), t])) if s else t
 
 
-def score_gradients(a: dict[int, float], do: list[float], v: list[list[float]]) -> dict[int, float]:
-    """ds_j = a_j (da_j - sum_j a_j da_j), with da_j = <do, v_j>."""
+def score_gradients(
+    a: dict[int, float], do: list[float], v: list[list[float]], dlse: float = 0.0
+) -> dict[int, float]:
+    """ds_j = a_j (da_j - sum_j a_j da_j + dlse), with da_j = <do, v_j>."""
     da = {j: sum(x * y for x, y in zip(do, v[j], strict=True)) for j in a}
     mean = sum(a[j] * da[j] for j in a)
-    return {j: a[j] * (da[j] - mean) for j in a}
+    return {j: a[j] * (da[j] - mean + float(dlse)) for j in a}
 
 
 BESIDE = (backward, sink_gradient, slope_gradient, weights, lse)

@@ -43,7 +43,7 @@ from implementations.arguments import (
     together,
     visible,
 )
-from implementations.summed import by_sinks, by_slopes
+from implementations.summed import by_sinks, by_slopes, row_terms
 from spec.notation import Array
 
 
@@ -105,9 +105,10 @@ def backward(
     scale: float | None = None,
     enable_gqa: bool = False,
     sinks: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value.
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value.
 
     sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
     """
@@ -116,7 +117,7 @@ def backward(
     sigma, finite = o.dtype.type(factor(scale, q.shape[-1])), reference(logs)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     dq, dk, dv = (np.zeros(x.shape, o.dtype) for x in (query, key, value))
-    mean = (do * o).sum(axis=-1)
+    mean = row_terms(do, o, dlse)
     for j, s, slope, k, v in one_by_one(query, key, value, R, scale=scale, **options):
         a = np.exp(s - finite)
         ds = sigma * a * ((do * v).sum(axis=-1) - mean) * slope
@@ -127,13 +128,19 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks, in their dtype, from o and lse alone.   (H,)"""
+    """The derivatives by the sinks, in their dtype, from o and lse alone.   (H,)"""
     o, logs = passed(query, key, value, sinks=sinks, **options)
     t = sunk(sinks, query.shape[1], o.dtype)
     share = np.exp(t[:, None] - reference(logs))
-    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype)
+    return by_sinks(share, laid_out(dout, o.dtype), o, sinks.dtype, dlse)
 
 
 def slope_gradient(
@@ -146,16 +153,17 @@ def slope_gradient(
     sinks: Array | None = None,
     query_positions: Array | None = None,
     key_positions: Array | None = None,
+    dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
     o, logs = passed(query, key, value, enable_gqa, sinks, **options)
     do, finite = laid_out(dout, o.dtype), reference(logs)
     p, r = places(query, key, query_positions, key_positions)
     R, moment = group(query.shape[1], key.shape[1], enable_gqa), np.zeros(query.shape[:2], o.dtype)
-    mean = (do * o).sum(axis=-1)
+    mean = row_terms(do, o, dlse)
     for j, s, _, _, v in one_by_one(query, key, value, R, **options):
         ds = np.exp(s - finite) * ((do * v).sum(axis=-1) - mean)
         moment += (ds * apart(p[..., 0], r[..., j], o.dtype)).sum(axis=-1)

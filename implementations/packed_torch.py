@@ -46,5 +46,5 @@ def attend(
     starts = cu_seqlens_q.cpu().numpy(), cu_seqlens_k.cpu().numpy()
     of_tokens = texts(*starts, len(q), len(k))
     told = said | {name: torch.from_numpy(x).to(q.device) for name, x in of_tokens.items()}
-    o = unpacked(fused_torch.attend(*arrays, **told))
-    return (o, fused_torch.lse(*arrays, **told)[0]) if return_softmax_lse else o
+    o, lse = fused_torch.attend(*arrays, **told, return_lse=True)
+    return (unpacked(o), lse[0]) if return_softmax_lse else unpacked(o)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from implementations import dense, merging
+from implementations import dense, merging, summed
 from implementations.arguments import (
     UNBOUNDED,
     Window,
@@ -38,7 +38,7 @@ from implementations.arguments import (
     steep,
     visible,
 )
-from implementations.summed import by_slopes
+from implementations.summed import by_sinks, by_slopes
 from spec.notation import Array
 
 PARTS = 4
@@ -104,14 +104,14 @@ def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
 
 
 def backward(
-    dout: Array, query: Array, key: Array, value: Array, **options: Any
+    dout: Array, query: Array, key: Array, value: Array, dlse: Array | None = None, **options: Any
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, shaped like query, key and value."""
+    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
     q, cut = opened(query, key, value, **options)
     R = query.shape[1] // max(key.shape[1], 1)
     dq = np.zeros_like(q)
     dk, dv = (np.zeros(x.shape, q.dtype) for x in (key, value))
-    for x, do, ds in score_gradients(laid_out(dout, q.dtype), attended(q, cut)):
+    for x, do, ds in score_gradients(laid_out(dout, q.dtype), dlse, attended(q, cut)):
         dt = ds * x.slope * q.dtype.type(factor(options.get("scale"), q.shape[-1]))
         dq += mixed(dt, x.part.k, x.seen)
         dk[:, :, x.part.keys] = gathered(dt.swapaxes(-1, -2) @ q, R)
@@ -120,23 +120,35 @@ def backward(
 
 
 def sink_gradient(
-    dout: Array, query: Array, key: Array, value: Array, sinks: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    sinks: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the sinks: of a score without a value, in the first part."""
+    """The derivatives by the sinks: of a score without a value, in the first part."""
     q, cut = opened(query, key, value, sinks=sinks, **options)
-    *_, (first, do, dlse) = cotangents(laid_out(dout, q.dtype), attended(q, cut))
-    o, own = first.state
-    share = np.exp(first.part.sinks[..., 0] - reference(own))
-    return rounded((share * (dlse - (do * o).sum(axis=-1))).sum(axis=(0, 2)), sinks.dtype)
+    *_, (first, do, own) = cotangents(laid_out(dout, q.dtype), dlse, attended(q, cut))
+    o, logs = first.state
+    share = np.exp(first.part.sinks[..., 0] - reference(logs))
+    return by_sinks(share, do, o, sinks.dtype, own)
 
 
 def slope_gradient(
-    dout: Array, query: Array, key: Array, value: Array, alibi_slopes: Array, **options: Any
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    alibi_slopes: Array,
+    dlse: Array | None = None,
+    **options: Any,
 ) -> Array:
-    """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
     q, cut = opened(query, key, value, alibi_slopes=alibi_slopes, **options)
     d = apart(np.arange(q.shape[2])[:, None], np.arange(key.shape[2]), q.dtype)
-    found = score_gradients(laid_out(dout, q.dtype), attended(q, cut))
+    found = score_gradients(laid_out(dout, q.dtype), dlse, attended(q, cut))
     moments = [(ds * d[:, x.part.keys]).sum(axis=(-2, -1)) for x, _, ds in found]
     return by_slopes(np.sum(moments, axis=0), alibi_slopes)
 
@@ -205,20 +217,25 @@ def merged(found: list[Attended]) -> list[merging.State]:
     return so_far
 
 
-def cotangents(dout: Array, found: list[Attended]) -> Iterator[tuple[Attended, Array, Array]]:
+def cotangents(
+    dout: Array, dlse: Array | None, found: list[Attended]
+) -> Iterator[tuple[Attended, Array, Array]]:
     """The cotangents of the output of each part and of its log-sum-exp, the last part first."""
     so_far = merged(found)
-    do, dlse = dout, np.zeros(dout.shape[:-1], dout.dtype)
+    nothing = np.zeros(dout.shape[:-1], dout.dtype)
+    do, dlse = dout, nothing if dlse is None else dlse.astype(dout.dtype)
     for n in range(len(found) - 1, 0, -1):
         do, dlse, do_n, dlse_n = merging.backward(do, dlse, *so_far[n - 1], *found[n].state)
         yield found[n], do_n, dlse_n
     yield found[0], do, dlse
 
 
-def score_gradients(dout: Array, found: list[Attended]) -> Iterator[tuple[Attended, Array, Array]]:
+def score_gradients(
+    dout: Array, dlse: Array | None, found: list[Attended]
+) -> Iterator[tuple[Attended, Array, Array]]:
     """Of each part the cotangent of its output, and the derivatives by its scores."""
-    for x, do, dlse in cotangents(dout, found):
-        yield x, do, dense.score_gradients(x.a, do, x.part.v, x.seen) + x.a * dlse[..., None]
+    for x, do, own in cotangents(dout, dlse, found):
+        yield x, do, summed.score_gradients(x.a, do, x.part.v, x.seen, own)
 
 
 vars(attend).update(backward=backward, sink_gradient=sink_gradient, slope_gradient=slope_gradient)

@@ -1,4 +1,4 @@
-"""What the derivatives by one number for each head add up to."""
+"""What a row hands on as one number, and what the derivatives by one for each head add up to."""
 
 import numpy as np
 
@@ -6,12 +6,33 @@ from implementations.arguments import rounded
 from spec.notation import Array
 
 
-def by_sinks(share: Array, dout: Array, o: Array, dtype: np.dtype) -> Array:
-    """The derivatives by the sinks, -sum_bi share_bhi <dout_bhi, o_bhi>, in their dtype.   (H,)
+def row_terms(dout: Array, o: Array, dlse: Array | None) -> Array:
+    """<dout_i, o_i> - dlse_i, which a score gradient has less than <dout_i, v_j>.   (..., N)
 
-    share: (B, H, N), what the sink takes of the weights    dout, o: (B, H, N, E)
+    dout, o: (..., N, E)    dlse: (..., N), the cotangent of the log-sum-exp, or None
     """
-    return rounded(-(share * (dout * o).sum(axis=-1)).sum(axis=(0, 2)), dtype)
+    mean: Array = (dout * o).sum(axis=-1)
+    return mean if dlse is None else mean - dlse.astype(mean.dtype)
+
+
+def score_gradients(
+    a: Array, dout: Array, v: Array, seen: Array, dlse: Array | None = None
+) -> Array:
+    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i), da_ij = <dout_i, v_j> where j is seen."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        da = np.where(seen, dout @ v.swapaxes(-1, -2), 0)
+    back = (a * da).sum(axis=-1, keepdims=True)
+    return a * (da - (back if dlse is None else back - dlse[..., None].astype(a.dtype)))
+
+
+def by_sinks(
+    share: Array, dout: Array, o: Array, dtype: np.dtype, dlse: Array | None = None
+) -> Array:
+    """The derivatives by the sinks, sum_bi share_bhi (dlse_bhi - <dout_bhi, o_bhi>).   (H,)
+
+    share: (B, H, N), what the sink takes of the weights    dtype: that of the sinks
+    """
+    return rounded(-(share * row_terms(dout, o, dlse)).sum(axis=(0, 2)), dtype)
 
 
 def by_slopes(moment: Array, slopes: Array) -> Array:

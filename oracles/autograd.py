@@ -31,10 +31,12 @@ def attend(
     key_segments: Tensor | None = None,
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
-) -> Tensor:
+    return_lse: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
     """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
+    log-sum-exp (B, H, N) comes as well, in float64, -inf for an idle query.
     attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
     added to the scores. is_causal also forbids j > i, and window_size (left, right) all j with
     j > i + right or j < i - left, None being no bound; no left bound hides j < sink_size.
@@ -52,9 +54,11 @@ def attend(
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
     # Filled once more, so that nothing flows back into a weight that is zero by decree.
-    a = softmax(beside(s, sinks))[..., : key.shape[2]].masked_fill(~seen, 0)
+    a, lse = softmax(beside(s, sinks))
+    a = a[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
-    return (a @ v).to(query.dtype)
+    o = (a @ v).to(query.dtype)
+    return (o, lse) if return_lse else o
 
 
 def weights(
@@ -66,19 +70,7 @@ def weights(
 ) -> Tensor:
     """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
-    return softmax(beside(s, sinks))[..., : key.shape[2]].to(query.dtype)
-
-
-def lse(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,  # noqa: ARG001 - called like attention, though no score depends on a value
-    sinks: Tensor | None = None,
-    **options: Any,
-) -> Tensor:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, in float64.   (B, H, N)"""
-    s = beside(scores(query, key, **options)[0], sinks)
-    return s.logsumexp(dim=-1) if s.shape[-1] else s.new_full(s.shape[:-1], -inf)
+    return softmax(beside(s, sinks))[0][..., : key.shape[2]].to(query.dtype)
 
 
 def scores(
@@ -194,14 +186,20 @@ def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
     return torch.cat([s, sinks.double()[:, None, None].expand(*s.shape[:-1], 1)], dim=-1)
 
 
-def softmax(s: Tensor) -> Tensor:
-    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
+def softmax(s: Tensor) -> tuple[Tensor, Tensor]:
+    """exp(s_j) / sum_j exp(s_j) along the last axis, and the logarithm of that sum.
+
+    Zero and -inf where every score is -inf, constants both.
+    """
     if s.shape[-1] == 0:
-        return s
+        return s, s.new_full(s.shape[:-1], -inf)
     top = s.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift changes nothing
-    e = (s - top.masked_fill(top.isneginf(), 0)).exp()
+    top = top.masked_fill(top.isneginf(), 0)
+    e = (s - top).exp()
     total = e.sum(dim=-1, keepdim=True)
-    return e / total.masked_fill(total == 0, 1)
+    some = total.masked_fill(total == 0, 1)
+    lse = (top + some.log()).masked_fill(total == 0, -inf)
+    return e / some, lse[..., 0]
 
 
 def shared(x: Tensor, H: int, enable_gqa: bool) -> Tensor:
@@ -214,4 +212,4 @@ def shared(x: Tensor, H: int, enable_gqa: bool) -> Tensor:
     return x.repeat_interleave(H // G, dim=1)
 
 
-vars(attend).update(weights=weights, lse=lse)
+vars(attend).update(weights=weights)

@@ -169,7 +169,7 @@ def log_sum_exps(problem: Problem) -> Answer:
 
 
 def gradients(problem: Problem) -> Answer:
-    """dq, dk, dv, and ds_ij = a_ij sum_l a_il (g_ij - g_il) with g_ij = <dout_i, v_j>.
+    """dq, dk, dv, and ds_ij = a_ij (sum_l a_il (g_ij - g_il) + dlse_i) with g_ij = <dout_i, v_j>.
 
     Written as differences, so that of a weight near 1 no digits are lost. A sink is one more l
     to sum over, of which g is 0; and where there are sinks or slopes, their own gradients are
@@ -182,15 +182,17 @@ def gradients(problem: Problem) -> Answer:
     for place, g, keys, a, share, _ in rows(problem):
         head = place[0], g
         along = [mpmath.fdot(dout[place], v[*head, j]) for j in keys]
+        dlse = mpmath.mpf(0 if problem.dlse is None else float(problem.dlse[place]))
         for j, a_j, g_j in zip(keys, a, along, strict=True):
-            ds_j = a_j * mpmath.fdot([*a, share], [g_j - g_l for g_l in (*along, 0)])
+            apart = mpmath.fdot([*a, share], [g_j - g_l for g_l in (*along, 0)])
+            ds_j = a_j * (apart + dlse)
             t_j = sigma * mpmath.fdot(q[place], k[*head, j])
             dt_j = ds_j * slope(problem, t_j, bias(problem, *place, j))
             ds[*place, j] = dt_j if problem.caps_bias else ds_j
             dq[place] += sigma * dt_j * k[*head, j]
             dk[*head, j] += sigma * dt_j * q[place]
             dv[*head, j] += a_j * dout[place]
-        dsinks[place[1]] -= share * mpmath.fdot(a, along)
+        dsinks[place[1]] += share * (dlse - mpmath.fdot(a, along))
     found = {"q": dq, "k": dk, "v": dv, "bias": ds}
     if problem.sinks is not None:
         found["sinks"] = dsinks
@@ -234,6 +236,7 @@ MANY_DIGITS = Implementation(
     bias_gradient=lambda problem: correctly(mask_gradient, problem)["mask"],
     sink_gradient=lambda problem: correctly(gradients, problem)["sinks"],
     slope_gradient=lambda problem: correctly(gradients, problem)["slopes"],
+    lse_backward=lambda problem: Gradients(**correctly(gradients, problem)),
     weights=lambda problem: correctly(weights, problem)["a"],
     lse=lambda problem: correctly(log_sum_exps, problem)["lse"],
     dtypes=DTYPES,

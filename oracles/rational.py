@@ -46,7 +46,7 @@ def attention(problem: Problem) -> Array:
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o>, divided by log 2 but for that by v."""
+    """The derivatives of <dout, o> + <dlse, lse>, divided by log 2 but for that by v."""
     a, ds = weights(problem), zeros(problem.B, problem.H, problem.N, problem.M)
     dq, dk, dv = (zeros(*x.shape) for x in (problem.q, problem.k, problem.v))
     scale = Fraction(problem.sigma)
@@ -54,7 +54,7 @@ def gradients(problem: Problem) -> Gradients:
         g = key_head(problem, h)
         row, da = list(a[b, h, i]), through_the_values(problem, b, h, i)
         for j in range(problem.M):
-            ds[b, h, i, j] = through_the_weights(row, da, j)
+            ds[b, h, i, j] = through_the_weights(row, da, j) + row[j] * cotangent(problem, b, h, i)
             for d in range(problem.D):
                 dq[b, h, i, d] += scale * ds[b, h, i, j] * problem.k[b, g, j, d]
                 dk[b, g, j, d] += scale * ds[b, h, i, j] * problem.q[b, h, i, d]
@@ -66,12 +66,13 @@ def gradients(problem: Problem) -> Gradients:
 
 
 def sink_gradients(problem: Problem) -> Array:
-    """dL / dt_h = -sum_il da_il a_il a_i, with the part a_i that the sink takes.   (H,)"""
+    """dL / dt_h = sum_i a_i (dlse_i - sum_l da_il a_il), with the part a_i of the sink.   (H,)"""
     a, dt = weights(problem), zeros(problem.H)
     for b, h, i in rows(problem):
         taken = 1 - sum(a[b, h, i]) if sink(problem, h) else Fraction(0)
         da = through_the_values(problem, b, h, i)
         dt[h] -= sum((da[m] * a[b, h, i, m] * taken for m in range(problem.M)), Fraction(0))
+        dt[h] += taken * cotangent(problem, b, h, i)
     return dt
 
 
@@ -98,6 +99,11 @@ def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
 def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
     """dL / ds_ij = sum_l da_l a_l ([l = j] - a_j)."""
     return sum((da[m] * a[m] * ((m == j) - a[j]) for m in range(len(a))), Fraction(0))
+
+
+def cotangent(problem: Problem, b: int, h: int, i: int) -> Fraction:
+    """dlse_i, 0 where there is none: the log-sum-exp has the weights for its derivatives."""
+    return Fraction(0) if problem.dlse is None else Fraction(float(problem.dlse[b, h, i]))
 
 
 def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:

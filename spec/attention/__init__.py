@@ -11,6 +11,7 @@ sentence, a formula and a check of a few lines.
       large_scores    however large the scores are
       log_sum_exp     what it divides by is a smooth maximum
       jacobian        and its derivative has a row term
+      through_lse     which what comes back through the log-sum-exp meets
     V values          the output is a weighted mean, and only values are averaged
     K keys            keys have no origin
     B bases           only inner products matter
@@ -51,9 +52,10 @@ Who else has which option, under what name, say `libraries` and `deployed` (spec
 from importlib import import_module
 
 IN_ORDER = (
-    "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian values keys bases "
-    "scale permutations masking forbidden idleness biases causality gradient_flow decoding windows "
-    "window_edges first_keys caps beyond_caps sinks sinks_beside slopes slopes_beside places "
-    "places_read places_beside segments segments_apart segments_backward heads blocks calls"
+    "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian through_lse values "
+    "keys bases scale permutations masking forbidden idleness biases causality gradient_flow "
+    "decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside slopes "
+    "slopes_beside places places_read places_beside segments segments_apart segments_backward "
+    "heads blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

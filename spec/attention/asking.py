@@ -135,6 +135,14 @@ def cap(
     return choices.pick(CAPS)
 
 
+def dlse(choices: Choices, domain: Problems, size: Sizes) -> Array | None:
+    """A cotangent of the log-sum-exp, of eighths; None where a domain has none.   (B, H, N)"""
+    if not domain.cotangents:
+        return None
+    drawn = generator(choices.seed()).normal(0.0, 2.0, size.scores[:3])
+    return np.clip(np.round(8 * drawn) / 8, -16, 16)
+
+
 def sinks(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], heads: int
 ) -> Array | None:

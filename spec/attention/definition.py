@@ -17,14 +17,14 @@ al. 2023, section 2.2).
 
 The gradients are the closed form of reverse-mode differentiation. Write da_ij
 for <dout_i, v_j>, the derivative by a weight. Softmax has the Jacobian
-diag(a) - a a^T, so
+diag(a) - a a^T, and the log-sum-exp, whose cotangent is dlse_i if it has one, the gradient a, so
 
-    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+    ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
     dt_ij = ds_ij cap'(t_ij),    cap'(t) = 1 - tanh(t / c)^2, or 1
     dq_i  = scale sum_j dt_ij k_j
     dk_j  = scale sum_i dt_ij q_i
     dv_j  = sum_i a_ij dout_i
-    dt_h  = -sum_i exp(t_h - lse_i) sum_j a_ij da_ij
+    dt_h  = sum_i exp(t_h - lse_i) (dlse_i - sum_j a_ij da_ij)
     dm_h  = -sum_ij ds_ij |p_i - r_j|
 
 where dk and dv also add over the query heads that share a key head.
@@ -142,18 +142,20 @@ def attention(problem: Problem) -> Array:
 
 
 def through_softmax(a: Array, problem: Problem) -> Array:
-    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij), with da_ij = <dout_i, v_j>.   (B, H, N, M)"""
+    """ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i), da_ij = <dout_i, v_j>.   (B, H, N, M)"""
     da = problem.dout @ shared(problem.v, problem.H).swapaxes(-1, -2)
-    return a * (da - (a * da).sum(axis=-1, keepdims=True))
+    da = da - (a * da).sum(axis=-1, keepdims=True)
+    return a * (da if problem.dlse is None else da + problem.dlse[..., None])
 
 
 def sink_gradients(a: Array, problem: Problem) -> Array | None:
-    """dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>, if there are sinks.   (H,)"""
+    """dt_h = sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>), if there are sinks.   (H,)"""
     if problem.sinks is None:
         return None
     share = np.exp(problem.sinks[:, None] - np.where(problem.idle, 0, lse(problem)))
-    o = a @ shared(problem.v, problem.H)
-    return -(share * (problem.dout * o).sum(axis=-1)).sum(axis=(0, 2))
+    back = -(problem.dout * (a @ shared(problem.v, problem.H))).sum(axis=-1)
+    back = back if problem.dlse is None else back + problem.dlse
+    return (share * back).sum(axis=(0, 2))
 
 
 def slope_gradients(db: Array, problem: Problem) -> Array | None:
@@ -165,12 +167,12 @@ def slope_gradients(db: Array, problem: Problem) -> Array | None:
 
 
 def score_gradients(problem: Problem) -> Array:
-    """The derivatives of <dout, o> by the scores, ds_ij.   (B, H, N, M)"""
+    """The derivatives of the loss by the scores, ds_ij.   (B, H, N, M)"""
     return through_softmax(weights(problem), problem)
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o> by q, k, v, the bias, the sinks and the slopes."""
+    """The derivatives of <dout, o> + <dlse, lse> by q, k, v, the bias, the sinks and the slopes."""
     return differentiated(weights(problem), problem)
 
 

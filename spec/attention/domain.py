@@ -35,7 +35,7 @@ from spec.attention.options import (
 )
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.notation import Array, Memory
+from spec.notation import Memory
 from spec.sizes import Limits, Tiled, sizes
 from spec.subject import holding
 
@@ -53,23 +53,24 @@ EVERY = (*ANY, *IDLE)
 class Problems:
     """A domain of problems.
 
-    masks: the kinds to draw from. families: of entries. causal: True or False asks for one of the
-    two. windows: likewise, and they are not drawn where causality is not: who does without one does
-    without places. firsts: likewise, of keys that stay in sight of a window. caps, sinks, slopes,
-    segments, positions: likewise. shifts: something is added to all scores of a query, so no sum is
-    capped. square: N = M. grouped: G < H. scales: "default" asks for none, "asked" for any,
-    ("odd",) for one that is zero or negative. in_rows: row t is place t: where texts start anew,
-    none are drawn. least: the smallest B, H, N, M to draw (a clause that moves the second key needs
-    one). empty: sizes of zero may occur. equal_widths: D = E. modest: N and M of at most 33, for a
-    clause that looks at every weight. tiled: enough "keys" (or "queries") for several tiles, and
-    few of the other; "ends": keys as many as tiles hold, and a few more. wide: D of 63 and more.
-    each: all sizes in turn, and N = M if it is causal, so that the last key is seen. few: in every
-    second problem one option is asked, or two.
+    masks: the kinds to draw from. families: of entries. cotangents: the log-sum-exp has one too.
+    causal: True or False asks for one of the two. windows: likewise, and they are not drawn where
+    causality is not: who does without one does without places. firsts: likewise, of keys that stay
+    in sight of a window. caps, sinks, slopes, segments, positions: likewise. shifts: something is
+    added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H. scales:
+    "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative. in_rows:
+    row t is place t: where texts start anew, none are drawn. least: the smallest B, H, N, M to draw
+    (a clause that moves the second key needs one). empty: sizes of zero may occur. equal_widths: D
+    = E. modest: N and M of at most 33, for a clause that looks at every weight. tiled: enough
+    "keys" (or "queries") for several tiles, and few of the other; "ends": keys as many as tiles
+    hold, and a few more. wide: D of 63 and more. each: all sizes in turn, and N = M if it is
+    causal, so that the last key is seen. few: in every second problem one option is asked, or two.
     """
 
     masks: tuple[str, ...] = ANY
     families: tuple[str, ...] = entries.ALL
     causal: bool | None = None
+    cotangents: bool = False
     windows: bool | None = None
     firsts: bool | None = None
     caps: bool | None = None
@@ -139,8 +140,8 @@ class Problems:
         said |= {QUERY_SEGMENTS: bool(segments)}
         positions = asking.positions(choices, domain, scope, said, size)
         memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
-        if memory == "expanded":
-            k, v = _alike(k), _alike(v)
+        if memory == "expanded":  # the same in every batch element, in a view with a stride of zero
+            k, v = (np.repeat(x[:1], len(x), axis=0) for x in (k, v))
         forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
         form = choices.pick(forms) if kind != "none" else "N M"
         seed = choices.seed()
@@ -149,6 +150,7 @@ class Problems:
             k,
             v,
             dout,
+            dlse=asking.dlse(choices, domain, size),
             mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
             causal=causal,
             window=window,
@@ -243,8 +245,3 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
         scope.multiples.get("widths", 1),
         domain.each,
     )
-
-
-def _alike(x: Array) -> Array:
-    """The same numbers in every batch element, which a view can have with a stride of zero."""
-    return np.repeat(x[:1], len(x), axis=0)

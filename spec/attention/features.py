@@ -139,6 +139,7 @@ WORDS: Mapping[str, Feature] = {
     **{f"texts {x + 1} apart": forms.alike_in(x + 1) for x in FULL},
     "padding": forms.padding,
     "padding on both sides": forms.padding_on_both_sides,
+    "a cotangent of the log-sum-exp": lambda p: p.dlse is not None,
     "a scale": SCALE.asked,
     "a scale of zero": lambda p: p.scale == 0,
     "a scale below zero": lambda p: p.scale is not None and p.scale < 0,

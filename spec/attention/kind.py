@@ -3,6 +3,8 @@
 import inspect
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from spec.attention import rounding
 from spec.attention.explaining.calls import calls_of
 from spec.attention.explaining.likeness import looks_like
@@ -48,6 +50,7 @@ COMPARES = {
     "bias_gradient": ("A5",),
     "sink_gradient": ("Z14",),
     "slope_gradient": ("Y13",),
+    "lse_backward": ("S16",),
 }
 
 OF_OPTION = {
@@ -61,8 +64,10 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
     plain, small = (square(dtype),), kinds(dtype)
     offering = Implementation.offering.items()
-    found = {name: (capability, plain) for capability, name in offering if name != "call"}
-    return found | {name: (found[name][0], small[option]) for name, option in OF_OPTION.items()}
+    words = {name: capability for capability, name in offering if name != "call"}
+    tried: dict[str, Problems] = {name: small[option] for name, option in OF_OPTION.items()}
+    tried["lse_backward"] = tuple(p.but(dlse=np.ones((p.B, p.H, p.N))) for p in plain)
+    return {name: (capability, tried.get(name, plain)) for name, capability in words.items()}
 
 
 def calls(
@@ -136,7 +141,7 @@ KIND: Kind = Kind(
     program=program,
     known=KNOWN,
     lenses=LENSES,
-    telltale=dict.fromkeys(("partial", "unsettled"), "backward"),
+    telltale=dict.fromkeys(("partial", "unsettled", "lse_backward"), "backward"),
     compares=COMPARES,
     vocabulary=VOCABULARY,
 )

@@ -34,11 +34,11 @@ NOTHING_HIDDEN: Mapping[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Problem(Posed):
-    """One attention problem, and the loss <dout, o> to differentiate.
+    """One attention problem, and the loss <dout, o> + <dlse, lse> to differentiate.
 
     q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
-    mask: broadcastable to (B, H, N, M), or None. Bool: True where query i may
-        attend to key j. Float: added to the scores after scaling, -inf forbids.
+    dlse: (B, H, N), None for zeros. mask: broadcastable to (B, H, N, M), or None. Bool: True where
+        query i may attend to key j. Float: added to the scores after scaling, -inf forbids.
     causal: forbids the future; `corner` tells which diagonal that is when N != M.
     window: how many keys before a query and how many behind it are seen, beside the one at its
         place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
@@ -66,6 +66,7 @@ class Problem(Posed):
     v: Array
     dout: Array
     _: KW_ONLY
+    dlse: Array | None = None
     mask: Array | None = None
     causal: bool = False
     window: Window = UNBOUNDED
@@ -96,6 +97,7 @@ class Problem(Posed):
         "k": "B G M D",
         "v": "B G M E",
         "dout": "B H N E",
+        "dlse": "B H N",
         "mask": "B H N M",
         "sinks": "H",
         "slopes": "B H",
@@ -234,7 +236,7 @@ class Problem(Posed):
 
 @dataclass(frozen=True)
 class Gradients:
-    """The derivatives of <dout, o>, each shaped like what it is taken by.
+    """The derivatives of the loss, each shaped like what it is taken by.
 
     bias: (B, H, N, M) or as the mask was given; sinks: (H,); slopes: (H,) or (B, H); None where it
     was not asked for.

@@ -36,6 +36,7 @@ class Capability(StrEnum):
     BIAS_GRADIENT = Backward.BIAS_GRADIENT
     SINK_GRADIENT = "has a gradient of the sinks"
     SLOPE_GRADIENT = "has a gradient of the slopes"
+    LSE_GRADIENT = "has gradients through the log-sum-exp"
     PARTIAL_GRADIENTS = Backward.PARTIAL_GRADIENTS
     WEIGHTS = "returns the weights"
     LSE = "returns the log-sum-exp"

@@ -22,6 +22,7 @@ class Implementation(Subject):
     forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
     backward: Gradients, shaped like q, k and v
     bias_gradient, sink_gradient, slope_gradient: shaped like mask, sinks and slopes
+    lse_backward: as backward, of problems in which the log-sum-exp has a cotangent
     partial: Gradients of the inputs named
     training: o, computed while gradients are recorded; forward: as inference computes it
     call: the forward pass as its caller sees it
@@ -37,6 +38,7 @@ class Implementation(Subject):
     bias_gradient: Callable[[Problem], Array] = not_offered
     sink_gradient: Callable[[Problem], Array] = not_offered
     slope_gradient: Callable[[Problem], Array] = not_offered
+    lse_backward: Callable[[Problem], Gradients] = not_offered
     partial: Callable[[Problem, tuple[str, ...]], Mapping[str, Array]] = not_offered
     weights: Callable[[Problem], Array] = not_offered
     lse: Callable[[Problem], Array] = not_offered
@@ -65,6 +67,7 @@ class Implementation(Subject):
         Capability.BIAS_GRADIENT: "bias_gradient",
         Capability.SINK_GRADIENT: "sink_gradient",
         Capability.SLOPE_GRADIENT: "slope_gradient",
+        Capability.LSE_GRADIENT: "lse_backward",
         Capability.CALL: "call",
     }
 

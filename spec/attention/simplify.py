@@ -104,6 +104,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
     yield from (problem.but(memory=x) for x in ("contiguous", "strided", "transposed"))
     yield from (problem.but(page=page, added=x) for page in (0, 1, 3) for x in (0, 1, 2))
     yield from (problem.but(spare=x) for x in (0, 1))
+    yield from (problem.but(dlse=x) for x in (None, np.ones(problem.q.shape[:3])))
     for mask in (None, rows, seen & half, rows & one):
         for causal in (False, True):
             yield problem.but(mask=mask, causal=causal)
@@ -151,8 +152,10 @@ def _plainer(x: Array, written: int) -> Iterator[Array]:
 
 def numbers(problem: Problem) -> Iterator[Problem]:
     """Simpler numbers: zeros and ones, whole ones, fewer bits; all of an array, then one by one."""
-    for name in ("dout", "v", "k", "q"):
-        yield from (problem.but(**{name: x}) for x in simpler(getattr(problem, name)))
+    for name in ("dlse", "dout", "v", "k", "q"):
+        x = getattr(problem, name)
+        if x is not None:
+            yield from (problem.but(**{name: other}) for other in simpler(x))
 
 
 lengths, widths = partial(along, "N", "M"), partial(along, "D", "E")

@@ -25,6 +25,7 @@ def truth() -> Implementation:
         partial=_partial,
         sink_gradient=_sink_gradient,
         slope_gradient=_slope_gradient,
+        lse_backward=_backward,
         weights=lambda problem: rounded(definition.weights(problem), problem.dtype),
         lse=lambda problem: rounded(definition.lse(problem), problem.dtype),
         training=_forward,

@@ -18,6 +18,7 @@ from spec.attention.mistakes.making import RIGHT, Spoils, wrong
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
 from spec.comparison import Violation, equal, holds
+from spec.entries import eighths
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from tests.attention.awkward import draw, empty, family
@@ -28,6 +29,15 @@ CARRIED = [*catalogue(packed, paged, appended, rings).values()]
 OTHERS = [m for m in MISTAKES.values() if m not in CARRIED]
 HARMFUL = [m for m in OTHERS if not m.harmless and m.force == "must"]
 HARMLESS = [m for m in MISTAKES.values() if m.harmless]
+
+
+@cache
+def asked(spoils: str, dtype: str) -> list[Problem]:
+    """The family; of gradients also with a cotangent of the log-sum-exp."""
+    found = [*family(dtype)]
+    if spoils == "gradient":
+        found += [p.but(dlse=2 * eighths(*p.dout.shape[:3])) for p in found]
+    return found
 
 
 @cache
@@ -62,7 +72,7 @@ def results(mistake: Mistake, problem: Problem) -> list[Array]:
         return [getattr(record, mistake.spoils)(problem)]
     if mistake.spoils != "gradient":
         return [record.forward(problem)]
-    found = record.backward(problem)
+    found = (record.backward if problem.dlse is None else record.lse_backward)(problem)
     gradients = [found.q, found.k, found.v]
     if problem.mask is not None and problem.mask.dtype != bool:
         gradients.append(called(vars(mistake.target)["bias_gradient"], problem, "dout"))
@@ -83,6 +93,7 @@ def called(function: Callable[..., Array], problem: Problem, *first: str) -> Arr
     options |= {"softcap": problem.softcap, "sinks": problem.sinks, "sink_size": problem.first}
     options["alibi_slopes"] = problem.slopes
     options |= {x: getattr(problem, x) for x in OF_TOKENS}
+    options |= {"dlse": problem.dlse} if "dout" in first else {}
     return function(*arrays, mask, **options)
 
 
@@ -115,7 +126,7 @@ def mirrored(problem: Problem) -> Problem:
 def shows(mistake: Mistake) -> bool:
     """Whether the mistake shows on some problem of the family, or on one without entries."""
     dtype = mistake.dtypes[0]
-    for problem in (*family(dtype), *empty(dtype)):
+    for problem in (*asked(mistake.spoils, dtype), *empty(dtype)):
         try:
             judge(mistake, problem)
         except Violation:
@@ -141,7 +152,7 @@ def right(spoils: Spoils) -> Mistake:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("spoils", [x for x in get_args(Spoils) if x != "rounding"])
 def test_the_pipeline_is_right(spoils: Spoils, dtype: str) -> None:
-    for problem in family(dtype):
+    for problem in asked(spoils, dtype):
         judge(right(spoils), problem)
 
 
@@ -196,7 +207,7 @@ def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
     for mistake in HARMFUL:
         if mistake.spoils == spoils:
             dtype = mistake.dtypes[0]
-            found = [x for p in family(dtype) for x in results(mistake, p)]
+            found = [x for p in asked(spoils, dtype) for x in results(mistake, p)]
             trace = b"".join(x.tobytes() for x in found)
             assert seen.setdefault((dtype, trace), mistake.name) == mistake.name
 

@@ -8,7 +8,7 @@ import pytest
 from spec import assert_attention
 from spec.attention import definition
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import Given
+from spec.attention.mistakes.given import Given
 from spec.attention.options import (
     CAUSAL,
     FIRST,

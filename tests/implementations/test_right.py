@@ -95,6 +95,27 @@ def test_every_result_is_that_of_autograd_in_every_dtype(record: Implementation,
         check(record, EVERY[name]().but(dtype=dtype))
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_what_comes_back_through_the_log_sum_exp_is_that_of_autograd(
+    record: Implementation, name: str
+) -> None:
+    p = EVERY[name]()
+    p = p.but(dlse=np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16)
+    for dtype in record.dtypes:
+        taught = p.but(dtype=dtype)
+        want, got, budget = (
+            oracle(taught),
+            record.lse_backward(taught),
+            rounding.of_gradients(taught),
+        )
+        for x in "qkv":
+            equal(getattr(got, x), want[x], within=getattr(budget, x))
+        if p.sinks is not None:
+            equal(record.sink_gradient(taught), want["sinks"], within=budget.sinks)
+        if p.slopes is not None:
+            equal(record.slope_gradient(taught), want["slopes"], within=budget.slopes)
+
+
 @pytest.mark.parametrize("name", LENGTHY)
 def test_the_edges_of_tiles_do_not_show(name: str):
     for module in (fused, fused_torch):

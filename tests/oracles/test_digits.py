@@ -95,7 +95,7 @@ def awkward(seed: int, dtype: str = "float64") -> Problem:
     )
     problem = problem.but(**slopes(chance, problem), **segments(chance, problem))
     problem = problem.but(**positions(chance, problem))
-    return problem.but(sinks=sinks(chance, problem))
+    return problem.but(sinks=sinks(chance, problem), dlse=cotangents(chance, problem))
 
 
 def positions(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:
@@ -132,6 +132,11 @@ def slopes(chance: np.random.Generator, problem: Problem) -> dict[str, Any]:
         "slopes_corner": [None, "top-left", "bottom-right"][chance.integers(3)],
         "signed_slopes": bool(chance.integers(2)),
     }
+
+
+def cotangents(chance: np.random.Generator, problem: Problem) -> Array | None:
+    """None, or those of the log-sum-exp."""
+    return [None, values(chance, problem.dout.shape[:3], problem.dtype)][chance.integers(2)]
 
 
 def differentiated(problem: Problem) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def same_numbers(got: Array, want: Array) -> None:
 
 
 def drawn(seed: int) -> Problem:
-    """An example, through a window as often as not; some heads sink, some have slopes or places."""
+    """An example, through a window as often as not; some have sinks, slopes, places, or dlse."""
     chance = np.random.default_rng(seed)
     bounds = (None, 0, 1, 2)
     window = tuple(bounds[i] for i in chance.integers(len(bounds), size=2) * chance.integers(2))
@@ -40,6 +40,7 @@ def drawn(seed: int) -> Problem:
         slopes=(None, m.astype(float))[chance.integers(2)],
         slopes_corner=(None, "top-left", "bottom-right")[chance.integers(3)],
         signed_slopes=bool(chance.integers(2)),
+        dlse=(None, chance.integers(-3, 4, problem.dout.shape[:3]))[chance.integers(2)],
         **places,
     )
 

@@ -22,6 +22,7 @@ from spec.trial import broken
 
 OF_ALL = {
     "backward": ("q", "k", "v"),
+    "lse_backward": ("q", "k", "v"),
     "bias_gradient": ("mask",),
     "sink_gradient": ("sinks",),
     "slope_gradient": ("slopes",),

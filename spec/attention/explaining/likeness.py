@@ -57,8 +57,10 @@ def _said(implementation: Implementation, problem: Problem) -> Iterator[tuple[st
     """The same one by one, so that nobody is asked for gradients whose output says enough."""
     with np.errstate(all="ignore"):
         yield "o", implementation.forward(problem)
-        if implementation.backward is not not_offered:
-            gradients = implementation.backward(problem)
+        taught = problem.dlse is not None
+        backward = implementation.lse_backward if taught else implementation.backward
+        if backward is not not_offered:
+            gradients = backward(problem)
             yield from ((f"d{name}", getattr(gradients, name)) for name in "qkv")
 
 

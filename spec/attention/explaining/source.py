@@ -81,7 +81,7 @@ class Source:
         """The arrays of a call, by the names that they have in a script."""
         names = ["q", "k", "v", *self.call.given(asked.problem)]
         if asked.inputs:
-            names.append("dout")
+            names += cotangents(asked.problem)
         return {name: self._array(asked.problem, name) for name in names}
 
     def prepared(self, asked: Asked) -> list[str]:
@@ -104,13 +104,17 @@ class Source:
         arrays = ["q", "k", "v"]
         if asked.inputs and not differentiates:
             arrays = ["dout", *arrays]
+        taught = cotangents(asked.problem)
+        if differentiates and "dlse" in taught:
+            wrapped = wrapped.with_lse
         options = _options(wrapped, asked.problem)
         plain = {name: x for name, x in options.items() if not isinstance(x, str)}
         called = as_source(self.library, self.raw.compiled, written, plain)
         text = f"{called}({_arguments(wrapped, options, arrays)})"
+        text = f"{text}[:2]" if differentiates and "dlse" in taught else text
         if self.library == "jax" and itself and asked.function == "training":
             return f"jax.vjp(lambda q, k, v: {text}, q, k, v)[0]"
-        return f"{self._derivative(text, asked.inputs) if differentiates else text}{index}"
+        return f"{self._derivative(text, asked.inputs, taught) if differentiates else text}{index}"
 
     def forms(self, asked: Asked) -> list[Any]:
         """The dtype and the shape of each array of an answer; of the log-sum-exp, the shape."""
@@ -135,19 +139,20 @@ class Source:
     def _turned(self, asked: Asked) -> bool:
         """Whether a log-sum-exp comes with its last two axes in the other order."""
         callee = self.callee(asked)
-        return callee is not None and callee[1].signature.turned
+        return asked.function == "lse" and callee is not None and callee[1].signature.turned
 
     def _is_itself(self, asked: Asked) -> bool:
         """Whether the function itself is called: its gradients are the library's own."""
         callee = self.callee(asked)
         return callee is not None and callee[0] == self.name
 
-    def _derivative(self, forward: str, inputs: Sequence[str]) -> str:
-        """The gradients of <dout, forward> by the inputs."""
-        names = ", ".join(inputs)
+    def _derivative(self, forward: str, inputs: Sequence[str], taught: Sequence[str]) -> str:
+        """The gradients of <dout, forward> by the inputs, or of all that have a cotangent."""
+        names, back = ", ".join(inputs), ", ".join(taught)
+        back = back if len(taught) == 1 else f"({back})"
         if self.library == "torch":
-            return f"torch.autograd.grad({forward}, [{names}], dout, materialize_grads=True)"
-        return f"jax.vjp(lambda {names}: {forward}, {names})[1](dout)"
+            return f"torch.autograd.grad({forward}, [{names}], {back}, materialize_grads=True)"
+        return f"jax.vjp(lambda {names}: {forward}, {names})[1]({back})"
 
     def _array(self, problem: Problem, name: str) -> str:
         """One input as the function takes it."""
@@ -172,6 +177,11 @@ class Source:
         size = np.dtype(dtype).itemsize
         steps = tuple(size * step for step in laid.strides)
         return f"np.ndarray({laid.shape}, np.{dtype}, {buffer}, {laid.offset * size}, {steps})"
+
+
+def cotangents(problem: Problem) -> list[str]:
+    """The names of those that a problem has."""
+    return ["dout", *(["dlse"] if problem.dlse is not None else [])]
 
 
 def _ours(problem: Problem, name: str) -> tuple[int, ...]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import making, steps
-from spec.attention.mistakes.making import Attend, Given, native, wrong
+from spec.attention.mistakes.given import Given, native
+from spec.attention.mistakes.making import Attend, wrong
 from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
 from spec.sizes import Sizes

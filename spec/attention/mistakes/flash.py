@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spec.attention.mistakes import making
-from spec.attention.mistakes.making import Given
+from spec.attention.mistakes.given import Given
 from spec.notation import Array
 
 NO_BOUND = (-1, -1)

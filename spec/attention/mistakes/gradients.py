@@ -16,6 +16,8 @@ from spec.attention.mistakes.tiles import TILE, halves
 from spec.notation import Array
 from spec.sizes import Sizes
 
+# A query of one key has no gradient but through its log-sum-exp.
+SEVERAL = "(several scores or a cotangent of the log-sum-exp)"
 MASKS = "gradients of the mask asked for and an additive mask and M > 1"
 
 # The Jacobian of the softmax
@@ -54,19 +56,19 @@ def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
 # Scales and signs
 
 
-@wrong("query_gradients", incident="I21", where="gradients asked for and several scores")
+@wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_query_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale in dk only."""
     return ds @ seen.k
 
 
-@wrong("key_gradients", incident="I21", where="gradients asked for and several scores")
+@wrong("key_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_key_gradients(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale in dq only."""
     return ds.swapaxes(-1, -2) @ seen.q
 
 
-@wrong("query_gradients", incident="I21", where="gradients asked for and several scores")
+@wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale again, having scaled the keys in place."""
     return seen.sigma * steps.query_gradients(seen, ds)
@@ -184,7 +186,7 @@ def gathers_interleaved_heads(x: Array, key_heads: int) -> Array:
 # What is left out, or taken from the wrong place
 
 
-@wrong("key_gradients", incident="plausible", where="gradients asked for and several scores")
+@wrong("key_gradients", incident="plausible", where=f"gradients asked for and {SEVERAL}")
 def drops_the_last_query_from_key_gradients(seen: Pass, ds: Array) -> Array:
     """Ends the loop over the queries one too early."""
     return seen.sigma * (ds[..., :-1, :].swapaxes(-1, -2) @ seen.q[..., :-1, :])
@@ -208,7 +210,7 @@ def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array
     return powers(seen.s, seen.allowed).swapaxes(-1, -2) @ dout
 
 
-@wrong("key_gradients", incident="I21", where="gradients asked for and N = M and several scores")
+@wrong("key_gradients", incident="I21", where=f"gradients asked for and N = M and {SEVERAL}")
 def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
     """Returns dq in the place of dk, if the shapes agree."""
     dq, dk = steps.query_gradients(seen, ds), steps.key_gradients(seen, ds)
@@ -221,7 +223,7 @@ def differentiates_the_sum_of_the_output(dout: Array) -> Array:
     return np.ones_like(dout)
 
 
-@wrong("query_gradients", incident="plausible", where="gradients asked for and several scores")
+@wrong("query_gradients", incident="plausible", where=f"gradients asked for and {SEVERAL}")
 def returns_zero_query_gradients(seen: Pass, _: Array) -> Array:
     """Returns zeros, which published tolerances let pass where gradients are small."""
     return np.zeros_like(seen.q)

@@ -8,7 +8,8 @@ import numpy as np
 
 from spec.attention.mistakes import making, steps
 from spec.attention.mistakes.exponentials import divided, forbid, softmax, top
-from spec.attention.mistakes.making import Attend, Given, wrong
+from spec.attention.mistakes.given import INPUTS, Given
+from spec.attention.mistakes.making import Attend, wrong
 from spec.attention.mistakes.softmax import normalised, powers
 from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
@@ -78,7 +79,7 @@ def works_tile_by_tile(_: Attend, given: Given) -> Array:
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
     """Works through the heads from the last to the first, and puts them back in order."""
-    turned = {name: getattr(given, name)[:, ::-1] for name in making.INPUTS}
+    turned = {name: getattr(given, name)[:, ::-1] for name in INPUTS}
     if given.attn_mask is not None and given.attn_mask.ndim > 2:
         turned["attn_mask"] = given.attn_mask[..., ::-1, :, :]
     if given.sinks is not None:

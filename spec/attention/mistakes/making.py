@@ -10,21 +10,19 @@ What is decorated for the step "call" is given the right function and what that 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from inspect import Parameter, Signature
-from types import SimpleNamespace
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from spec import mistake
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
+from spec.attention.mistakes.given import Given, native
 from spec.attention.mistakes.placing import around, before, place, stay
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import same_text
 from spec.attention.notation import UNBOUNDED
-from spec.attention.options import PARAMETERS
 from spec.mistake import Mistake, Steps
 from spec.notation import Array
 from spec.sizes import Sizes
@@ -35,31 +33,17 @@ OTHERS: Mapping[str, Callable[..., Any]] = {
 RIGHT = mistake.steps(right, **OTHERS)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
+BACKWARD = (
+    "receive row_term score_gradients learn uncap unbias query_gradients key_gradients "
+    "value_gradients gather reduce sink_gradients slope_gradients"
+)
 SPOILS: Mapping[str, Spoils] = {
-    **dict.fromkeys(("receive", "row_term", "score_gradients", "uncap", "unbias"), "gradient"),
-    **dict.fromkeys(("query_gradients", "key_gradients", "value_gradients"), "gradient"),
-    **dict.fromkeys(("gather", "reduce", "sink_gradients", "slope_gradients"), "gradient"),
+    **dict.fromkeys(BACKWARD.split(), "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",
 }  # by the step that is wrong; all others spoil the forward pass
 BESIDE = ("gradient", "training", "weights", "lse")  # spoiled, they leave the forward pass right
-NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
-
-
-class Given(SimpleNamespace):
-    """What a caller gives: the arrays, and the options by their widely used spellings."""
-
-    def __init__(self, query: Array, key: Array, value: Array, **asked: Any) -> None:
-        if not asked.keys() <= NEUTRAL.keys():
-            raise TypeError(f"there are the options {', '.join(NEUTRAL)}, not {', '.join(asked)}")
-        super().__init__(query=query, key=key, value=value, **{**NEUTRAL, **asked})
-
-    def but(self, **changes: Any) -> Self:
-        """The same, except for `changes`."""
-        return type(self)(**{**vars(self), **changes})
-
-
 Attend = Callable[[Given], Array]
 
 
@@ -169,7 +153,8 @@ def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Arra
     """The gradient by the scores, and `dout` in the width of the accumulators."""
     g = steps.receive(dout).astype(seen.q.dtype)
     da = g @ seen.v.swapaxes(-1, -2)
-    return steps.score_gradients(seen.a, da, steps.row_term(seen, da, g)), g
+    ds = steps.score_gradients(seen.a, da, steps.row_term(seen, da, g))
+    return steps.learn(ds, seen), g
 
 
 def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
@@ -213,29 +198,6 @@ def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.D
     """
     told = spoils or SPOILS.get(step, "forward")
     return mistake.wrong(RIGHT, partial(program, spoils=told), step, spoils=told, **facts)
-
-
-INPUTS = ("query", "key", "value")
-
-
-def native(run: Callable[..., Any], *first: str) -> Any:
-    """`run` in the spelling of torch's `scaled_dot_product_attention`, after other arrays."""
-    signature = _signature(*first, *INPUTS)
-
-    def attend(*arguments: Any, **named: Any) -> Any:
-        bound = signature.bind(*arguments, **named).arguments
-        return run(*(bound.pop(name) for name in first), Given(**bound))
-
-    attend.__signature__ = signature  # type: ignore[attr-defined]
-    return attend
-
-
-@cache
-def _signature(*arrays: str) -> Signature:
-    """That of all options after some arrays."""
-    either = Parameter.POSITIONAL_OR_KEYWORD
-    options = (Parameter(name, either, default=neutral) for name, neutral in NEUTRAL.items())
-    return Signature([*(Parameter(name, either) for name in arrays), *options])
 
 
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:

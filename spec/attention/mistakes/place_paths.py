@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes.making import RIGHT, Attend, Given, forward, wrong
+from spec.attention.mistakes.given import Given
+from spec.attention.mistakes.making import RIGHT, Attend, forward, wrong
 from spec.attention.mistakes.placing import Placed, in_rows, rows
 from spec.attention.mistakes.steps import Pass
 from spec.notation import Array

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
-from spec.attention.mistakes.making import Attend, Given, wrong
+from spec.attention.mistakes.given import Given
+from spec.attention.mistakes.making import Attend, wrong
 from spec.attention.mistakes.placing import Placed, place
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import EVERYWHERE, beside, same_text

@@ -5,7 +5,7 @@
     scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
     combine, finish                         the output
-    receive, row_term, score_gradients, uncap, unbias, query_gradients, key_gradients,
+    receive, row_term, score_gradients, learn, uncap, unbias, query_gradients, key_gradients,
     value_gradients, gather, reduce, sink_gradients, slope_gradients
                                             the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
@@ -193,6 +193,12 @@ def score_gradients(a: Array, da: Array, row_term: Array) -> Array:
     return a * (da - row_term)
 
 
+def learn(ds: Array, seen: Pass) -> Array:
+    """ds_ij + a_ij dlse_i, if the log-sum-exp has a cotangent.   (B, H, N, M)"""
+    dlse = seen.given.dlse
+    return ds if dlse is None else ds + seen.a * dlse[..., None].astype(ds.dtype)
+
+
 def query_gradients(seen: Pass, ds: Array) -> Array:
     """scale sum_j ds_ij k_j."""
     return seen.sigma * (ds @ seen.k)
@@ -209,10 +215,12 @@ def value_gradients(seen: Pass, dout: Array) -> Array:
 
 
 def sink_gradients(seen: Pass, dout: Array) -> Array:
-    """-sum_i exp(t_h - lse_i) <dout_i, o_i>.   (H,)"""
+    """sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>).   (H,)"""
     assert seen.sinks is not None
     share = taken(forbid(seen.s, seen.allowed), seen.sinks)
-    return -(share[..., 0] * (dout * seen.o).sum(axis=-1)).sum(axis=(0, 2))
+    back, dlse = -(dout * seen.o).sum(axis=-1), seen.given.dlse
+    back = back if dlse is None else back + dlse.astype(back.dtype)
+    return (share[..., 0] * back).sum(axis=(0, 2))
 
 
 def slope_gradients(seen: Pass, ds: Array) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spec.attention.plug.differentiating import Differentiable
 from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of
@@ -34,7 +35,8 @@ def implementation(
 
     beside: other functions, which default to its attributes of these names:
         backward(dout, query, key, value, **options) -> (dq, dk, dv), or a mapping of gradients
-        by the names of what they are taken by;
+        by the names of what they are taken by; where the log-sum-exp has a cotangent too, that is
+        its parameter dlse, None by default;
         bias_gradient, sink_gradient and slope_gradient, called likewise, shaped like mask, sinks
         and slopes; and weights, lse and training, called like the function: the output where
         training has another one. A function that returns its log-sum-exp where a parameter asks
@@ -51,13 +53,14 @@ def implementation(
     arrays = library_of(function, backend, device)
     signature = signature_of(function)
     carries = bool(signature.carried)
-    wrapped = Wrapped(function, signature, arrays, laid(layout, name_of(function), signature))
+    wrapped = Differentiable(
+        function, signature, arrays, laid(layout, name_of(function), signature)
+    )
     offered = OF_CACHES if wrapped.layout.pages else BESIDE
     given = {x: beside.get(x) or getattr(function, x, None) for x in offered}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
-    if returning := wrapped.signature.returning:
-        asking = replace(wrapped.signature, asking=returning)
-        others = {"lse": replace(wrapped, signature=asking), **others}
+    if wrapped.signature.returning:
+        others = {"lse": wrapped.with_lse, **others}
     return Implementation(
         name=name or name_of(function),
         forward=wrapped.forward,
@@ -74,13 +77,13 @@ def implementation(
     )
 
 
-def _like(wrapped: Wrapped, name: str, function: Callable[..., Any]) -> Wrapped:
+def _like(wrapped: Differentiable, name: str, function: Callable[..., Any]) -> Differentiable:
     """The function of that name in place of the attention function."""
     roles = ("dout", "q", "k", "v") if name in OF_DOUT else ("q", "k", "v")
     return replace(wrapped, function=function, signature=signature_of(function, roles))
 
 
-def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
+def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dict[str, Any]:
     """The functions beside the forward pass: those that are given, else the library's gradients."""
     kinds = wrapped.signature.kinds - wrapped.layout.lacks
     found: dict[str, Any] = {"differentiates": kinds}
@@ -90,6 +93,8 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
         found["differentiates"] = kinds & backward.signature.kinds
         found["sink_gradient"] = backward.given_sink_gradient
         found["slope_gradient"] = backward.given_slope_gradient
+        if backward.signature.taught and not wrapped.signature.carried:
+            found["lse_backward"] = backward.given_gradients
         if "bias_gradient" in given:
             found["bias_gradient"] = given["bias_gradient"].given_mask_gradient
         if "sink_gradient" in given:
@@ -103,6 +108,8 @@ def _beside(wrapped: Wrapped, given: Mapping[str, Wrapped]) -> dict[str, Any]:
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
         found["sink_gradient"] = wrapped.sink_gradient
         found["slope_gradient"] = wrapped.slope_gradient
+        if wrapped.signature.returning and not wrapped.signature.carried:
+            found["lse_backward"] = wrapped.gradients
     if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
         found.pop("bias_gradient", None)
     if "training" in given:

@@ -19,6 +19,7 @@ from spec.attention.plug.always import always
 from spec.attention.plug.idle_rows import choices, settled
 from spec.attention.record import Implementation
 from spec.notation import Array, Call
+from spec.subject import not_offered
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     adapted = always(implementation.but(conventions=chosen), chosen)
     for turn in (turn for (name, choice), turn in OF_LSE.items() if chosen[name] == choice):
         adapted = _turned(adapted, turn)
+    if (chosen["lse base"], chosen["lse sink"]) != ("e", "with"):  # it has another cotangent
+        adapted = adapted.but(lse_backward=not_offered)
     if chosen["mask means"] == "forbid":
         adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":

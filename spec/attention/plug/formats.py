@@ -5,7 +5,7 @@ from spec.attention.options import ARRAYS
 from spec.attention.plug.layouts import Lying
 from spec.attention.plug.packing import STARTS
 from spec.attention.plug.paging import NEW, PAGING
-from spec.notation import Memory
+from spec.notation import HALF, Memory
 
 WHOLE = tuple(option.name for option in ARRAYS if option.whole)
 LYING = (*STARTS, *(x for x in PAGING if x not in NEW.values()))  # that say where tokens lie
@@ -14,6 +14,8 @@ LYING = (*STARTS, *(x for x in PAGING if x not in NEW.values()))  # that say whe
 def format_of(problem: Problem, name: str) -> str:
     """The format in which a function has an array of the problem, and its gradient."""
     formats = (option.dtype(problem) for option in ARRAYS if option.name == name)
+    if name == "dlse" and problem.dtype in HALF:
+        return "float32"
     return "int32" if name in LYING else next(formats, problem.dtype)
 
 

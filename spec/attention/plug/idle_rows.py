@@ -138,12 +138,17 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         found = implementation.call(p)
         return replace(found, out=_row(found.out, Declared(p, chosen), "forward"))
 
-    def backward(p: Problem) -> Gradients:
+    def backward(p: Problem, name: str = "backward") -> Gradients:
         def ask(asked: Problem) -> Mapping[str, Array]:
-            found = implementation.backward(asked)
+            found = getattr(implementation, name)(asked)
             return {"q": found.q, "k": found.k, "v": found.v}
 
         return Gradients(**_differentiated(ask, Declared(p, chosen)))
+
+    def lse_backward(p: Problem) -> Gradients:
+        own = Declared(p, chosen).own  # whose log-sum-exp may be anything, and teach it
+        taught = p if p.dlse is None else p.but(dlse=np.where(own, 0.0, p.dlse))
+        return backward(taught, "lse_backward")
 
     def partial(p: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
         return _differentiated(lambda x: implementation.partial(x, names), Declared(p, chosen))
@@ -164,7 +169,7 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         return np.where(poisoned, right, implementation.slope_gradient(p))
 
     turned: dict[str, Callable[..., Any]] = {name: rows(name) for name in DEFAULTS}
-    of_dout = (backward, partial, bias_gradient, sink_gradient, slope_gradient)
+    of_dout = (backward, lse_backward, partial, bias_gradient, sink_gradient, slope_gradient)
     turned |= {f.__name__: f for f in (call, *of_dout)}
     settled = implementation.through(lambda name, function: turned.get(name, function))
     return settled.but(unsettled=implementation.backward)

@@ -45,6 +45,9 @@ RETURNING: Mapping[str, bool] = {
 }
 
 
+TAUGHT = ("dlse", "grad_lse")  # what a backward pass calls the cotangent of the log-sum-exp
+
+
 @dataclass(frozen=True)
 class Signature:
     """What a function is called with: arrays in order or by name, and the options it takes.
@@ -55,8 +58,9 @@ class Signature:
     required: the options that must be passed even when they are not asked for.
     defaults: what options say that are not passed.
     unused: the parameters that no call passes. returning: the one by which it can be asked for the
-    log-sum-exp as well; asking: the same, where it is. carried: our names of what it is told of
-    where tokens lie, and its own; by these a function is one that packs, or one with a cache.
+    log-sum-exp as well; asking: the same, where it is. taught: that of its cotangent, backward.
+    carried: our names of what it is told of where tokens lie, and its own; by these a function is
+    one that packs, or one with a cache.
     """
 
     arrays: tuple[str | None, ...]
@@ -67,6 +71,7 @@ class Signature:
     added: str | None = None
     returning: str | None = None
     asking: str | None = None
+    taught: str | None = None
     carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -90,6 +95,8 @@ class Signature:
             found[self.added] = None
         if self.asking:
             found[self.asking] = True
+        if self.taught and "dlse" in arrays:
+            found[self.taught] = arrays["dlse"]
         found |= {name: arrays[ours] for ours, name in self.carried.items() if ours in arrays}
         for p in PARAMETERS:
             if p.given(problem) and not (self._tells(p) and p.name not in self.options):
@@ -112,8 +119,8 @@ class Signature:
 
     @property
     def turned(self) -> bool:
-        """Whether a log-sum-exp that is asked for comes as (B, N, H)."""
-        return self.asking is not None and RETURNING[self.asking]
+        """Whether a log-sum-exp that it can be asked for comes as (B, N, H)."""
+        return self.returning is not None and RETURNING[self.returning]
 
     def wanted(self, result: Any) -> Any:
         """What is wanted of a result: all of it, or the log-sum-exp beside the output.
@@ -154,14 +161,17 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
     returning = spelled([*RETURNING], left)
+    taught = spelled(TAUGHT, left) if "dout" in roles else None
     added, carried = options.pop("added", None), _carried(name, options)
-    passed = (*options.values(), *carried.values(), *filter(None, (added, returning)))
+    passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
     for other in (x for x in alone if required(left[x])):
         raise Unsuitable(f"{name} requires a parameter {other!r}, which no problem has")
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
-    return Signature(arrays, options, demanded, defaults, alone, added, returning, carried=carried)
+    return Signature(
+        arrays, options, demanded, defaults, alone, added, returning, taught=taught, carried=carried
+    )
 
 
 def _carried(name: str, options: dict[str, str]) -> Mapping[str, str]:

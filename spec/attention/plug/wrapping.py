@@ -3,22 +3,20 @@
 Every result is checked before its numbers are looked at (`results`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
-from spec.attention.notation import Gradients, Problem
+from spec.attention.notation import Problem
 from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of
 from spec.attention.plug.keeping import kept, written
 from spec.attention.plug.layouts import LAYOUTS, Layout
-from spec.attention.plug.signature import Signature, by_name
+from spec.attention.plug.signature import Signature
 from spec.backends.library import Library
-from spec.backends.results import check, read, refusing, watched, words
-from spec.comparison import Violation
+from spec.backends.results import check, read, refusing, watched
 from spec.notation import Array, Call
-from spec.subject import Refused
 
 INPUTS = ("q", "k", "v")
 
@@ -69,109 +67,24 @@ class Wrapped:
             call = watched(self.library, buffers, lambda: self._call(problem, inputs, views), seen)
             return written(self.layout.of(problem), call)
 
-    def gradients(self, problem: Problem) -> Gradients:
-        """dq, dk, dv by the library's own differentiation."""
-        return Gradients(**self.partial(problem, INPUTS))
-
-    def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
-        """The gradients of some of the arrays, the others being constants."""
-        with self.library.quiet(problem.dtype):
-            placed = dict(zip(INPUTS, self._arrays(problem), strict=True)) | self._options(problem)
-
-            def function(*chosen: Any) -> Any:
-                given = {**placed, **dict(zip(names, chosen, strict=True))}
-                result = self._call(problem, [given.pop(name) for name in INPUTS], given)
-                wanted = self.layout.of(problem).shape(problem.dout.shape)
-                check(self.library, result, wanted, problem.dtype, "the output", placed=False)
-                return result
-
-            dout = self._put(problem, "dout")[1]
-            with refusing():
-                found = self.library.gradients(function, [placed[n] for n in names], dout)
-            return self._differentials(problem, names, found)
-
-    def _differentials(
-        self, problem: Problem, names: tuple[str, ...], found: Sequence[Any]
-    ) -> dict[str, Array]:
-        """The numbers of gradients, each shaped like what it is taken by.
-
-        What is no input has the axes that it has, in every layout.
-        """
-
-        def numbers(name: str, x: Any) -> Array:
-            shape, dtype = getattr(problem, name).shape, format_of(problem, name)
-            if name in INPUTS:
-                return self._read(problem, x, shape, dtype, f"d{name}", like=name)
-            return read(self.library, x, shape, dtype, f"d{name}")
-
-        return {name: numbers(name, x) for name, x in zip(names, found, strict=True)}
-
-    def mask_gradient(self, problem: Problem) -> Array:
-        """The gradient of an additive mask, shaped like the mask."""
-        return self.partial(problem, ("mask",))["mask"]
-
-    def sink_gradient(self, problem: Problem) -> Array:
-        """The gradient of the sinks.   (H,)"""
-        return self.partial(problem, ("sinks",))["sinks"]
-
-    def slope_gradient(self, problem: Problem) -> Array:
-        """The gradient of the slopes.   (H,) or (B, H)"""
-        return self.partial(problem, ("slopes",))["slopes"]
-
-    def given_gradients(self, problem: Problem) -> Gradients:
-        """dq, dk, dv where the function is `backward(dout, query, key, value, **options)`."""
-        return Gradients(**self._given(problem, INPUTS))
-
-    def given_sink_gradient(self, problem: Problem) -> Array:
-        """dsinks where that function returns a mapping. Raises Refused: it does not have it."""
-        return self._given(problem, ("sinks",))["sinks"]
-
-    def given_slope_gradient(self, problem: Problem) -> Array:
-        """dslopes, likewise."""
-        return self._given(problem, ("slopes",))["slopes"]
-
-    def _given(self, problem: Problem, names: tuple[str, ...]) -> dict[str, Array]:
-        """Of what `backward` returns: (dq, dk, dv), or arrays by the names of parameters."""
-        with self.library.quiet(problem.dtype):
-            result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
-            if isinstance(result, tuple | list) and len(result) >= 3:
-                result = dict(zip(INPUTS, result, strict=False))
-            if not isinstance(result, Mapping):
-                raise Violation(f"backward returned {words(result)}, want (dq, dk, dv)")
-            found = {name: by_name(result, name) for name in names}
-            for name in {"sinks", "slopes"} & {*names}:
-                if found[name] is None:
-                    raise Refused(f"backward returns no gradient of the {name}")
-            return self._differentials(problem, names, [found[name] for name in names])
-
-    def given_mask_gradient(self, problem: Problem) -> Array:
-        """dmask where the function is `bias_gradient(dout, query, key, value, **options)`."""
-        assert problem.mask is not None
-        return self._answer(problem, problem.mask.shape, "dmask", inputs=("dout", *INPUTS))
-
-    def own_sink_gradient(self, problem: Problem) -> Array:
-        """dsinks where the function is `sink_gradient(dout, query, key, value, **options)`."""
-        return self._own(problem, "sinks")
-
-    def own_slope_gradient(self, problem: Problem) -> Array:
-        """dslopes where the function is `slope_gradient(dout, query, key, value, **options)`."""
-        return self._own(problem, "slopes")
-
-    def _own(self, problem: Problem, name: str) -> Array:
-        with self.library.quiet(problem.dtype):
-            result = self._apply(problem, self._arrays(problem, ("dout", *INPUTS)))
-            return self._differentials(problem, (name,), [result])[name]
-
     def weights(self, problem: Problem) -> Array:
         """The weights (B, H, N, M), whatever the layout is."""
         return self._answer(problem, (problem.B, problem.H, problem.N, problem.M), "the weights")
 
     def lse(self, problem: Problem) -> Array:
         """The log-sum-exp (B, H, N), in any float format of at least the problem's precision."""
-        B, H, N, turned = problem.B, problem.H, problem.N, self.signature.turned
-        shape = (B, N, H) if turned else (B, H, N)
+        shape = self._shape_of_lse(problem)
         found = self._answer(problem, shape, "the log-sum-exp", any_dtype=True)
-        return found.swapaxes(1, 2) if turned else found
+        return found.swapaxes(1, 2) if self.signature.turned else found
+
+    def _shape_of_lse(self, problem: Problem) -> tuple[int, int, int]:
+        B, H, N = problem.B, problem.H, problem.N
+        return (B, N, H) if self.signature.turned else (B, H, N)
+
+    @property
+    def with_lse(self) -> Self:
+        """The same function, which is asked for its log-sum-exp as well."""
+        return replace(self, signature=replace(self.signature, asking=self.signature.returning))
 
     def _answer(
         self,
@@ -198,7 +111,9 @@ class Wrapped:
     def given(self, problem: Problem) -> list[str]:
         """The arrays that are handed over beside q, k and v."""
         told = self.signature.told(self.layout.of(problem).told).items()
-        return [*self.signature.given(problem), *(n for n, x in told if not isinstance(x, int))]
+        taught = ["dlse"] * (problem.dlse is not None and self.signature.taught is not None)
+        given = (*self.signature.given(problem), *taught)
+        return [*given, *(n for n, x in told if not isinstance(x, int))]
 
     def counts(self, problem: Problem) -> dict[str, int]:
         """What is said of where tokens lie that is no array."""
@@ -218,6 +133,8 @@ class Wrapped:
         x: Array = getattr(problem, name)
         if name in (*INPUTS, "dout"):
             return self.layout.of(problem).put(x, name)
+        if name == "dlse":
+            return x.swapaxes(1, 2) if self.signature.turned else x
         if name in WHOLE:
             return x.astype(np.int32)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
@@ -226,12 +143,15 @@ class Wrapped:
         return self._call(problem, arrays, self._options(problem))
 
     def _call(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
+        return self.signature.wanted(self._result(problem, arrays, options))
+
+    def _result(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         ordered, named = self.signature.arranged(arrays)
         asked = self.signature.keywords(problem, {**options, **self.counts(problem)})
         with refusing():
             result = self.function(*ordered, **named, **asked)
         kept(self.library, self.layout.of(problem), problem, arrays)
-        return self.signature.wanted(result)
+        return result
 
     def _read(
         self,

@@ -9,6 +9,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     weights          the softmax, the sum of a row and its logarithm
     forward          the output: the centred form and the hull (Lemmas 3 and 5)
     score_gradients  da, the row term, ds
+    through_lse      what a cotangent of the log-sum-exp adds to them
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer

@@ -46,8 +46,11 @@ class Backward:
         B_k = s.inputs.of_heads("k", self.problem)
         k, dq = sums.plus(s.size_of_k, B_k), np.abs(in_float64(s.reference.gradients.q))
         own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds
+        own = sums.plus(own, b.through_lse.of_weights)
         own = self._passed(sums.plus(own, m.cast))
         mean = sums.plus(np.abs(self._flat(self.weights.a) @ s.k), s.common)
+        if self.problem.dlse is not None:
+            dq = dq + 2 * s.sigma * b.through_lse.size * mean
         mean += self._passed(b.wrong, self.weights.a) @ k
         size = s.sigma * (self.size @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)

@@ -113,6 +113,7 @@ class Maximum:
         between = np.maximum(self._quotient, self._late)
         phi = b.weights.phi * (b.speaks / b.room)
         between += (phi + self.rules.u_each) * (np.abs(b.delta) + b.of_delta)
+        between = sums.plus(between, b.through_lse.of_residue(phi))
         size = (b.ds + b.B_dx).sum(axis=-1, keepdims=True)
         return residue(between, size, self.rules, self.scores.count, self.problem.M)
 

@@ -23,6 +23,8 @@ the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
     B_dx      = wrong |Z| + most (zeta + B_delta) + C_DS u |ds|
                 and the keys that attain the maximum are granted more (`maximum`)
 
+A cotangent of the log-sum-exp joins da - delta (`through_lse`).
+
 The row term from the weights is that of weights that were divided by their own sum:
 sum_j a_j e_j da_j less delta sum_j a_j e_j is sum_j a_j e_j Z_j. Weights exp(s - lse)
 do not add up to one, and with them delta is granted from the output only.
@@ -33,6 +35,7 @@ import numpy as np
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DA, C_DS
 from spec.attention.rounding.forward import Forward
+from spec.attention.rounding.through_lse import ThroughLse
 from spec.attention.rounding.weights import SILENT_ABOVE
 from spec.notation import Array, once
 
@@ -46,6 +49,7 @@ class ScoreGradients:
     def __init__(self, forward: Forward) -> None:
         self.forward, self.weights, self.scores = forward, forward.weights, forward.scores
         self.problem, self.rules = forward.problem, forward.rules
+        self.through_lse = ThroughLse(self.weights)
 
     # The weights, once more
 
@@ -57,7 +61,8 @@ class ScoreGradients:
     @once
     def silent(self) -> Array:
         """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
-        return np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
+        silent = np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
+        return silent if self.problem.dlse is None else silent | self.through_lse.silent
 
     @once
     def room(self) -> Array:
@@ -158,8 +163,9 @@ class ScoreGradients:
 
     @once
     def Z(self) -> Array:
-        """|da - delta|.   (B, H, N, M)"""
-        return self.scores.where_visible(np.abs(self.da - self.delta))
+        """|da - delta|, and |dlse|.   (B, H, N, M)"""
+        size = np.abs(self.da - self.delta)
+        return self.scores.where_visible(sums.plus(size, self.through_lse.size))
 
     @once
     def ds(self) -> Array:
@@ -232,6 +238,8 @@ class ScoreGradients:
         r = self.rules
         zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
         zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
+        if self.problem.dlse is not None:
+            zeta += self.through_lse.of_sums(self.da_size + np.abs(self.delta))
         if not r.u_each:
             return zeta
         return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each
@@ -240,4 +248,4 @@ class ScoreGradients:
     def B_dx(self) -> Array:
         """The error of ds in the accumulator, but for what the maximum gets.   (B, H, N, M)"""
         moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
-        return moved + (C_DS * self.rules.u) * self.ds
+        return sums.plus(moved + (C_DS * self.rules.u) * self.ds, self.through_lse.of_weights)

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import mistake
+from spec.attention.mistakes.given import Given
 from spec.attention.mistakes.making import RIGHT as ATTENDING
-from spec.attention.mistakes.making import Given, forward
+from spec.attention.mistakes.making import forward
 from spec.dropout.mistakes import steps
 from spec.dropout.mistakes.steps import Chance, Pass
 from spec.mistake import Steps

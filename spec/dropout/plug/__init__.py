@@ -19,8 +19,8 @@ import numpy as np
 
 from spec.attention.notation import Gradients
 from spec.attention.options import Capability
+from spec.attention.plug.differentiating import Differentiable
 from spec.attention.plug.signature import Signature, signature_of
-from spec.attention.plug.wrapping import Wrapped
 from spec.backends.calling import named, parameters_of, plugged, probing, spelled
 from spec.backends.library import Library, Unsuitable
 from spec.dropout.notation import Dropout, Modes, Problem
@@ -152,7 +152,7 @@ class Made:
             found = wrapped.given_gradients if given else wrapped.gradients
             return found(problem.attention)
 
-    def _at(self, instance: Any, problem: Problem, extra: Any, method: str = "") -> Wrapped:
+    def _at(self, instance: Any, problem: Problem, extra: Any, method: str = "") -> Differentiable:
         """An instance or its method, in the mode and at the rate of the problem."""
         options = dict(extra())
         if self.rate is not None:
@@ -163,10 +163,10 @@ class Made:
             options[self.mode] = problem.training
         return self._wrapped(instance, method, options)
 
-    def _wrapped(self, instance: Any, method: str, options: dict[str, Any]) -> Wrapped:
+    def _wrapped(self, instance: Any, method: str, options: dict[str, Any]) -> Differentiable:
         """A call, with what is not an array of the problem already given."""
         function = getattr(instance, method) if method else instance
-        return Wrapped(partial(function, **options), self.signatures[method], self.library)
+        return Differentiable(partial(function, **options), self.signatures[method], self.library)
 
     @cached_property
     def signatures(self) -> Mapping[str, Signature]:

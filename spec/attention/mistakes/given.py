@@ -1,0 +1,53 @@
+"""What a program of steps is given, and how it is called: as torch's function is.
+
+It takes every option there is, by the widely used spelling, and what says nothing where one is left
+out. A backward pass is given the cotangents beside these.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, Signature
+from types import SimpleNamespace
+from typing import Any, Self
+
+from spec.attention.options import PARAMETERS
+from spec.notation import Array
+
+INPUTS = ("query", "key", "value")
+NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
+TAUGHT = {"dlse": None}  # what a backward pass is told beside these
+
+
+class Given(SimpleNamespace):
+    """What a caller gives: the arrays, and the options by their widely used spellings."""
+
+    def __init__(self, query: Array, key: Array, value: Array, **asked: Any) -> None:
+        every = NEUTRAL | TAUGHT
+        if not asked.keys() <= every.keys():
+            raise TypeError(f"there are the options {', '.join(every)}, not {', '.join(asked)}")
+        super().__init__(query=query, key=key, value=value, **{**every, **asked})
+
+    def but(self, **changes: Any) -> Self:
+        """The same, except for `changes`."""
+        return type(self)(**{**vars(self), **changes})
+
+
+def native(run: Callable[..., Any], *first: str) -> Any:
+    """`run` in the spelling of torch's `scaled_dot_product_attention`, after other arrays."""
+    signature = _signature(*first, *INPUTS)
+
+    def attend(*arguments: Any, **named: Any) -> Any:
+        bound = signature.bind(*arguments, **named).arguments
+        return run(*(bound.pop(name) for name in first), Given(**bound))
+
+    attend.__signature__ = signature  # type: ignore[attr-defined]
+    return attend
+
+
+@cache
+def _signature(*arrays: str) -> Signature:
+    """That of all options after some arrays."""
+    either = Parameter.POSITIONAL_OR_KEYWORD
+    every = NEUTRAL | (TAUGHT if "dout" in arrays else {})
+    options = (Parameter(name, either, default=neutral) for name, neutral in every.items())
+    return Signature([*(Parameter(name, either) for name in arrays), *options])

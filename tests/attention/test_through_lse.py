@@ -1,0 +1,168 @@
+"""What comes back through the log-sum-exp is judged where it can, and of nobody else."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from implementations import dense, kvcache, packed_torch
+from spec import certify
+from spec.attention import definition, rounding
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.plug import implementation
+from spec.attention.plug.conventions import under
+from spec.attention.plug.trials import square
+from spec.comparison import equal
+from spec.entries import eighths
+from spec.notation import Array
+from spec.subject import Refused
+from tests.shell import run
+
+LSE = ("S16", "S17", "S18", "S19", "S20", "S21", "S22")
+
+FUSED = '''
+import torch
+
+
+class Fused(torch.autograd.Function):
+    """Its backward pass knows one cotangent."""
+
+    @staticmethod
+    def forward(ctx, q, k, v):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        a = s.softmax(-1)
+        ctx.save_for_backward(q, k, v, a)
+        return a @ v, s.logsumexp(-1)
+
+    @staticmethod
+    def backward(ctx, dout, dlse):
+        q, k, v, a = ctx.saved_tensors
+        da = dout @ v.mT
+        ds = a * (da - (a * da).sum(-1, keepdim=True) + dlse[..., None] * KNOWN)
+        ds = ds / q.shape[-1] ** 0.5
+        return ds @ k, ds.mT @ q, a.mT @ dout
+
+
+def attend(query, key, value, return_lse=False):
+    both = Fused.apply(query, key, value)
+    return both if return_lse else both[0]
+'''
+
+
+def outcomes(target: Callable[..., Any], **options: Any) -> dict[str, str]:
+    told = {"profile": "quick", "dtypes": ("float32",), **options}
+    found = certify(target, clauses=",".join(LSE), **told)
+    return {v.clause: v.outcome for v in found.verdicts if v.clause in LSE}
+
+
+def taught(problem: Problem) -> Problem:
+    return problem.but(dlse=2 * eighths(*problem.dout.shape[:3]))
+
+
+def without(dout: Array, query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
+    """A backward pass that is told of no cotangent but dout."""
+    return dense.backward(dout, query, key, value)
+
+
+def alone(query: Array, key: Array, value: Array) -> Array:
+    return dense.attend(query, key, value)
+
+
+def test_who_is_told_of_one_cotangent_is_asked_of_no_other() -> None:
+    record = implementation(alone, backend="numpy", backward=without)
+    assert Capability.GRADIENTS in record.offers
+    assert Capability.LSE_GRADIENT not in record.offers
+    problem = taught(square("float64"))
+    with pytest.raises(Refused, match="no parameter for a cotangent of the log-sum-exp"):
+        record.backward(problem)
+    full = implementation(dense.attend)
+    want, budget = rounding.reference(problem).gradients, rounding.of_gradients(problem)
+    equal(full.lse_backward(problem).q, want.q, within=budget.q)
+
+
+def test_keys_in_caches_and_packed_texts_are_not_asked() -> None:
+    for target in (kvcache.attend, packed_torch.attend):
+        record = implementation(target)
+        assert Capability.LSE in record.offers
+        assert Capability.LSE_GRADIENT not in record.offers
+
+
+def test_a_log_sum_exp_of_another_unit_has_another_cotangent() -> None:
+    record = implementation(dense.attend)
+    for choice in ({"lse base": "2"}, {"lse sink": "without"}):
+        assert Capability.LSE_GRADIENT not in under(record, choice).offers
+    for choice in ({"lse idle": "+inf"}, {"idle": "nan"}, {"idle": "uniform"}):
+        assert Capability.LSE_GRADIENT in under(record, choice).offers
+
+
+@pytest.mark.torch
+def test_a_constant_log_sum_exp_has_no_gradient_to_judge() -> None:
+    """flash-attn's is one; a fault is what says that it has a gradient, and has another."""
+    import torch
+
+    def detaches(query: Any, key: Any, value: Any, return_lse: bool = False) -> Any:
+        s = query @ key.mT / query.shape[-1] ** 0.5
+        return (
+            (s.softmax(-1) @ value, s.logsumexp(-1).detach())
+            if return_lse
+            else (s.softmax(-1) @ value)
+        )
+
+    def reads(query: Any, key: Any, value: Any, return_lse: bool = False) -> Any:
+        s = query @ key.mT / query.shape[-1] ** 0.5
+        o = s.softmax(-1) @ value
+        return (o, torch.logsumexp(s, -1)) if return_lse else o
+
+    told = {"backend": "torch"}
+    assert {*outcomes(detaches, **told).values()} == {"not offered"}
+    found = outcomes(reads, **told)
+    assert [found[x] for x in LSE[:5]] == ["holds"] * 5
+    assert [found[x] for x in LSE[5:]] == ["not offered"] * 2  # without masks and sinks
+
+
+@pytest.mark.torch
+def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(tmp_path: Path) -> None:
+    """Which ends well once the kernel is mended; and that one is certified."""
+    mine, words = tmp_path / "mine.py", ("--dtype", "float32", "--profile", "quick")
+    mine.write_text(FUSED.replace("KNOWN", "0"))
+    done = run("certify", "mine.py:attend", *words, "--report", "report", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert "1. where a cotangent of the log-sum-exp, gradients are wrong" in done.stdout
+    (script,) = (tmp_path / "report").glob("*.py")
+    assert "attend(q, k, v, return_lse=True)[:2], [q, k, v], (dout, dlse)" in script.read_text()
+    assert ended(script) == 1
+    mine.write_text(FUSED.replace("KNOWN", "1"))
+    assert ended(script) == 0
+    assert run("certify", "mine.py:attend", *words, cwd=tmp_path).returncode == 0
+
+
+def ended(script: Path) -> int:
+    """How a script ends, run afresh."""
+    start = [sys.executable, "-B", script]
+    return subprocess.run(start, check=False, capture_output=True, cwd=script.parent).returncode
+
+
+@pytest.mark.torch
+def test_a_mean_is_no_log_sum_exp_to_teach() -> None:
+    """Where an idle query has a mean, its cotangent is left out, as its log-sum-exp is."""
+    import torch
+
+    def fills(query: Any, key: Any, value: Any, attn_mask: Any = None, return_lse: Any = False):  # type: ignore[no-untyped-def]
+        s = query @ key.mT / query.shape[-1] ** 0.5
+        s = s if attn_mask is None else s.masked_fill(~attn_mask, -1e9)
+        o = s.softmax(-1) @ value
+        return (o, torch.logsumexp(s, -1)) if return_lse else o
+
+    mask = np.ones((3, 4), dtype=bool)
+    mask[1] = False
+    problem = taught(square("float64", N=3).but(mask=mask))
+    raw = implementation(fills, backend="torch")
+    record = under(raw, {"idle": "uniform"})
+    found, want = record.lse_backward(problem), definition.gradients(problem)
+    equal(found.k, want.k, within=rounding.of_gradients(problem).k)
+    equal(found.q, want.q, within=rounding.of_gradients(problem).q)
