@@ -84,7 +84,7 @@ class Kind:
     of its problems. definition: the number of the clause without which nothing is certified.
     first: the function that every record has, which is put a problem of the core before all else.
     told: whether something callable is of this kind by the look of it. layouts: of its arrays, and
-    their axes in words.
+    their axes in words. spellings: whose words a target may be called in.
     core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
     refused, some of that kind; of_many: some that are of many kinds, of those answered. trials:
     for each function that may refuse even the core, its capability and problems for it.
@@ -125,6 +125,7 @@ class Kind:
     first: str = "forward"
     told: Callable[[Any], bool] = never
     layouts: Mapping[str, str] = field(default_factory=lambda: {"bhld": ""})
+    spellings: tuple[str, ...] = ()
     narrower: Callable[[Any], Iterable[Any]] = nothing
     multiples: tuple[str, ...] = ()
     tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

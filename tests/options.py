@@ -58,7 +58,7 @@ WHERE = """\
 ## Where they disagree
 
 Choices in **bold** are what is judged here unless another is declared (README, *Conventions*).
-Who is named twice has both, by its arguments or by its paths.
+Who is named twice has both. `--spelling flash-attn-2` declares what that one has but one answer to.
 
 """
 NAMED = (

@@ -21,6 +21,7 @@ from spec.attention.plug.conventions import under
 from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.narrowing import TILES, fitted, narrower
+from spec.attention.plug.spelling import SPELLINGS
 from spec.attention.plug.trials import core, kinds, of_many, square, telling
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
@@ -119,6 +120,7 @@ KIND: Kind = Kind(
     load=implementation,
     told=lambda found: not inspect.isclass(found),
     layouts={name: layout.words for name, layout in LAYOUTS.items()},
+    spellings=tuple(SPELLINGS),
     narrower=narrower,
     multiples=("lengths", "widths"),
     tiles=dict.fromkeys(TILED, TILES),

@@ -40,6 +40,7 @@ def certify(
     about: str | None = None,
     backend: str | None = None,
     layout: str = "bhld",
+    spelling: str | None = None,
     lengths: int = 1,
     widths: int = 1,
     description: str | None = None,
@@ -63,16 +64,17 @@ def certify(
     """The certificate of `target`: a string, a function, a class or a record.
 
     about: the kind of subject, told from the target unless given; so is the backend, "numpy",
-    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld", "lhd", "ld". lengths,
-    widths: of what number all of them are multiples. description: a file that says how a target
-    is built, named and called, if not as usual. compiled: "static", "traced" or "dynamic", to
-    judge it as its library's compiler runs it (`spec.backends.compiling`). dtypes, clauses: all
-    that there are, unless given; a clause by number, name or section, and the definition's in
-    any case. deviations: number of a clause -> why the target is known to break it; never that
-    of the definition. where: the problems that it is judged on, as a sentence. profile: "quick",
+    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld", "lhd", "ld". spelling:
+    the library in whose words options are asked, and whose conventions hold ("flash-attn-2").
+    lengths, widths: of what number all of them are multiples. description: a file that says how a
+    target is built, named and called, if not as usual. compiled: "static", "traced" or "dynamic",
+    to judge it as its library's compiler runs it (`spec.backends.compiling`). dtypes, clauses: all
+    that there are, unless given; a clause by number, name or section, and the definition's in any
+    case. deviations: number of a clause -> why the target is known to break it; never that of the
+    definition. where: the problems that it is judged on, as a sentence. profile: "quick",
     "standard" or "deep". budget: in seconds. jobs and isolate judge a target that is named by a
-    string in processes of its own; an executor does so in its processes, wherever they are, as
-    the workers of a Dask scheduler do at an address.
+    string in processes of its own; an executor does so in its processes, wherever they are, as the
+    workers of a Dask scheduler do at an address.
     Raises Unsuitable where the target or an option is no good.
     """
     given = dict(locals())

@@ -32,6 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
     add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
     add("--layout", choices=LAYOUTS, help=f"order of the axes (default: {Request.layout})")
+    words = "in whose words options are asked, and whose conventions hold (spec/options.md)"
+    add("--spelling", metavar="LIBRARY", help=words)
     for axes in MULTIPLES:
         add(f"--{axes}", type=int, metavar="N", help=f"only {axes} that are multiples of N")
     add("--description", metavar="FILE", help="how a target is built, named and called")

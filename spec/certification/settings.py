@@ -22,6 +22,9 @@ LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in ki
 
 COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
 MULTIPLES = ("lengths", "widths")  # what may be declared to be multiples of a number
+SPELLINGS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
+# What says how a target is called.
+HOW = ("about", "backend", "description", "layout", "spelling", *MULTIPLES, "device", "compiled")
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,11 @@ PROFILES: Mapping[str, Profile] = {x.name: x for x in (QUICK, STANDARD, DEEP)}
 class Request:
     """Everything that settles a certification; the same request gives the same verdicts.
 
-    target: as a person names it. description: the file that says how it is built, named and
-    called, if not as usual. about: the kind of subject that it is, where that cannot be
-    told from it. lengths, widths: of what number all are multiples, if not of one. compiled: in
-    which way (`spec.backends.compiling`), if it is not judged as it is written.
+    target: as a person names it. description: the file that says how it is built, named and called,
+    if not as usual. about: the kind of subject that it is, where that cannot be told from it.
+    spelling: the library in whose words it is called. lengths, widths: of what number all are
+    multiples, if not of one. compiled: in which way (`spec.backends.compiling`), if it is not
+    judged as it is written.
     specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
     patience: overrides that of the profile. replays: nothing is judged but these problems, by
@@ -97,6 +101,7 @@ class Request:
     about: str | None = None
     backend: str | None = None
     layout: str = "bhld"
+    spelling: str | None = None
     lengths: int = 1
     widths: int = 1
     description: str | None = None
@@ -148,7 +153,7 @@ class Request:
     def command(self) -> str:
         """The command line that repeats it."""
         words = [f"python -m {NAME} certify", self.target]
-        for name in ("about", "backend", "description", "layout", *MULTIPLES, "device", "compiled"):
+        for name in HOW:
             if name in self.asked:
                 words.append(f"--{name} {self.asked[name]}")
         for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
@@ -166,6 +171,7 @@ def checked(request: Request) -> Request:
     _among("kind of subject", request.about, (None, *KINDS))
     _among("backend", request.backend, (None, *NAMES))
     _among("layout", request.layout, LAYOUTS)
+    _among("spelling", request.spelling, (None, *SPELLINGS))
     _among("way to compile", request.compiled, (None, *WAYS))
     _among("profile", request.profile, tuple(PROFILES))
     for dtype in request.dtypes or ():

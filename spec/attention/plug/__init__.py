@@ -8,6 +8,7 @@ from spec.attention.plug.differentiating import Differentiable
 from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of
+from spec.attention.plug.spelling import SPELLINGS
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends import known
@@ -27,12 +28,15 @@ def implementation(
     layout: str = USUAL,
     device: str = "cpu",
     conventions: Mapping[str, str] | None = None,
+    spelling: str | None = None,
     dtypes: tuple[str, ...] | None = None,
     origin: str = "",
     **beside: Callable[..., Any] | None,
 ) -> Implementation:
     """The record of an ordinary attention function, its parameters matched by name.
 
+    spelling: the library in whose words it is told what is asked (`plug.spelling`), and whose
+        conventions it has unless others are declared.
     beside: other functions, which default to its attributes of these names:
         backward(dout, query, key, value, **options) -> (dq, dk, dv), or a mapping of gradients
         by the names of what they are taken by; where the log-sum-exp has a cotangent too, that is
@@ -50,8 +54,8 @@ def implementation(
         raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
     if not beside.keys() <= {*BESIDE}:
         raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
-    arrays = library_of(function, backend, device)
-    signature = signature_of(function)
+    arrays, said = library_of(function, backend, device), SPELLINGS.get(spelling or "")
+    signature = replace(signature_of(function), spelling=said)
     carries = bool(signature.carried)
     wrapped = Differentiable(
         function, signature, arrays, laid(layout, name_of(function), signature)
@@ -69,6 +73,7 @@ def implementation(
         dtypes=known(dtypes or arrays.dtypes, arrays),
         conventions={
             **(CHOICES if carries else {}),
+            **(said.conventions if said else {}),
             **(conventions or getattr(function, "conventions", {})),
         },
         origin=origin,
@@ -80,7 +85,8 @@ def implementation(
 def _like(wrapped: Differentiable, name: str, function: Callable[..., Any]) -> Differentiable:
     """The function of that name in place of the attention function."""
     roles = ("dout", "q", "k", "v") if name in OF_DOUT else ("q", "k", "v")
-    return replace(wrapped, function=function, signature=signature_of(function, roles))
+    spelled = replace(signature_of(function, roles), spelling=wrapped.signature.spelling)
+    return replace(wrapped, function=function, signature=spelled)
 
 
 def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, 
 from spec.attention.parameter import Parameter
 from spec.attention.plug.packing import PACKING, STARTS
 from spec.attention.plug.paging import NEW, PAGING
+from spec.attention.plug.spelling import Spelling
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -60,7 +61,7 @@ class Signature:
     unused: the parameters that no call passes. returning: the one by which it can be asked for the
     log-sum-exp as well; asking: the same, where it is. taught: that of its cotangent, backward.
     carried: our names of what it is told of where tokens lie, and its own; by these a function is
-    one that packs, or one with a cache.
+    one that packs, or one with a cache. spelling: in whose words it is told, if that was said.
     """
 
     arrays: tuple[str | None, ...]
@@ -73,6 +74,7 @@ class Signature:
     asking: str | None = None
     taught: str | None = None
     carried: Mapping[str, str] = field(default_factory=dict)
+    spelling: Spelling | None = None
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -101,9 +103,15 @@ class Signature:
         for p in PARAMETERS:
             if p.given(problem) and not (self._tells(p) and p.name not in self.options):
                 name = self._called(p, problem)
-                value = arrays[p.name] if p.axes else p.value(problem)
-                found[name] = p.handed(value, problem, name, self.defaults.get(p.name))
+                found[name] = arrays[p.name] if p.axes else self._written(p, problem, name)
         return found
+
+    def _written(self, parameter: Parameter, problem: Problem, name: str) -> Any:
+        """A value as the function has it that calls it by this name."""
+        default = self.defaults.get(parameter.name)
+        if self.spelling is not None:
+            return self.spelling.handed(parameter, problem, name, default)
+        return parameter.handed(parameter.value(problem), problem, name, default)
 
     def _tells(self, parameter: Parameter) -> bool:
         """Whether the arrays tell what it says, or where they lie."""

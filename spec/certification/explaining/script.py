@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.certification.explaining.plain import plain
-from spec.certification.settings import MULTIPLES, Request
+from spec.certification.settings import HOW, Request
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
@@ -22,7 +22,6 @@ from spec.written import classes, found_from, source
 GOES = "# Its answer comes and goes, so the clause is run until it is broken."
 NEVER = "# No plain call of it shows this, so the clause itself is run."
 AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
-HOW = ("about", "backend", "layout", "description", "device", "compiled", *MULTIPLES)
 
 
 @dataclass(frozen=True)
