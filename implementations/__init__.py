@@ -12,6 +12,7 @@
     ring            tokens on several ranks (`ranks`), whose keys go round (`ring_rank`)
     packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
     kvcache, kvcache_torch  keys in pages that a table names, and how many there are, for `fused`
+    latent          keys and values made of latents, written out or absorbed, for any of these
     adapters        other people's functions
 
 and of what stands around it:

@@ -40,6 +40,7 @@ sentence, a formula and a check of a few lines.
       segments_apart  wherever they lie, and beside everything else
       segments_backward   whatever flows back, and whatever is shown
     H heads           heads do not meet, and a group of them shares its keys
+      latents         or makes them of what it shares, which may be left to the queries
     X blocks          attention over parts merges into attention over the whole
     T calls           the call is a function
 
@@ -56,6 +57,6 @@ IN_ORDER = (
     "keys bases scale permutations masking forbidden idleness biases causality gradient_flow "
     "decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside slopes "
     "slopes_beside places places_read places_beside segments segments_apart segments_backward "
-    "heads blocks calls"
+    "heads latents blocks calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

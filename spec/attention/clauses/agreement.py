@@ -49,6 +49,7 @@ from spec.comparison import at_least, at_most, equal
         "switches_beyond_eight_queries",
         "hides_the_future_unasked",
         "reads_as_many_keys_as_queries",
+        "reads_values_from_shared_keys",
         "takes_pages_to_lie_in_order",
         "reads_the_table_of_the_first_sequence",
         "reads_the_first_page_again",

@@ -22,7 +22,7 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 from spec.notation import Array
 
-NEEDS = {Capability.LSE_GRADIENT}
+NEEDS = {Capability.GRADIENTS, Capability.LSE_GRADIENT}
 
 
 def of_lse_alone(problem: Problem) -> Problem:
@@ -154,7 +154,7 @@ def values_have_no_part_in_the_log_sum_exp(attention: Implementation, problem: P
 @clause(
     "S20",
     over=Problems(cotangents=True, masks=EVERY),
-    needs={Capability.GRADIENTS, *NEEDS},
+    needs=NEEDS,
     catches={"learns_from_one_cotangent_at_a_time"},
     proof=through_lse.what_both_teach_adds_up,
 )

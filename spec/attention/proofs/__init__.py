@@ -13,6 +13,7 @@ in it, which is not, its grade, and the sizes that it speaks of. The module tell
     exactly             laws of the definition, run on the fractions of `examples`; no tolerance
     in_places           those of positions
     in_sight            those of first keys
+    of_latents          those of keys and values that are made of latents
     through_lse         what comes back through the log-sum-exp; of each of these kinds
     examples            problems in fractions
 

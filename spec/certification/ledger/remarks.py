@@ -4,8 +4,6 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import WIDTH
@@ -78,9 +76,9 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
     missing = {what: frozenset(numbers) for what, numbers in needing.items()}
     if missing:  # what is needed only beside something that is missing as well is told with it
         first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
-        counted = ((*x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
-        alike = groupby(counted, itemgetter(0))  # the first word is said once
-        parts = (f"{verb} {', '.join(f'{x} ({n})' for _, x, n in same)}" for verb, same in alike)
+        words = ((x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
+        alike = grouped((verb, f"{rest} ({count})") for (verb, rest), count in words)
+        parts = (f"{verb} {', '.join(same)}" for verb, same in alike.items())  # each verb once
         listed = f"not offered, of what clauses need: {'; '.join(parts)}"
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 

@@ -1,0 +1,84 @@
+"""Section H, continued. Keys and values that are made of latents need not be made.
+
+A model may keep one vector for each token, c_j, from which each head makes its key and its value
+
+    k_hj = W_h c_j        v_hj = U_h c_j
+
+(DeepSeek-AI 2024, DeepSeek-V2, section 2.1.2). Then <q, W_h c_j> = <W_h^T q, c_j>, and a mean of
+U_h c_j is U_h of their mean: with W_h *absorbed* into the queries and U_h into the output, latents
+are keys and values at once, of a key head that query heads share, wider than before, the values
+being a prefix of the keys. That is how such models decode, and the answer is that of the keys
+written out: with the scale of these, for nothing else says how wide they were.
+"""
+
+import numpy as np
+
+from spec.attention import definition, rounding
+from spec.attention.domain import Problems
+from spec.attention.latents import absorbed, expanded, turns
+from spec.attention.notation import Problem
+from spec.attention.options import Capability
+from spec.attention.proofs import of_latents
+from spec.attention.record import Implementation
+from spec.clause import clause
+from spec.comparison import equal
+
+LATENTS = Problems(grouped=True, equal_widths=True, families=("lattice", "ties"))
+NEEDS = {Capability.GROUPS, Capability.WIDTHS, Capability.SCALE}
+
+
+@clause(
+    "H7",
+    over=LATENTS,
+    needs=NEEDS,
+    catches={
+        "scales_shared_keys_by_their_own_width",
+        "leaves_out_what_keys_have_beyond_values",
+        "reads_the_first_key_head",
+    },
+    proof=of_latents.latents_may_be_absorbed,
+)
+def latents_may_be_absorbed(attention: Implementation, problem: Problem) -> None:
+    """Queries that meet latents get what they would get of the keys and values made of these.
+
+        o(W_h^T q, c, c) U_h = o(q, W_h c, U_h c)
+
+    One side has a key head for many query heads, values narrower than keys, and the scale of other
+    keys than those it sees.
+    """
+    few, many = absorbed(problem), expanded(problem)
+    _, U = turns(problem)
+
+    o, p = attention.forward(few), attention.forward(many)
+
+    within = rounding.of_output(few) @ np.abs(U) + rounding.of_output(many)
+    equal(o @ U, p, within=within)
+
+
+@clause(
+    "H8",
+    over=LATENTS,
+    needs={Capability.GRADIENTS, *NEEDS},
+    catches={"scales_shared_gradients_by_their_own_width", "takes_one_head_of_each_group"},
+    proof=of_latents.gradients_of_latents_add_up,
+)
+def latents_gather_what_keys_and_values_learn(attention: Implementation, problem: Problem) -> None:
+    """The gradient of the latents is what comes back to them as keys and as values, of every head.
+
+        dc = dk + (dv, 0) = sum_h W_h^T dk_h + U_h^T dv_h        dq_h = W_h dq'_h
+
+    They are one array, read twice, so its gradient is a sum.
+    """
+    few, many = absorbed(problem), expanded(problem)
+    (s, U), D, G = turns(problem), problem.D, problem.G
+
+    here, there = attention.backward(few), attention.backward(many)
+
+    a, b = rounding.of_gradients(few), rounding.of_gradients(many)
+    back, size = U.swapaxes(-1, -2), np.abs(U).swapaxes(-1, -2)
+    equal(here.q[..., :D] + s * here.q[..., D:], there.q, within=a.q[..., :D] + a.q[..., D:] + b.q)
+    first = definition.gathered(there.k + there.v @ back, G)
+    within = a.k[..., :D] + a.v + definition.gathered(b.k + b.v @ size, G)
+    equal(here.k[..., :D] + here.v, first, within=within)
+    second = definition.gathered(s * there.k, G)
+    equal(here.k[..., D:], second, within=a.k[..., D:] + definition.gathered(b.k, G))
