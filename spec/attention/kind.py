@@ -67,7 +67,8 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     offering = Implementation.offering.items()
     words = {name: capability for capability, name in offering if name != "call"}
     tried: dict[str, Problems] = {name: small[option] for name, option in OF_OPTION.items()}
-    tried["lse_backward"] = tuple(p.but(dlse=np.ones((p.B, p.H, p.N))) for p in plain)
+    alone = {"dlse": np.ones(plain[0].dout.shape[:3]), "dout": np.zeros(plain[0].dout.shape)}
+    tried["lse_backward"] = (plain[0].but(**alone),)
     return {name: (capability, tried.get(name, plain)) for name, capability in words.items()}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from implementations import dense, kvcache, packed_torch
+from implementations import dense, kvcache, packed
 from spec import certify
 from spec.attention import definition, rounding
 from spec.attention.notation import Problem
@@ -86,7 +86,7 @@ def test_who_is_told_of_one_cotangent_is_asked_of_no_other() -> None:
 
 
 def test_keys_in_caches_and_packed_texts_are_not_asked() -> None:
-    for target in (kvcache.attend, packed_torch.attend):
+    for target in (kvcache.attend, packed.attend):
         record = implementation(target)
         assert Capability.LSE in record.offers
         assert Capability.LSE_GRADIENT not in record.offers

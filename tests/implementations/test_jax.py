@@ -172,3 +172,21 @@ def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> N
     assert 0 < found["programs"] <= programs
     assert f"programs {found['programs']} compiled\n" in done.stdout
     assert found["ledger"]["holds"] > 100
+
+
+def test_a_log_sum_exp_that_stops_gradients_is_a_constant_and_another_is_judged() -> None:
+    """Of `jax.nn` it is the first, by `lax.stop_gradient`; so nobody asks what it teaches."""
+    import jax
+    import jax.numpy as jnp
+
+    def attend(query: Any, key: Any, value: Any, return_lse: bool = False) -> Any:
+        s = jnp.einsum("bhid,bhjd->bhij", query, key) / np.sqrt(query.shape[-1])
+        o = jax.nn.softmax(s) @ value
+        return (o, jax.nn.logsumexp(s, -1)) if return_lse else o
+
+    told: dict[str, Any] = {**OPTIONS, "dtypes": ("float32",), "clauses": ("S16", "S17")}
+    found = certify("jax.nn:dot_product_attention", **told, compiled="static")
+    lse = [v.outcome for v in found.verdicts if v.clause.startswith("S")]
+    assert lse == ["not offered"] * 2
+    found = certify(attend, **told | {"layout": "bhld", "backend": "jax"})
+    assert {v.outcome for v in found.verdicts} == {"holds"}

@@ -115,7 +115,7 @@ def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dic
         found["sink_gradient"] = wrapped.sink_gradient
         found["slope_gradient"] = wrapped.slope_gradient
         if wrapped.signature.returning and not wrapped.signature.carried:
-            found["lse_backward"] = wrapped.gradients
+            found["lse_backward"] = wrapped.lse_gradients
     if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
         found.pop("bias_gradient", None)
     if "training" in given:

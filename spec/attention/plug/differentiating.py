@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
 from spec.attention.plug.formats import format_of
 from spec.attention.plug.signature import by_name
@@ -18,6 +21,8 @@ from spec.comparison import Violation
 from spec.notation import Array
 from spec.subject import NoGradient, Refused
 
+CLEAR = 2.0**-10  # a gradient that is no underflow, in any format
+
 
 @dataclass(frozen=True)
 class Differentiable(Wrapped):
@@ -26,6 +31,21 @@ class Differentiable(Wrapped):
     def gradients(self, problem: Problem) -> Gradients:
         """dq, dk, dv by the library's own differentiation."""
         return Gradients(**self.partial(problem, INPUTS))
+
+    def lse_gradients(self, problem: Problem) -> Gradients:
+        """The same where the log-sum-exp has a cotangent too. Raises NoGradient: it is a constant.
+
+        torch says so of a tensor. What stops a gradient in JAX is told by zeros alone, which are
+        exact where something is wanted.
+        """
+        found = self.gradients(problem)
+        if self.library.name == "jax" and not any(
+            x.any() for x in (problem.dout, found.q, found.k)
+        ):
+            wanted = definition.gradients(problem)
+            if max(np.abs(x).max(initial=0.0) for x in (wanted.q, wanted.k)) > CLEAR:
+                raise NoGradient("the log-sum-exp is a constant to whoever differentiates")
+        return found
 
     def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
         """The gradients of some of the arrays, the others being constants."""
