@@ -39,9 +39,8 @@ class Differentiable(Wrapped):
         exact where something is wanted.
         """
         found = self.gradients(problem)
-        if self.library.name == "jax" and not any(
-            x.any() for x in (problem.dout, found.q, found.k)
-        ):
+        nothing = not any(x.any() for x in (problem.dout, found.q, found.k))
+        if nothing and self.library.name == "jax":
             wanted = definition.gradients(problem)
             if max(np.abs(x).max(initial=0.0) for x in (wanted.q, wanted.k)) > CLEAR:
                 raise NoGradient("the log-sum-exp is a constant to whoever differentiates")
@@ -68,6 +67,7 @@ class Differentiable(Wrapped):
             return self._differentials(problem, names, found)
 
     def _check_output(self, problem: Problem, result: Any) -> None:
+        """Raise Violation unless it is an array like the output."""
         wanted = self.layout.of(problem).shape(problem.dout.shape)
         check(self.library, result, wanted, problem.dtype, "the output", placed=False)
 
@@ -77,7 +77,8 @@ class Differentiable(Wrapped):
             raise Refused("no log-sum-exp comes beside the output")
         asking = self.with_lse
         both = asking._result(problem, arrays, options)
-        out, lse = both[0], asking.signature.wanted(both)
+        lse = asking.signature.wanted(both)
+        out = both[0]
         self._check_output(problem, out)
         check(self.library, lse, self._shape_of_lse(problem), None, "the log-sum-exp", placed=False)
         if problem.M and not getattr(lse, "requires_grad", True):
