@@ -21,6 +21,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "slopes corner": ("as causal", "top-left", "bottom-right"),
     "places": ("in-array", "in-text"),
     "slopes ahead": ("distance", "signed"),
+    "padding rows": ("zero", "untouched"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),
     "lse base": ("e", "2"),
@@ -44,4 +45,5 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
         "signed_slopes": chosen.get("slopes ahead") == "signed",
         "caps_bias": chosen.get("cap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",
+        "untouched": chosen.get("padding rows") == "untouched",
     }

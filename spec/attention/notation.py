@@ -20,15 +20,14 @@ Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
 CORNERS = ("corner", "window_corner", "slopes_corner")
 # By a declared convention.
-CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh")
+CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh", "untouched")
 
 # What hides keys beside a mask, as it is where it hides none.
 NOTHING_HIDDEN: Mapping[str, Any] = {
     "causal": False,
     "window": UNBOUNDED,
     "first": 0,
-    "query_segments": None,
-    "key_segments": None,
+    **dict.fromkeys(("query_segments", "key_segments")),
 }
 
 
@@ -42,8 +41,8 @@ class Problem(Posed):
     causal: forbids the future; `corner` tells which diagonal that is when N != M.
     window: how many keys before a query and how many behind it are seen, beside the one at its
         place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
-    first: so many keys of the text, those at places below that, no left bound hides.
-    scale: what is asked for; None asks for nothing, and means 1 / sqrt(D).
+    first: so many keys of the text, those at places below that, no left bound hides. scale: what is
+        asked for; None asks for nothing, and means 1 / sqrt(D).
     softcap: what no score exceeds before anything is added, in either sign; None bounds none.
         `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
     sinks: (H,), for each query head a score that takes its part of the weights, and has no value;
@@ -57,8 +56,8 @@ class Problem(Posed):
         is seen by queries of its own text. A negative one is padding: of no text at all. `in_text`
         tells that places are counted in each text, and not in the array.
     memory: how the arrays lie in it. page, added: how they reach who has keys in a cache: in pages
-        of so many keys, 0 being none, and so many of each text new, to be added there. spare: and
-        who has texts packed: with so many tokens of no text behind the last one.
+        of so many keys, 0 being none, and so many of each text new. spare: and who has texts
+        packed: with so many tokens of no text at the end; `untouched` tells their rows are left.
     """
 
     q: Array
@@ -86,6 +85,7 @@ class Problem(Posed):
     signed_slopes: bool = False
     caps_bias: bool = False
     fast_tanh: bool = False
+    untouched: bool = False
     memory: Memory = "contiguous"
     page: int = 0
     added: int = 0

@@ -94,3 +94,13 @@ def test_other_corners_are_declared_and_recognised() -> None:
     assert likened  # whoever has that corner is like it, right or not
     assert {*likened} <= {target.__name__, "starts_every_text_anew"}
     assert certify(target, **FEW, conventions={"causal": "top-left"}).passed
+
+
+def test_rows_of_no_text_are_zero_or_left_as_they_were() -> None:
+    target = packed.leaves_what_was_there_where_no_text_is
+    undeclared = certify(target, **FEW)
+    (cause,) = undeclared.causes
+    assert cause.features == ("tokens of no text",)
+    assert "rows of no text are not zero" in str(undeclared)
+    assert '--convention "padding rows=untouched"' in str(undeclared)
+    assert certify(target, **FEW, conventions={"padding rows": "untouched"}).passed

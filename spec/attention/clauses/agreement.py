@@ -50,6 +50,7 @@ from spec.comparison import at_least, at_most, equal
         "hides_the_future_unasked",
         "reads_as_many_keys_as_queries",
         "reads_values_from_shared_keys",
+        "leaves_what_was_there_where_no_text_is",
         "takes_pages_to_lie_in_order",
         "reads_the_table_of_the_first_sequence",
         "reads_the_first_page_again",

@@ -47,12 +47,14 @@ class Steps:
     """What there is to do wrong.
 
     read: where texts lie. corner: by how many places the queries of each text are moved.
-    place: the places of tokens, told from where their text starts.
+    place: the places of tokens, told from where their text starts. blank: what an output is before
+    anything is written.
     """
 
     read: Callable[[Texts], Texts] = lambda texts: texts
     corner: Callable[[Texts], Array] = lambda texts: texts.key_lengths - texts.lengths
     place: Callable[[Array, int], Array] = lambda rows, first: rows - first
+    blank: Callable[[tuple[int, ...]], Array] = np.zeros
 
 
 def attend(
@@ -75,7 +77,7 @@ def attend(
     """The output, text by text.   (queries, H, E)"""
     edges = (x for starts in (cu_seqlens_q, cu_seqlens_k) for x in (starts[:-1], starts[1:]))
     texts = steps.read(Texts(q.shape[1] // max(k.shape[1], 1), len(k), *edges))
-    moved, o = steps.corner(texts), np.zeros((*q.shape[:2], v.shape[2]), q.dtype)
+    moved, o = steps.corner(texts), steps.blank((*q.shape[:2], v.shape[2])).astype(q.dtype)
     options = said(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
     for t, (first, first_key) in enumerate(zip(texts.first, texts.first_key, strict=True)):
         rows = np.arange(first, min(texts.last[t], len(q)))
@@ -184,3 +186,9 @@ def counts_places_through_the_array(rows: Array, _: int) -> Array:
 
 def _edges(texts: Texts) -> tuple[Array, Array, Array, Array]:
     return texts.first, texts.last, texts.first_key, texts.last_key
+
+
+@wrong("blank", incident="I43", convention=("padding rows", "untouched"))
+def leaves_what_was_there_where_no_text_is(shape: tuple[int, ...]) -> Array:
+    """Has an output that nobody cleared, and writes the rows of texts."""
+    return np.full(shape, 7.0)

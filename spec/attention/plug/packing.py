@@ -5,7 +5,8 @@ told where each text starts, and where the last one ends, by cumulative lengths.
 problem is one text, or as many as it has segments: some have queries alone, or keys alone. So has
 padding: that among the queries is a text without keys, and that among the keys one without queries.
 Behind the last text there may be tokens of none, among the keys no numbers; then the longest text
-is said to be longer than it is.
+is said to be longer than it is. What is returned in their rows is zero, unless it is declared that
+nothing is written there.
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ import numpy as np
 
 from spec.attention import texts
 from spec.attention.notation import Problem
+from spec.comparison import Violation
 from spec.notation import Array
 
 Shape = tuple[int, ...]
@@ -40,12 +42,14 @@ class Packing:
     tokens: of queries ("q") and of keys ("k"), the place of each among (B, length).
     told: by the names above, where each text starts, and the end (texts + 1); and the length of
     the longest one. lengths: (B, length) of either side. spare: tokens of no text at the end.
+    untouched: of what is returned in their rows nothing is said.
     """
 
     tokens: Mapping[str, Array]
     told: Mapping[str, Array | int]
     lengths: Mapping[str, tuple[int, int]]
     spare: int
+    untouched: bool
 
     writes: ClassVar[bool] = False
 
@@ -62,10 +66,15 @@ class Packing:
         return np.concatenate([rows.reshape(B * length, *rest)[self._of(like)], behind])
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
-        """An array of the function as we have it."""
+        """An array of the function as we have it. Raises Violation: rows of no text are not 0."""
         B, heads, length, *width = ours
         rows = np.empty((B * length, heads, *width), x.dtype)
         own = self._of(like)
+        behind = x[len(own) :]
+        if like and not self.untouched and behind.any():
+            place = tuple(int(i) for i in np.argwhere(behind)[0])
+            got = f"got {float(behind[place]):.9g} behind the last text"
+            raise Violation(f"rows of no text are not zero: {got}, at {place}")
         rows[own] = (x if like else x.swapaxes(0, 1))[: len(own)]
         return rows.reshape(B, length, heads, *width).swapaxes(1, 2)
 
@@ -92,4 +101,4 @@ def packed(problem: Problem) -> Packing:
         tokens[side] = np.concatenate([np.zeros(0, int), *found])
         told[f"cu_seqlens_{side}"] = np.cumsum([0, *map(len, found)])
         told[f"max_seqlen_{side}"] = max(map(len, found), default=0) + problem.spare
-    return Packing(tokens, told, lengths, problem.spare)
+    return Packing(tokens, told, lengths, problem.spare, problem.untouched)

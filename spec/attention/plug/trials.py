@@ -79,6 +79,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
         "tanh": (plain.but(softcap=2.0**-4),),
         "cap": (plain.but(mask=eighths(4, 4), softcap=0.5),),
+        "padding rows": (plain.but(spare=2),),
         "lse base": (plain,),
         "lse sink": (plain.but(sinks=np.array([0.5, -1.0, 2.0])),),
         "lse idle": (plain.but(mask=idle),),
