@@ -18,6 +18,7 @@ from spec.attention.conventions import as_chosen
 from spec.attention.options import (
     CAP,
     CAUSAL,
+    FIRST,
     MASK,
     QUERY_POSITIONS,
     QUERY_SEGMENTS,
@@ -44,6 +45,7 @@ ODD_SCALES = (0.0, -0.25)
 FAR = (30.0, 30.0, -30.0, -np.inf)  # sinks: beside them no key counts, or they count for nothing
 ALONE = {
     WINDOW: Capability.WINDOW,
+    FIRST: Capability.FIRST,
     CAP: Capability.CAP,
     SINKS: Capability.SINKS,
     SLOPES: Capability.SLOPES,
@@ -98,6 +100,7 @@ def others(domain: Problems) -> Mapping[Parameter, bool | None]:
     """Whether options other than masks and causality are asked of a domain: None for at times."""
     return {
         WINDOW: domain.windows,
+        FIRST: domain.firsts,
         CAP: domain.caps,
         SINKS: domain.sinks,
         SLOPES: domain.slopes,
@@ -111,7 +114,7 @@ def wanted(domain: Problems) -> list[Parameter]:
     return [option for option, has in others(domain).items() if has]
 
 
-def _taken(
+def taken(
     option: Parameter, domain: Problems, answers: frozenset[str], said: Mapping[Parameter, bool]
 ) -> bool:
     """Whether an option is taken beside all that is said, and beside what will have to be."""
@@ -128,7 +131,7 @@ def cap(
     """The cap to ask for, beside what is said; none of sums where `sinks` says why."""
     shifts = domain.shifts or (domain.sinks and said[MASK])
     bends = shifts and as_chosen(scope.conventions)["caps_bias"]
-    if domain.caps is False or bends or not _taken(CAP, domain, scope.answers, said):
+    if domain.caps is False or bends or not taken(CAP, domain, scope.answers, said):
         return None
     if domain.caps is None and choices.pick((True, True, False)):
         return None
@@ -152,7 +155,7 @@ def sinks(
     """
     sums = said[CAP] and as_chosen(scope.conventions)["caps_bias"]
     bends = sums and (said[MASK] or domain.slopes)
-    if domain.sinks is False or bends or not _taken(SINKS, domain, scope.answers, said):
+    if domain.sinks is False or bends or not taken(SINKS, domain, scope.answers, said):
         return None
     if domain.sinks is None and choices.pick((True, True, False)):
         return None
@@ -166,7 +169,7 @@ def slopes(
 ) -> Array | None:
     """The slopes to ask for, beside what is said: as deployed, and here and there an odd one."""
     bends = said[SINKS] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
-    if domain.slopes is False or bends or not _taken(SLOPES, domain, scope.answers, said):
+    if domain.slopes is False or bends or not taken(SLOPES, domain, scope.answers, said):
         return None
     if domain.slopes is None and choices.pick((True, True, False)):
         return None
@@ -182,7 +185,7 @@ def segments(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Mapping[str, Any]:
     """The segments of queries and keys to ask for, beside what is said; or none of either."""
-    if domain.segments is False or not _taken(QUERY_SEGMENTS, domain, scope.answers, said):
+    if domain.segments is False or not taken(QUERY_SEGMENTS, domain, scope.answers, said):
         return {}
     rows = domain.in_rows or (domain.positions is False and not domain.segments)
     if rows and as_chosen(scope.conventions)["in_text"]:
@@ -197,7 +200,7 @@ def positions(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Mapping[str, Any]:
     """The positions of queries and keys to ask for, beside what is said; of both, one or none."""
-    if domain.positions is False or not _taken(QUERY_POSITIONS, domain, scope.answers, said):
+    if domain.positions is False or not taken(QUERY_POSITIONS, domain, scope.answers, said):
         return {}
     if domain.positions is None and choices.pick((True, True, False)):
         return {}

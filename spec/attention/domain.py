@@ -24,6 +24,7 @@ from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import (
     CAP,
     CAUSAL,
+    FIRST,
     MASK,
     PAIRS,
     QUERY_SEGMENTS,
@@ -107,7 +108,6 @@ class Problems:
             Capability.BIAS: masked and not boolean,
             Capability.CAUSAL: self.causal,
             Capability.FUTURE: self.causal is False,
-            Capability.FIRST: self.firsts,
             Capability.GROUPS: self.grouped,
             Capability.SCALE: "default" not in self.scales,
             Capability.BATCHES: self.least[0] > 1,
@@ -128,8 +128,9 @@ class Problems:
         if size.M == 0:
             q = np.zeros_like(q)  # that nothing of them is read without keys is T10
         window = windows.drawn(choices, domain, scope.answers, beside, size)
-        first = windows.first(choices, domain, scope.answers, window, size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
+        first = windows.first(choices, domain, scope, window, size, said)
+        said |= {FIRST: first > 0}
         softcap = asking.cap(choices, domain, scope, said)
         said |= {CAP: softcap is not None}
         sinks = asking.sinks(choices, domain, scope, said, size.H)

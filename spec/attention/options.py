@@ -127,7 +127,9 @@ BESIDE = ((x, y) for y in OF_SCORES for x in PLACED)
 OF_TEXT = ((x, QUERY_SEGMENTS) for x in (*PLACED, *OF_SCORES))
 OF_PLACE = ((x, QUERY_POSITIONS) for x in (*PLACED, *OF_SCORES, QUERY_SEGMENTS))
 ALIKE = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2))
-PAIRS = (*ALIKE, *OF_TEXT, *OF_PLACE)  # often refused
+BEFORE, BEHIND = (MASK, CAUSAL), (*OF_SCORES, QUERY_SEGMENTS, QUERY_POSITIONS)
+OF_FIRST = (*((x, FIRST) for x in BEFORE), *((FIRST, x) for x in BEHIND))  # as they are asked for
+PAIRS = (*ALIKE, *OF_FIRST, *OF_TEXT, *OF_PLACE)  # often refused
 
 SIZES = frozenset("BHGNMDE")
 

@@ -6,12 +6,15 @@ of the text may stay in sight of every query: a few of them, or as many as there
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from spec.attention import asking
 from spec.attention.notation import UNBOUNDED, Window
-from spec.attention.options import CAUSAL, MASK, WINDOW, Capability, together
+from spec.attention.options import CAUSAL, FIRST, MASK, WINDOW, Capability, together
+from spec.attention.parameter import Parameter
 from spec.choices import Choices
+from spec.domain import Scope
 from spec.sizes import EDGES, Sizes
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ def drawn(
         return UNBOUNDED
     with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
     with_causal = together(CAUSAL, WINDOW) in answers or Capability.CAUSAL not in beside
-    free = all(together(WINDOW, x) in answers for x in asking.wanted(domain) if x is not WINDOW)
+    others = (x for x in asking.wanted(domain) if x not in (WINDOW, FIRST))
+    free = all(together(WINDOW, x) in answers for x in others)
     asked = domain.windows or (domain.windows is None and domain.causal is not False)
     if not (asked and with_mask and with_causal and free):
         return UNBOUNDED
@@ -45,10 +49,16 @@ def drawn(
 
 
 def first(
-    choices: Choices, domain: Problems, answers: frozenset[str], window: Window, size: Sizes
+    choices: Choices,
+    domain: Problems,
+    scope: Scope,
+    window: Window,
+    size: Sizes,
+    said: Mapping[Parameter, bool],
 ) -> int:
-    """How many keys stay in sight: none where no window passes them."""
-    if Capability.FIRST not in answers or domain.firsts is False or window[0] is None:
+    """How many keys stay in sight, beside what is said: none where no window passes them."""
+    taken = asking.taken(FIRST, domain, scope.answers, {**said, WINDOW: False})  # which is had
+    if not taken or domain.firsts is False or window[0] is None:
         return 0
     if domain.firsts is None and choices.pick((True, True, False)):
         return 0

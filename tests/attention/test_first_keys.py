@@ -65,3 +65,26 @@ def test_who_has_none_is_not_asked_for_any():
     done = run("certify", "implementations.split:attend", "--clause", "W16")
     assert "not offered" in done.stdout
     assert done.returncode == 0
+
+
+def refuses_sinks(
+    query: Array,
+    key: Array,
+    value: Array,
+    window_size: tuple[int, int],
+    sink_size: int = 0,
+    sinks: Array | None = None,
+) -> Array:
+    """Takes either, and not both."""
+    if sink_size and sinks is not None:
+        raise ValueError("no first keys beside sinks")
+    return dense.attend(
+        query, key, value, window_size=window_size, sink_size=sink_size, sinks=sinks
+    )
+
+
+def test_what_is_refused_beside_them_is_told_once_and_not_asked():
+    certificate = certify(refuses_sinks, **SMALL)
+    assert certificate.passed, str(certificate)
+    assert "refused: takes first keys and sinks together [float32]" in str(certificate)
+    assert "sometimes refused" not in str(certificate)
