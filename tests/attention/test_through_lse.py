@@ -100,6 +100,24 @@ def test_a_log_sum_exp_of_another_unit_has_another_cotangent() -> None:
         assert Capability.LSE_GRADIENT in under(record, choice).offers
 
 
+def test_a_cotangent_has_the_axes_of_a_log_sum_exp_in_every_layout() -> None:
+    """Here sequences and heads are one axis."""
+
+    def folded(query: Array, key: Array, value: Array) -> Array:
+        return dense.attend(query[None], key[None], value[None])[0]
+
+    def back(
+        dout: Array, query: Array, key: Array, value: Array, dlse: Array | None = None
+    ) -> list[Array]:
+        more = None if dlse is None else dlse[None]
+        found = dense.backward(*(x[None] for x in (dout, query, key, value)), dlse=more)
+        return [x[0] for x in found]
+
+    vars(folded)["backward"] = back
+    found = outcomes(folded, backend="numpy", layout="hld")
+    assert {x for x in LSE if found[x] == "holds"} == {"S16", "S17", "S18", "S19", "S20"}
+
+
 @pytest.mark.torch
 def test_a_constant_log_sum_exp_has_no_gradient_to_judge() -> None:
     """flash-attn's is one; a fault is what says that it has a gradient, and has another."""

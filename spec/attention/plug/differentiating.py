@@ -80,7 +80,8 @@ class Differentiable(Wrapped):
         lse = asking.signature.wanted(both)
         out = both[0]
         self._check_output(problem, out)
-        check(self.library, lse, self._shape_of_lse(problem), None, "the log-sum-exp", placed=False)
+        wanted = self.layout.of(problem).shape(self._shape_of_lse(problem), "")
+        check(self.library, lse, wanted, None, "the log-sum-exp", placed=False)
         if problem.M and not getattr(lse, "requires_grad", True):
             raise NoGradient("the log-sum-exp is a constant to autograd")
         return out, lse

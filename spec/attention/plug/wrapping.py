@@ -134,7 +134,8 @@ class Wrapped:
         if name in (*INPUTS, "dout"):
             return self.layout.of(problem).put(x, name)
         if name == "dlse":
-            return x.swapaxes(1, 2) if self.signature.turned else x
+            x = x.swapaxes(1, 2) if self.signature.turned else x
+            return x.reshape(self.layout.of(problem).shape(x.shape, ""))
         if name in WHOLE:
             return x.astype(np.int32)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
