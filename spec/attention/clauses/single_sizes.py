@@ -15,10 +15,18 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
 
-# Every key is seen and has some weight, also the last one, which is the first to be lost.
-SEEN = ("none", "all true", *SLIGHT)
+# Every key is seen and has some weight, also the last one, which is the first to be lost: no text
+# ends before it, no slope takes from it what it is away, and scores are of about one.
 EACH = Problems(
-    masks=SEEN, families=("normal",), windows=False, positions=False, each=True, few=True
+    masks=("none", "all true", *SLIGHT),
+    families=("normal",),
+    scales=("default",),
+    windows=False,
+    positions=False,
+    segments=False,
+    slopes=False,
+    each=True,
+    few=True,
 )
 
 
