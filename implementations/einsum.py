@@ -32,7 +32,7 @@ from implementations.arguments import (
     visible,
 )
 from implementations.dense import softmax
-from implementations.summed import by_slopes
+from implementations.summed import by_slopes, less
 from spec.notation import Array
 
 
@@ -111,8 +111,7 @@ def sink_gradient(
     a, logs = softmax(s, t)
     share = np.exp(t[..., 0] - reference(logs))
     o = np.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype), optimize=True)
-    mean = np.einsum("bgric,bgric->bgri", grouped(dout, key.shape[1]), o)
-    mean = mean if dlse is None else mean - dlse.reshape(mean.shape).astype(mean.dtype)
+    mean = less(np.einsum("bgric,bgric->bgri", grouped(dout, key.shape[1]), o), dlse)
     return rounded(-np.einsum("bgri,bgri->gr", share, mean).reshape(sinks.shape), sinks.dtype)
 
 
@@ -143,8 +142,7 @@ def score_gradients(a: Array, do: Array, v: Array, seen: Array, dlse: Array | No
     """ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij + dlse), da_bgrij = do_bgric v_bgjc."""
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
         da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
-    mean = np.einsum("bgrij,bgrij->bgri", a, da)
-    mean = mean if dlse is None else mean - dlse.reshape(mean.shape).astype(mean.dtype)
+    mean = less(np.einsum("bgrij,bgrij->bgri", a, da), dlse)
     return a * (da - mean[..., None])
 
 

@@ -36,7 +36,7 @@ from implementations.arguments import (
     sight,
     sunk,
 )
-from implementations.summed import by_sinks, by_slopes, row_terms
+from implementations.summed import by_sinks, by_slopes, row_terms, there
 from implementations.tiles import Block, absorb, blocks_of_queries, exponentials, weighted
 from spec.notation import Array
 
@@ -216,7 +216,7 @@ def weighed(
     for block in blocks_of_queries(query, key, value, window, **options):
         at = block.at
         do = laid_out(dout[at], o.dtype)
-        mean = row_terms(do, o[at], None if dlse is None else dlse[at])
+        mean = row_terms(do, o[at], there(dlse, at))
         again = weighed_tiles(block, do, mean, m[at])
         yield block, do, 1 / nonzero(t[at]), again
 

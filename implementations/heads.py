@@ -33,7 +33,7 @@ from implementations.arguments import (
     visible,
 )
 from implementations.dense import softmax
-from implementations.summed import by_slopes, row_terms, score_gradients
+from implementations.summed import by_slopes, row_terms, score_gradients, there
 from spec.notation import Array
 
 Asked = dict[str, Any]  # of `head_weights`: places, sink, slope, mask, texts, and the rest
@@ -98,7 +98,7 @@ def backward(
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, slope, _ = head_weights(q, k, **own)
         do = laid_out(dout[b, h], work)
-        ds = score_gradients(a, do, v, seen, None if dlse is None else dlse[b, h]) * slope
+        ds = score_gradients(a, do, v, seen, there(dlse, (b, h))) * slope
         dq[b, h] = sigma * mixed(ds, k, seen)
         dk[b, h // R] += sigma * (ds.T @ q)
         dv[b, h // R] += a.T @ do
@@ -120,7 +120,7 @@ def sink_gradient(
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, _, lse = head_weights(q, k, **own)
         share = np.exp(own["t"] - reference(lse))
-        do, dl = laid_out(dout[b, h], q.dtype), None if dlse is None else dlse[b, h]
+        do, dl = laid_out(dout[b, h], q.dtype), there(dlse, (b, h))
         dt[h] -= share @ row_terms(do, mixed(a, v, seen), dl)
     return rounded(dt, sinks.dtype)
 
@@ -145,7 +145,7 @@ def slope_gradient(
     lists = heads(query, key, value, alibi_slopes=alibi_slopes, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
         a, seen, _, _ = head_weights(q, k, **own)
-        do, dl = laid_out(dout[b, h], work), None if dlse is None else dlse[b, h]
+        do, dl = laid_out(dout[b, h], work), there(dlse, (b, h))
         moment[b, h] = (d[b, h] * score_gradients(a, do, v, seen, dl)).sum()
     return by_slopes(moment, alibi_slopes)
 

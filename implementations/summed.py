@@ -6,13 +6,22 @@ from implementations.arguments import rounded
 from spec.notation import Array
 
 
+def there(dlse: Array | None, place: tuple[int | slice, ...]) -> Array | None:
+    """The cotangent of the log-sum-exp at a place, if there is one."""
+    return None if dlse is None else dlse[place]
+
+
+def less(mean: Array, dlse: Array | None) -> Array:
+    """A row term less the cotangent of the log-sum-exp, if there is one; shaped like the first."""
+    return mean if dlse is None else mean - dlse.reshape(mean.shape).astype(mean.dtype)
+
+
 def row_terms(dout: Array, o: Array, dlse: Array | None) -> Array:
     """<dout_i, o_i> - dlse_i, which a score gradient has less than <dout_i, v_j>.   (..., N)
 
     dout, o: (..., N, E)    dlse: (..., N), the cotangent of the log-sum-exp, or None
     """
-    mean: Array = (dout * o).sum(axis=-1)
-    return mean if dlse is None else mean - dlse.astype(mean.dtype)
+    return less((dout * o).sum(axis=-1), dlse)
 
 
 def score_gradients(
@@ -21,8 +30,7 @@ def score_gradients(
     """ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i), da_ij = <dout_i, v_j> where j is seen."""
     with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
         da = np.where(seen, dout @ v.swapaxes(-1, -2), 0)
-    back = (a * da).sum(axis=-1, keepdims=True)
-    return a * (da - (back if dlse is None else back - dlse[..., None].astype(a.dtype)))
+    return a * (da - less((a * da).sum(axis=-1, keepdims=True), dlse))
 
 
 def by_sinks(
