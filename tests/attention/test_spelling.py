@@ -58,6 +58,17 @@ def test_a_spelling_says_what_no_name_and_no_default_tells() -> None:
     assert "--spelling flash-attn-2" in str(spelled)
 
 
+def needs_a_window(
+    query: Array, key: Array, value: Array, window_size: tuple[int, int], causal: bool = False
+) -> Array:
+    """The same, and says no window by -1 as well."""
+    return flash(query, key, value, causal, window_size)
+
+
+def test_what_is_required_is_said_in_its_words_where_nothing_is_asked() -> None:
+    assert certify(needs_a_window, **QUICK, spelling="flash-attn-2").passed
+
+
 def test_a_convention_that_is_declared_goes_before_that_of_a_library() -> None:
     found = certify(
         flash, **QUICK, spelling="flash-attn-2", clauses="C1,W5", conventions={"causal": "top-left"}

@@ -92,7 +92,10 @@ class Signature:
         Raises Refused: it cannot say what is asked for.
         """
         demanded = [(p, self.options[p.name]) for p in PARAMETERS if p.name in self.required]
-        found = {name: None if name in p.own else p.neutral for p, name in demanded}
+        found = {
+            name: None if p.axes or name in p.own else self._written(p, problem, name)
+            for p, name in demanded
+        }
         if self.added and "added" in self.required:
             found[self.added] = None
         if self.asking:
