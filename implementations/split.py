@@ -9,11 +9,11 @@ derivative of a score what the weights are of it:
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
 
-What is merged was normalised before, which costs u |lse| of a weight: biases that all are alike,
-which no right sum notices, are noticed beyond about 2^9 (M22, M23), and where log 2 is no part of
-so large a number, the last of three equal keys has a half. Backward the last two terms cancel for a
-key whose weight is small in a part that is small: the gradient by its score is off by u times the
-weights of both, and not of what is left (S12 in float64, A3 beside a large sink).
+What is merged was normalised before, which costs u |lse| of a weight (`parts=merged`): biases that
+all are alike, which no right sum notices, are noticed beyond about 2^9 (M22, M23), and where log 2
+is no part of so large a number, the last of three equal keys has a half. Backward the last two
+terms cancel for a key whose weight is small in a part that is small: the gradient by its score is
+off by u times the weights of both, not of what is left (S12 in float64, A3 beside a large sink).
 """
 
 from collections.abc import Iterator

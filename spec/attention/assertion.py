@@ -29,6 +29,7 @@ def assert_attention(
     signed_slopes: bool = False,
     caps_bias: bool = False,
     fast_tanh: bool = False,
+    merged: bool = False,
     **options: Any,
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
@@ -41,6 +42,7 @@ def assert_attention(
     in_text: places are counted in each text that segments tell, and not in the array.
     signed_slopes: a key ahead gains what one behind loses.
     caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
+    merged: parts of the keys were normalised before they met.
     Raises TypeError for others, for one that is said twice and for what is no array; ValueError for
     what is no such option, and for shapes that do not go together.
     """
@@ -69,6 +71,7 @@ def assert_attention(
         signed_slopes=signed_slopes,
         caps_bias=caps_bias,
         fast_tanh=fast_tanh,
+        merged=merged,
         **asked,
     )
     equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))

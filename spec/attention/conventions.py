@@ -22,6 +22,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "places": ("in-array", "in-text"),
     "slopes ahead": ("distance", "signed"),
     "padding rows": ("zero", "untouched"),
+    "parts": ("whole", "merged"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),
     "lse base": ("e", "2"),
@@ -46,4 +47,5 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
         "caps_bias": chosen.get("cap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",
         "untouched": chosen.get("padding rows") == "untouched",
+        "merged": chosen.get("parts") == "merged",
     }

@@ -133,7 +133,7 @@ KIND: Kind = Kind(
     twists=twists,
     under=under,
     telling=telling,
-    told_by=dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"),
+    told_by={**dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"), "parts": "M22"},
     precise=lambda dtype: square(dtype, D=5),
     similar=lambda _, record, problem: looks_like(KIND, record, problem),
     at_once=at_once,

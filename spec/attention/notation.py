@@ -20,7 +20,7 @@ Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
 CORNERS = ("corner", "window_corner", "slopes_corner")
 # By a declared convention.
-CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh", "untouched")
+CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh", "untouched", "merged")
 
 # What hides keys beside a mask, as it is where it hides none.
 NOTHING_HIDDEN: Mapping[str, Any] = {
@@ -45,8 +45,7 @@ class Problem(Posed):
         asked for; None asks for nothing, and means 1 / sqrt(D).
     softcap: what no score exceeds before anything is added, in either sign; None bounds none.
         `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
-    sinks: (H,), for each query head a score that takes its part of the weights, and has no value;
-        -inf takes none.
+    sinks: (H,), for each query head a score that takes weight and has no value; -inf takes none.
     slopes: (H,) or (B, H), for each query head what a score loses with each place that its key lies
         away from its query. `slopes_corner` tells the places, None that it is `corner`;
         `signed_slopes` that a key ahead gains as much.
@@ -57,7 +56,8 @@ class Problem(Posed):
         tells that places are counted in each text, and not in the array.
     memory: how the arrays lie in it. page, added: how they reach who has keys in a cache: in pages
         of so many keys, 0 being none, and so many of each text new. spare: and who has texts
-        packed: with so many tokens of no text at the end; `untouched` tells their rows are left.
+        packed: with so many tokens of no text at the end; `untouched` tells their rows are left,
+        `merged` that parts of the keys are normalised before they meet.
     """
 
     q: Array
@@ -86,6 +86,7 @@ class Problem(Posed):
     caps_bias: bool = False
     fast_tanh: bool = False
     untouched: bool = False
+    merged: bool = False
     memory: Memory = "contiguous"
     page: int = 0
     added: int = 0
@@ -238,8 +239,7 @@ class Problem(Posed):
 class Gradients:
     """The derivatives of the loss, each shaped like what it is taken by.
 
-    bias: (B, H, N, M) or as the mask was given; sinks: (H,); slopes: (H,) or (B, H); None where it
-    was not asked for.
+    bias: (B, H, N, M) or as the mask is; sinks: (H,); slopes: (H,) or (B, H); None if not asked.
     """
 
     q: Array

@@ -1,15 +1,19 @@
 """Keys cut into parts: attention, but for what parts lose that were normalised before they met."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from implementations import dense, split
+from spec import certify
 from spec.attention import rounding
+from spec.attention.mistakes import MISTAKES
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
 from spec.comparison import equal
+from spec.notation import Array
 from tests.implementations.problems import M, additive, boolean, problem, sinks, slopes
 from tests.judging import QUICK, broken
 
@@ -56,6 +60,51 @@ def test_one_part_is_dense() -> None:
 def test_it_keeps_every_clause_but_for_what_is_lost() -> None:
     record = implementation(split.attend)
     assert {name.partition("-")[0] for name in broken(record, "float32", QUICK)} <= LOSES
+
+
+def test_what_is_lost_is_a_convention() -> None:
+    undeclared = certify(split.attend, clauses="M22", dtypes="float32")
+    assert not undeclared.passed
+    assert "right under the convention parts=merged" in str(undeclared)
+    declared = certify(split.attend, conventions={"parts": "merged"})
+    assert declared.passed, str(declared)
+    assert declared.conventions["parts"] == "merged"
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_cut_otherwise_it_is_right_too(parts: int) -> None:
+    cut = partial(split.attend, parts=parts)
+    vars(cut).update(backward=partial(split.backward, parts=parts))
+    declared = certify(cut, profile="quick", conventions={"parts": "merged"})
+    assert declared.passed, str(declared)
+
+
+def of_parts_of_one_key(
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None
+) -> Array:
+    """sum_n exp(l_n - l) o_n, of an l that was rounded, and so forgets how many are alike."""
+    s = query @ key.swapaxes(-1, -2) / query.dtype.type(np.sqrt(query.shape[-1]))
+    if attn_mask is not None:
+        s = np.where(attn_mask, s, -np.inf) if attn_mask.dtype == bool else s + attn_mask
+    m = np.maximum(s.max(axis=-1, keepdims=True), np.finfo(s.dtype).min)
+    total = np.exp(s - m).sum(axis=-1, keepdims=True)
+    lse = m + np.log(np.where(total == 0, 1, total))
+    return np.asarray(np.exp(s - lse) @ value)
+
+
+def of_parts(query: Array, key: Array, value: Array, attn_mask: Array | None = None) -> Array:
+    """The same, divided by the sum of the weights."""
+    total = of_parts_of_one_key(query, key, np.ones_like(value), attn_mask)
+    return of_parts_of_one_key(query, key, value, attn_mask) / np.where(total == 0, 1, total)
+
+
+def test_what_is_lost_is_no_excuse_for_more() -> None:
+    """Nor for a base, for weights of ten bits, or for one value that comes back as two."""
+    names = ("merges_halves_in_base_two", "rounds_weights_to_float16")
+    options: dict[str, Any] = {"conventions": {"parts": "merged"}, "dtypes": "float32"}
+    for target in (*(MISTAKES[x].target for x in names), of_parts_of_one_key):
+        assert not certify(target, **options, fail_fast=True).passed
+    assert certify(of_parts, **options).passed
 
 
 def test_equal_keys_are_forgotten_where_their_logarithm_is() -> None:

@@ -101,6 +101,15 @@ def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
 
 
+@wrong("weigh", incident="plausible", convention=("parts", "merged"), where="M > 1")
+def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
+    """Merges two halves by exp(lse), in the format of the scores: log 2 is no part of 2^30."""
+    parts = halves(s, allowed)
+    lse = np.stack([log_sum(forbid(s, half)) for half in parts], axis=-1)
+    share = normalised(np.exp(lse - top(lse)))
+    return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
+
+
 @wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371", where="a hidden key and M > 1")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
     """Merges a half in which every key is forbidden by (-inf) - (-inf)."""

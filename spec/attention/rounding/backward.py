@@ -21,7 +21,7 @@ shared key heads, B_dv and B_dk add up over the queries of all the heads of a gr
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.rounding import capped, sums
+from spec.attention.rounding import capped, merged, sums
 from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
 from spec.attention.rounding.maximum import Maximum, furthest
 from spec.attention.rounding.reference import in_float64
@@ -89,7 +89,8 @@ class Backward:
         if r.w_cast:
             error += 3 * r.w_cast * self._over_queries(b.g)
         error += (r.flush + r.w_each) * self.seen_by
-        error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, 1.0)
+        products = 1.0 + merged.of_products(self.problem)
+        error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, products)
         return self._stored(error, dv, self.seen, self.silent_keys)
 
     @once

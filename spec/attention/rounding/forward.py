@@ -31,13 +31,14 @@ determined by the problem.
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.rounding import sums
+from spec.attention.rounding import merged, sums
 from spec.attention.rounding.arithmetic import C_DIV, C_WEIGHT
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.weights import SILENT_ABOVE, Weights
 from spec.notation import Array, once
 
 DIRECT_UP_TO = 400_000  # elements of |v_jc - o_ic|; above, Cauchy-Schwarz and products
+UNEQUAL_UP_TO = 0.5
 TILE = 4_000_000  # elements of a temporary array over (rows, M, E)
 
 
@@ -100,7 +101,9 @@ class Forward:
             tail = np.where(light, self.weights.heavy, 0.0) @ self.v_size
             added = np.minimum(added, unit * many * half + tail)
         rescaled = unit * (self.weights.rescaled @ self.v_size)
-        return rescaled + (unit * C_WEIGHT + r.u_cast + r.u_each) * size + added + self._underflow
+        products = unit * (C_WEIGHT + merged.of_products(self.problem))
+        added = sums.plus(added, merged.of_outputs(self))
+        return rescaled + (products + r.u_cast + r.u_each) * size + added + self._underflow
 
     @once
     def _underflow(self) -> Array:
@@ -172,14 +175,17 @@ class Forward:
         """Lemma 5, for some rows: the distance to the furthest visible value.   (rows, E)
 
         And rounding: twice the additions and the rescalings, for numerator and
-        normaliser; a stored weight, or an exponential and its normaliser, likewise.
+        normaliser; a stored weight, or an exponential and its normaliser, likewise. Merged
+        parts add up to as much as they may, but never to two that are one.
         """
         r, M = self.rules, self.problem.M
         low, high = self._visible(b, h, i)
         o = self.o[b, h, i]
         relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
         relative += 2 * M * (r.unit.tiny + r.w_cast)
-        sizes = relative * np.maximum(np.abs(low), np.abs(high))
+        unequal = np.minimum(self.weights.unequal, UNEQUAL_UP_TO)
+        of_rows = np.broadcast_to(unequal, self.scores.live.shape)[b, h, i]
+        sizes = (relative + of_rows) * np.maximum(np.abs(low), np.abs(high))
         return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
 
     def _visible(self, b: Array, h: Array, i: Array) -> tuple[Array, Array]:
@@ -197,6 +203,16 @@ class Forward:
             high[rows] = np.where(seen, sums.plus(v, off), -np.inf).max(axis=-2)
             low[rows] = np.where(seen, sums.plus(v, -off), np.inf).min(axis=-2)
         return low, high
+
+    @once
+    def largest(self) -> Array:
+        """max_j |v_jc| over the keys that query i sees, 0 where there is none.   (B, H, N, E)"""
+        shape = self.o.shape
+        if not self.problem.M:
+            return np.zeros(shape)
+        rows = np.indices(shape[:3]).reshape(3, -1)
+        sizes = np.maximum(*map(np.abs, self._visible(*rows))).reshape(shape)
+        return np.where(np.isfinite(sizes), sizes, 0.0)
 
     @once
     def accumulated(self) -> Array:

@@ -32,7 +32,7 @@ do not add up to one, and with them delta is granted from the output only.
 
 import numpy as np
 
-from spec.attention.rounding import sums
+from spec.attention.rounding import merged, sums
 from spec.attention.rounding.arithmetic import C_DA, C_DS
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.through_lse import ThroughLse
@@ -238,8 +238,9 @@ class ScoreGradients:
         r = self.rules
         zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
         zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
-        if self.problem.dlse is not None:
-            zeta += self.through_lse.of_sums(self.da_size + np.abs(self.delta))
+        added = self.through_lse.of_sums(self.da_size + np.abs(self.delta))
+        between = merged.of_differences(self.forward, self.g, self.through_lse.size)
+        zeta = sums.plus(sums.plus(zeta, added), between)
         if not r.u_each:
             return zeta
         return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each

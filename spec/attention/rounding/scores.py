@@ -36,7 +36,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.rounding import arithmetic, capped, sums
+from spec.attention.rounding import arithmetic, capped, merged, sums
 from spec.attention.rounding.arithmetic import C_BIAS, C_EXP, C_GAP, C_PRE, C_SCALE, C_TOP
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
@@ -233,7 +233,12 @@ class Scores:
         of_row = of_top * np.abs(self.m) + (r.u * C_EXP + r.u_exp)
         y = of_gap * self.gap + (r.u * C_EXP) * self.R
         y += sums.plus(of_row, (2 * of_gap + of_top) * self.most_moved)
-        return y
+        return sums.plus(y, self.lost)
+
+    @once
+    def lost(self) -> Array | float:
+        """What merging parts loses of the exponents.   (B, H, N, M), or 0"""
+        return merged.of_exponents(self.problem, self.m, self.gap, self.rules.u)
 
     @property
     def most_moved(self) -> Array | float:

@@ -49,8 +49,10 @@ class ThroughLse:
         """a |dlse| (exp(B_lse) - 1).   (B, H, N, M)"""
         return 0.0 if self.problem.dlse is None else self.weights.a * (self.size * self.off)
 
-    def of_sums(self, terms: Array) -> Array:
+    def of_sums(self, terms: Array) -> Array | float:
         """3 u (terms + |dlse|), where there is one.   (B, H, N, M)"""
+        if self.problem.dlse is None:
+            return 0.0
         return 3 * (self.rules.u + self.rules.u_each) * (terms + self.size) + self.rules.w_each
 
     def of_residue(self, phi: Array) -> Array | float:

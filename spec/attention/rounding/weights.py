@@ -107,7 +107,16 @@ class Weights:
         few = np.minimum(self.heavy, u).sum(axis=-1, keepdims=True) - u * self.scores.live
         rescaled = u * self.rescaled.sum(axis=-1, keepdims=True)
         unit = sums.growth(self.problem.M, u) * (1 + self.drifts)
-        return unit * (few + rescaled) + 2 * self.rules.u_each
+        return sums.plus(unit * (few + rescaled) + 2 * self.rules.u_each, self.unequal)
+
+    @once
+    def unequal(self) -> Array | float:
+        """How far the weights of merged parts are from adding up to one.   (B, H, N, 1), or 0"""
+        lost = self.scores.lost
+        if not isinstance(lost, np.ndarray):
+            return 0.0
+        lost = np.expm1(np.minimum(lost, TRUSTED_UP_TO))
+        return np.asarray((self.a * lost).sum(axis=-1, keepdims=True))
 
     @once
     def kappa(self) -> Array:

@@ -24,24 +24,28 @@ def recognised(
     """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
     kind = kind_of(raw.about)
 
-    def right(clause: Clause, choices: Mapping[str, str], problems: Iterable[Any]) -> bool:
+    def right(
+        clauses: Iterable[Clause], choices: Mapping[str, str], problems: Iterable[Any]
+    ) -> bool:
         try:
             record = guard(kind.under(raw, choices))
         except Unsuitable:  # a record that was written by hand is what it is
             return False
-        return all(keeps(clause, record, kind.fitted(record, problem)) for problem in problems)
+        fitted = [kind.fitted(record, problem) for problem in problems]
+        return all(keeps(clause, record, p) for clause in clauses for p in fitted)
 
     chosen = {**raw.chosen, **declared}
     mine = kind.under(raw, chosen)
     found: dict[str, str] = {}
     for name, problems in kind.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
-        clause = CLAUSES[kind.told_by.get(name, kind.definition)]
+        told_by = (kind.definition, kind.told_by.get(name, kind.definition))
+        clauses = [CLAUSES[x] for x in dict.fromkeys(told_by)]  # who is right in all else
         asked = [x for x in problems if mine.kinds_of(kind.fitted(mine, x)) <= mine.answers]
-        if not asked or not clause.binds(mine) or right(clause, known, asked):
+        if not asked or not all(c.binds(mine) for c in clauses) or right(clauses, known, asked):
             continue
         for choice in raw.choices[name]:
-            if choice != chosen[name] and right(clause, {**known, name: choice}, asked):
+            if choice != chosen[name] and right(clauses, {**known, name: choice}, asked):
                 found[name] = choice
     return found
 
