@@ -56,7 +56,10 @@ def attend(
 
 
 def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
-    """A derivative that `implementations.fused` has, of packed arrays, and called like `attend`."""
+    """A derivative that `implementations.fused` has, of packed arrays, and called like `attend`.
+
+    Beside dout there may be dlse, the cotangent of the log-sum-exp.   (H, queries)
+    """
 
     def called(
         dout: Array,
@@ -71,9 +74,11 @@ def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
         softcap: float = 0.0,
         alibi_slopes: Array | None = None,
         sinks: Array | None = None,
+        dlse: Array | None = None,
     ) -> Any:
         said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
         told = said | texts(cu_seqlens_q, cu_seqlens_k, len(q), len(k))
+        told |= {"dlse": None if dlse is None else dlse[None]}
         found = of(as_one(dout), as_one(q), as_one(k), as_one(v), **told)
         return tuple(map(unpacked, found)) if isinstance(found, tuple) else found
 

@@ -1,8 +1,10 @@
 """What comes back through the log-sum-exp is judged where it can, and of nobody else."""
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +87,26 @@ def test_who_is_told_of_one_cotangent_is_asked_of_no_other() -> None:
     equal(full.lse_backward(problem).q, want.q, within=budget.q)
 
 
-def test_keys_in_caches_and_packed_texts_are_not_asked() -> None:
-    for target in (kvcache.attend, packed.attend):
-        record = implementation(target)
-        assert Capability.LSE in record.offers
-        assert Capability.LSE_GRADIENT not in record.offers
+def test_keys_in_caches_are_not_asked() -> None:
+    record = implementation(kvcache.attend)
+    assert Capability.LSE in record.offers
+    assert Capability.LSE_GRADIENT not in record.offers
+
+
+def test_packed_texts_have_one_in_the_axes_of_their_log_sum_exp() -> None:
+    """(H, tokens): who takes that of the token before is wrong."""
+    right = {x for x in LSE if x != "S21"}  # which hides keys by a mask
+    assert {x for x, y in outcomes(packed.attend).items() if y == "holds"} == right
+
+    def back(*arrays: Array, dlse: Array | None = None, **options: Any) -> Any:
+        late = None if dlse is None else np.roll(dlse, 1, axis=-1)
+        return backward(*arrays, dlse=late, **options)
+
+    backward = vars(packed.attend)["backward"]
+    vars(back)["__signature__"] = inspect.signature(backward)
+    wrong = partial(packed.attend)
+    vars(wrong)["backward"] = back
+    assert outcomes(wrong)["S16"] == "violated"
 
 
 def test_a_log_sum_exp_of_another_unit_has_another_cotangent() -> None:

@@ -63,19 +63,21 @@ def test_it_keeps_every_clause_but_for_what_is_lost() -> None:
 
 
 def test_what_is_lost_is_a_convention() -> None:
-    undeclared = certify(split.attend, clauses="M22", dtypes="float32")
+    options: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
+    undeclared = certify(split.attend, clauses="M22", **options)
     assert not undeclared.passed
     assert "right under the convention parts=merged" in str(undeclared)
-    declared = certify(split.attend, conventions={"parts": "merged"})
+    declared = certify(split.attend, conventions={"parts": "merged"}, **options)
     assert declared.passed, str(declared)
     assert declared.conventions["parts"] == "merged"
 
 
-@pytest.mark.parametrize("parts", [2, 5])
-def test_cut_otherwise_it_is_right_too(parts: int) -> None:
+@pytest.mark.parametrize(("parts", "dtype"), [(2, "float64"), (5, "float16")])
+def test_cut_otherwise_it_is_right_too(parts: int, dtype: str) -> None:
     cut = partial(split.attend, parts=parts)
     vars(cut).update(backward=partial(split.backward, parts=parts))
-    declared = certify(cut, profile="quick", conventions={"parts": "merged"})
+    options: dict[str, Any] = {"profile": "quick", "dtypes": dtype}
+    declared = certify(cut, conventions={"parts": "merged"}, **options)
     assert declared.passed, str(declared)
 
 

@@ -99,7 +99,7 @@ def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dic
         found["differentiates"] = kinds & backward.signature.kinds
         found["sink_gradient"] = backward.given_sink_gradient
         found["slope_gradient"] = backward.given_slope_gradient
-        if backward.signature.taught and not wrapped.signature.carried:
+        if backward.signature.taught:
             found["lse_backward"] = backward.given_gradients
         if "bias_gradient" in given:
             found["bias_gradient"] = given["bias_gradient"].given_mask_gradient
@@ -114,7 +114,7 @@ def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dic
         found["bias_gradient"], found["training"] = wrapped.mask_gradient, wrapped.training
         found["sink_gradient"] = wrapped.sink_gradient
         found["slope_gradient"] = wrapped.slope_gradient
-        if wrapped.signature.returning and not wrapped.signature.carried:
+        if wrapped.signature.returning:
             found["lse_backward"] = wrapped.lse_gradients
     if wrapped.layout.axes < 4:  # a mask that is folded has another gradient
         found.pop("bias_gradient", None)

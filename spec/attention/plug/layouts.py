@@ -84,13 +84,15 @@ class Layout:
         return (B, length, H, *rest) if self.swapped else ours
 
     def put(self, x: Array, like: str) -> Array:
-        """An input, or a cotangent, as the function has it. Raises Refused: it has no axis."""
-        del like
+        """An input, or a cotangent, as the function has it. Raises Refused: it has no axis.
+
+        like: the input that it is shaped like, if any.
+        """
         if any(size != 1 for size in x.shape[: self.single]):
             missing = " and ".join(("sequences", "heads")[: self.single])
             raise Refused(f"arrays {self.words} have no axis for {missing}")
-        shape = self.shape(x.shape)
-        return (x.swapaxes(1, 2) if self.swapped else x).reshape(shape)
+        shape = self.shape(x.shape, like)
+        return (x.swapaxes(1, 2) if self.swapped and like else x).reshape(shape)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
         """An array of the function as we have it."""

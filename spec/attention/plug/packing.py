@@ -59,11 +59,12 @@ class Packing:
         return (tokens, ours[1], *ours[3:]) if like else (ours[1], tokens)
 
     def put(self, x: Array, like: str) -> Array:
-        """An input, or a cotangent, packed.   (tokens, heads, width)"""
+        """An input, or a cotangent, packed: (tokens, heads, width), or (heads, tokens)."""
         rows = x.swapaxes(1, 2)
         B, length, *rest = rows.shape
         behind = np.full((self.spare, *rest), np.nan if like in ("k", "v") else 0.0, x.dtype)
-        return np.concatenate([rows.reshape(B * length, *rest)[self._of(like)], behind])
+        whole = np.concatenate([rows.reshape(B * length, *rest)[self._of(like)], behind])
+        return whole if like else whole.swapaxes(0, 1)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
         """An array of the function as we have it. Raises Violation: rows of no text are not 0."""

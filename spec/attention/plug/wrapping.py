@@ -135,7 +135,7 @@ class Wrapped:
             return self.layout.of(problem).put(x, name)
         if name == "dlse":
             x = x.swapaxes(1, 2) if self.signature.turned else x
-            return x.reshape(self.layout.of(problem).shape(x.shape, ""))
+            return self.layout.of(problem).put(x, "")
         if name in WHOLE:
             return x.astype(np.int32)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
