@@ -29,13 +29,19 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001 - JAX shares key heads without being asked
     window_size: Window = UNBOUNDED,
+    query_seq_lengths: Array | None = None,
+    key_value_seq_lengths: Array | None = None,
 ) -> Array:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, D) give (B, N, H, D).
 
-    attn_mask broadcasts to (B, H, N, M). Raises ValueError: what JAX does not support, E != D.
+    attn_mask broadcasts to (B, H, N, M). query_seq_lengths, key_value_seq_lengths: (B,) integers,
+    behind which there is padding; its queries return zero. Raises ValueError: what JAX does not
+    support, E != D.
     """
     options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
     options |= _windowed(window_size, query.shape[1] + key.shape[1])
+    options["query_seq_lengths"] = query_seq_lengths
+    options["key_value_seq_lengths"] = key_value_seq_lengths
     return jax.nn.dot_product_attention(query, key, value, **options)
 
 
@@ -48,10 +54,14 @@ def lse(
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     window_size: Window = UNBOUNDED,
+    query_seq_lengths: Array | None = None,
+    key_value_seq_lengths: Array | None = None,
 ) -> Array:
     """The log-sum-exp (B, H, N), which JAX calls the residual."""
     options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
     options |= _windowed(window_size, query.shape[1] + key.shape[1])
+    options["query_seq_lengths"] = query_seq_lengths
+    options["key_value_seq_lengths"] = key_value_seq_lengths
     _, found = jax.nn.dot_product_attention(query, key, value, return_residual=True, **options)
     return jnp.swapaxes(found, 1, 2)
 
@@ -71,8 +81,8 @@ def _windowed(window_size: Window, beyond: int) -> dict[str, Any]:
     return {"local_window_size": (left, right)}
 
 
-# A fill where truth values hide, and a bias of -inf that is added as it is.
-CONVENTIONS = {"idle": "uniform", "idle bias": "nan"}
+# A fill where truth values hide, a bias of -inf that is added as it is, and a product with zero.
+CONVENTIONS = {"idle": "uniform", "idle bias": "nan", "padding queries": "zero"}
 attend.lse = lse  # type: ignore[attr-defined]
 attend.conventions = CONVENTIONS  # type: ignore[attr-defined]
 compiled: Any = jax.jit(attend, static_argnames=STATIC)

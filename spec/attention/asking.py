@@ -192,7 +192,11 @@ def segments(
         return {}
     if domain.segments is None and choices.pick((True, True, False)):
         return {}
-    mine, theirs = texts.drawn(choices.seed(), size.B, size.N, size.M)
+    several, apart = (x in scope.answers for x in (Capability.LABELS, Capability.APART))
+    if not apart and size.N != size.M:
+        return {}
+    seed = choices.seed()
+    mine, theirs = texts.drawn(seed, size.B, size.N, size.M, many=several, others=apart)
     return {"query_segments": mine, "key_segments": theirs}
 
 

@@ -22,6 +22,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "places": ("in-array", "in-text"),
     "slopes ahead": ("distance", "signed"),
     "padding rows": ("zero", "untouched"),
+    "padding queries": ("as idle", "zero"),
     "parts": ("whole", "merged"),
     "tanh": ("exact", "approximate"),
     "cap": ("before-bias", "after-bias"),

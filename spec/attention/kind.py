@@ -84,10 +84,18 @@ def calls(
     return [*source.imports(problem.dtype), *body, ""] if body else []
 
 
+BESIDE = (
+    Capability.FORMS,
+    Capability.SLOPES_EACH,
+    Capability.WIDTHS_BESIDE,
+    Capability.LABELS,
+    Capability.APART,
+)
+
+
 def words(record: Implementation, problem: Problem) -> list[str]:
     """What is special about a problem; pairs are told by the two, and forms by the mask."""
-    beside = Capability.FORMS, Capability.SLOPES_EACH, Capability.WIDTHS_BESIDE
-    told = {*(together(*pair) for pair in PAIRS), *beside}
+    told = {*(together(*pair) for pair in PAIRS), *BESIDE}
     found = sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem) - told)
     hides = problem.mask is not None and problem.idle.any()
     return [*found, IDLE] if hides else found

@@ -10,18 +10,15 @@ What an option *means* is said by `notation` and `definition`, what it costs in 
 `rounding`; it is drawn by `asking`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from spec.attention import texts
+from spec.attention import small, texts
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.parameter import UNITS, Parameter, bounded, mates, or_zero
-from spec.attention.small import ADDITIVE, BOOLEAN, FLAT, OF_KEYS, OF_TEXTS, PLACES, STEEP
+from spec.attention.parameter import UNITS, Option, Parameter, bounded, mates, or_zero
 from spec.subject import Backward
 
 
@@ -55,6 +52,8 @@ class Capability(StrEnum):
     POSITIONED = "takes positions"
     POSITIONED_ALONE = "takes positions of one side alone"
     SEGMENTS = "takes segments"
+    LABELS = "takes segments of several texts"
+    APART = "takes other segments of keys than of queries"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -70,21 +69,6 @@ class Capability(StrEnum):
     BATCHES = "takes several sequences"
     SEVERAL = "takes several sequences or heads"
     QUERIES = "takes more than one query"
-
-
-@dataclass(frozen=True)
-class Option:
-    """A kind of problem that may be refused.
-
-    capability: in words. holds: whether a problem is of this kind. small: what is other than
-    usual, sizes or attributes, in small problems of this kind, and of no other where that can be
-    (the usual ones have B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: what asks for it.
-    """
-
-    capability: str
-    holds: Callable[[Problem], bool]
-    small: tuple[Mapping[str, Any], ...]
-    parameters: tuple[Parameter, ...] = ()
 
 
 MASK = Parameter("mask", "a mask", ("attn_mask", "mask"), added=("bias", "attn_bias"))
@@ -106,7 +90,7 @@ CAP = Parameter(
 SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
 SLOPES = Parameter("slopes", "slopes", ("alibi_slopes", "slopes"), single=True)
 QUERY_SEGMENTS, KEY_SEGMENTS = mates(
-    "segments", ("query_segments", "q_segment_ids"), ("key_segments", "kv_segment_ids")
+    "segments", ("query_segments", "q_segment_ids"), ("key_segments", "kv_segment_ids"), *texts.TOLD
 )
 QUERY_POSITIONS, KEY_POSITIONS = mates(
     "positions",
@@ -137,13 +121,13 @@ SINGLE = (
     Option(
         Capability.MASK,
         lambda p: p.mask is not None and p.mask.dtype == bool,
-        (OF_KEYS[0], *BOOLEAN[:2]),
+        (small.OF_KEYS[0], *small.BOOLEAN[:2]),
         (MASK,),
     ),
     Option(
         Capability.BIAS,
         lambda p: p.mask is not None and p.mask.dtype != bool,
-        (OF_KEYS[1], *ADDITIVE),
+        (small.OF_KEYS[1], *small.ADDITIVE),
         (MASK,),
     ),
     Option(
@@ -165,16 +149,16 @@ SINGLE = (
     ),
     Option(Capability.CAP, CAP.asked, ({"softcap": 0.5}, {"softcap": 4.0}), (CAP,)),
     Option(Capability.SINKS, SINKS.asked, ({"sinks": np.array([0.5, -1.0, 2.0])},), (SINKS,)),
-    Option(Capability.SLOPES, SLOPES.asked, ({"slopes": STEEP[0]}, {"slopes": FLAT}), (SLOPES,)),
-    Option(
-        Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), ({"slopes": STEEP},), (SLOPES,)
-    ),
-    Option(Capability.SEGMENTS, QUERY_SEGMENTS.asked, (OF_TEXTS,), SEGMENTS),
-    Option(Capability.POSITIONED, QUERY_POSITIONS.asked, PLACES[:1], POSITIONS),
+    Option(Capability.SLOPES, SLOPES.asked, small.SLOPES, (SLOPES,)),
+    Option(Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), small.STEEP, (SLOPES,)),
+    Option(Capability.SEGMENTS, QUERY_SEGMENTS.asked, (small.OF_ONE_TEXT,), SEGMENTS),
+    Option(Capability.LABELS, texts.several, (small.OF_TEXTS, small.ALIKE_TEXTS), SEGMENTS),
+    Option(Capability.APART, texts.apart, (small.OF_TEXTS, small.UNLIKE), SEGMENTS),
+    Option(Capability.POSITIONED, QUERY_POSITIONS.asked, small.PLACES[:1], POSITIONS),
     Option(
         Capability.POSITIONED_ALONE,
         lambda p: (p.query_positions is None) != (p.key_positions is None),
-        PLACES[1:],
+        small.PLACES[1:],
         POSITIONS,
     ),
     Option(Capability.WIDTHS, lambda p: p.E != p.D, ({"E": 3},)),
@@ -191,7 +175,7 @@ SINGLE = (
     Option(
         Capability.FORMS,
         lambda p: p.mask is not None and p.mask.shape != (p.B, 1, 1, p.M),
-        (*BOOLEAN, *ADDITIVE),
+        (*small.BOOLEAN, *small.ADDITIVE),
         (MASK,),
     ),
     Option(Capability.FUTURE, lambda p: not p.causal, ()),
@@ -231,7 +215,7 @@ def _with_pairs() -> Iterator[Option]:
 THREE = Option(
     Capability.WIDTHS_BESIDE,
     lambda p: p.E != p.D and MASK.asked(p) and p.causal,
-    tuple({"E": 3, "causal": True, **x} for x in (OF_KEYS[0], *BOOLEAN[:2], OF_KEYS[1], *ADDITIVE)),
+    tuple({"E": 3, "causal": True, **x} for x in small.MASKS),
     (MASK, CAUSAL),
 )
 OPTIONS = (*_with_pairs(), THREE)

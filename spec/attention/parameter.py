@@ -78,14 +78,35 @@ class Parameter:
             yield problem.but(**{self.name: value})
 
 
+@dataclass(frozen=True)
+class Option:
+    """A kind of problem that may be refused.
+
+    capability: in words. holds: whether a problem is of this kind. small: what is other than
+    usual, sizes or attributes, in small problems of this kind, and of no other where that can be
+    (the usual ones have B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: what asks for it.
+    """
+
+    capability: str
+    holds: Callable[[Problem], bool]
+    small: tuple[Mapping[str, Any], ...]
+    parameters: tuple[Parameter, ...] = ()
+
+
 def mates(
-    noun: str, queries: tuple[str, ...], keys: tuple[str, ...]
+    noun: str,
+    queries: tuple[str, ...],
+    keys: tuple[str, ...],
+    *others: Mapping[str, Callable[[Any, Problem], Any]],
 ) -> tuple[Parameter, Parameter]:
-    """Two parameters of integers, of queries and of keys, by how functions call them."""
-    one, other = queries[0], keys[0]
+    """Two parameters of integers, of queries and of keys, by how functions call them.
+
+    others: how else they are told of either, and what they are told then.
+    """
+    (one, *_), (other, *_), (mine, theirs) = queries, keys, others or ({}, {})
     return (
-        Parameter(one, noun, queries, whole=True, mate=other),
-        Parameter(other, noun, keys, whole=True, mate=one),
+        Parameter(one, noun, (*queries, *mine), whole=True, mate=other, own=mine),
+        Parameter(other, noun, (*keys, *theirs), whole=True, mate=one, own=theirs),
     )
 
 

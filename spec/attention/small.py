@@ -14,10 +14,23 @@ ADDED = (np.arange(16.0).reshape(4, 4) - 7) / 8  # every format has eighths
 HIDING = np.where(SEEN, ADDED, -np.inf)
 
 # Slopes of each sequence, and of all.
-STEEP = np.array([[0.5, -0.25, 1.0], [0.25, 1.5, 0.0]])
-FLAT = np.array([0.125, 0.25, 0.0625])
+EACH = np.array([[0.5, -0.25, 1.0], [0.25, 1.5, 0.0]])
+STEEP: Options = ({"slopes": EACH},)
+SLOPES: Options = ({"slopes": EACH[0]}, {"slopes": np.array([0.125, 0.25, 0.0625])})
 
-# Two texts in one sequence, in the other one and padding.
+# One text in each sequence, and padding behind one; the same of fewer keys than queries.
+OF_ONE_TEXT: Mapping[str, Array] = dict.fromkeys(
+    ("query_segments", "key_segments"), np.array([[0, 0, 0, 0], [0, 0, 0, -1]])
+)
+UNLIKE: Mapping[str, Array] = {
+    **OF_ONE_TEXT,
+    "key_segments": np.array([[0, 0, 0, -1], [0, 0, -1, -1]]),
+}
+
+# Two texts in one sequence, in the other one and padding; the same of queries and keys alike.
+ALIKE_TEXTS: Mapping[str, Array] = dict.fromkeys(
+    ("query_segments", "key_segments"), np.array([[0, 0, 1, 1], [3, 3, 3, -1]])
+)
 OF_TEXTS: Mapping[str, Array] = {
     "query_segments": np.array([[0, 0, 1, 1], [3, 3, 3, -1]]),
     "key_segments": np.array([[0, 1, 1, 1], [3, 3, -1, -1]]),
@@ -52,3 +65,4 @@ BOOLEAN: Options = (
     {"mask": written_out(SEEN, heads=1)},
 )
 ADDITIVE: Options = ({"mask": written_out(HIDING)}, {"mask": HIDING}, {"mask": ADDED})
+MASKS: Options = (OF_KEYS[0], *BOOLEAN[:2], OF_KEYS[1], *ADDITIVE)

@@ -28,6 +28,7 @@ from spec.notation import Array
 
 TEXTS = Problems(segments=True)
 LOOSE = Problems(segments=True, causal=False, slopes=False)  # tokens without places
+ANYWHERE = {Capability.LABELS, Capability.APART}  # tokens of a text, and padding
 
 
 def segments_of(problem: Problem) -> tuple[Array, Array]:
@@ -125,6 +126,10 @@ def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
         "has_the_longest_length_for_all",
         "adds_where_the_first_sequence_ends",
         "adds_to_the_first_sequence",
+        "takes_the_first_length_for_all",
+        "takes_the_lengths_of_queries_for_keys",
+        "sees_the_key_at_its_length",
+        "takes_padding_to_come_first",
     },
     effort=2,
     proof=exactly.texts_are_separate,
@@ -199,6 +204,7 @@ def segments_are_labels(attention: Implementation, problem: Problem) -> None:
 @clause(
     "J5",
     over=TEXTS,
+    needs=ANYWHERE,
     catches={
         "takes_padding_for_a_text",
         "lets_padding_see_everything",

@@ -7,9 +7,10 @@ lengths, which need texts to be sorted, and counted alike on both sides.
 import numpy as np
 
 from spec.attention import moves, rounding
-from spec.attention.clauses.segments import labelled, segments_of
+from spec.attention.clauses.segments import ANYWHERE, labelled, segments_of
 from spec.attention.domain import EVERY, PLAIN, Problems
 from spec.attention.notation import Problem
+from spec.attention.options import Capability
 from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
@@ -19,6 +20,7 @@ from spec.comparison import equal
 @clause(
     "J8",
     over=Problems(segments=True, causal=False, slopes=False, least=(1, 1, 2, 2)),
+    needs=ANYWHERE,
     catches={
         "takes_segments_to_be_sorted",
         "numbers_texts_by_their_starts",
@@ -62,6 +64,9 @@ def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> Non
         "counts_places_through_the_array",
         "steps_over_texts_of_one_query",
         "hangs_queries_by_the_longest_length",
+        "takes_the_lengths_of_keys_for_queries",
+        "answers_queries_behind_their_length",
+        "forgets_lengths_where_it_is_causal",
     },
     effort=4,
 )
@@ -80,6 +85,7 @@ def texts_are_apart_beside_everything_else(attention: Implementation, problem: P
 @clause(
     "J10",
     over=Problems(segments=True, causal=False, slopes=False, least=(1, 1, 1, 2)),
+    needs=ANYWHERE,
     catches={"ignores_the_segments", "numbers_texts_by_their_starts"},
     effort=2,
     proof=exactly.a_text_that_nobody_reads_may_go,
@@ -106,6 +112,7 @@ def a_text_without_queries_may_be_left_out(attention: Implementation, problem: P
 @clause(
     "J11",
     over=Problems(segments=True, least=(2, 1, 1, 1)),
+    needs={Capability.LABELS},
     catches={"uses_the_segments_of_the_first_sequence"},
 )
 def each_sequence_has_segments_of_its_own(attention: Implementation, problem: Problem) -> None:

@@ -10,7 +10,15 @@ Weights and log-sum-exp are often computed on a path of their own, which has to 
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.clauses.segments import LOOSE, TEXTS, met, of_the_first, padded, segments_of
+from spec.attention.clauses.segments import (
+    ANYWHERE,
+    LOOSE,
+    TEXTS,
+    met,
+    of_the_first,
+    padded,
+    segments_of,
+)
 from spec.attention.domain import Problems
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import Capability
@@ -48,7 +56,7 @@ def no_gradient_leaves_its_text(attention: Implementation, problem: Problem) -> 
 @clause(
     "J15",
     over=TEXTS,
-    needs={Capability.GRADIENTS},
+    needs={Capability.GRADIENTS, *ANYWHERE},
     catches={"lets_padding_teach_padding", "differentiates_without_the_segments"},
     effort=2,
 )

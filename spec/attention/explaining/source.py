@@ -82,7 +82,7 @@ class Source:
         names = ["q", "k", "v", *self.call.given(asked.problem)]
         if asked.inputs:
             names += cotangents(asked.problem)
-        return {name: self._array(asked.problem, name) for name in names}
+        return {_called(self.call, x): self._array(asked.problem, x) for x in names}
 
     def prepared(self, asked: Asked) -> list[str]:
         """What is to be done with the arrays of a call before it is made."""
@@ -158,7 +158,7 @@ class Source:
         """One input as the function takes it."""
         x = self.call.native(problem, name)
         dtype = "bool" if x.dtype == bool else format_of(problem, name)
-        memory = memory_of(problem, name, self.call.layout.of(problem))
+        memory = memory_of(problem, name, self.call.layout.of(problem), x)
         if memory == "contiguous" or self.library == "jax":
             return self._plain(x, dtype)
         return self._view(laid_out(x, memory), dtype)
@@ -193,8 +193,15 @@ def _ours(problem: Problem, name: str) -> tuple[int, ...]:
 
 def _options(call: Wrapped, problem: Problem) -> dict[str, Any]:
     """The options of a call; of one that is an array, the name that it has in a script."""
-    given = {name: name for name in (*(option.name for option in ARRAYS), *call.given(problem))}
+    names = (*(option.name for option in ARRAYS), *call.given(problem))
+    given = {name: _called(call, name) for name in names}
     return call.signature.keywords(problem, {**given, **call.counts(problem)})
+
+
+def _called(call: Wrapped, name: str) -> str:
+    """The name of an array in a script: the function's where it is told something else."""
+    called = call.signature.options.get(name, "")
+    return called if any(called in p.own for p in ARRAYS if p.name == name) else name
 
 
 def _arguments(call: Wrapped, options: Mapping[str, Any], arrays: list[str]) -> str:

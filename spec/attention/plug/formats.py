@@ -5,7 +5,7 @@ from spec.attention.options import ARRAYS
 from spec.attention.plug.layouts import Lying
 from spec.attention.plug.packing import STARTS
 from spec.attention.plug.paging import NEW, PAGING
-from spec.notation import HALF, Memory
+from spec.notation import HALF, Array, Memory
 
 WHOLE = tuple(option.name for option in ARRAYS if option.whole)
 LYING = (*STARTS, *(x for x in PAGING if x not in NEW.values()))  # that say where tokens lie
@@ -19,11 +19,11 @@ def format_of(problem: Problem, name: str) -> str:
     return "int32" if name in LYING else next(formats, problem.dtype)
 
 
-def memory_of(problem: Problem, name: str, lies: Lying) -> Memory:
-    """How an array of the problem lies in memory; what has a number for each head lies tidily.
+def memory_of(problem: Problem, name: str, lies: Lying, x: Array) -> Memory:
+    """How an array x of the problem lies in memory; what has one axis, or no tokens, lies tidily.
 
     And what is written into has a place for each of its numbers.
     """
     shared = problem.memory == "expanded" and lies.writes and name in NEW
     tokens = {*problem.axes.get(name, "")} & {*"NM"}
-    return problem.memory if tokens and not shared else "contiguous"
+    return problem.memory if tokens and not shared and x.ndim > 1 else "contiguous"

@@ -1,7 +1,8 @@
 """Rows of idle queries under the conventions `idle` and `idle bias`.
 
 A row that truth values hide (a boolean mask, the future) follows `idle`; one that -inf in
-an additive mask hides follows `idle bias`. Where the two differ and both have a part in a
+an additive mask hides follows `idle bias`; and `padding queries` may say that those of no text
+return zero, whatever they see. Where the two differ and both have a part in a
 row, libraries go by their order of doing things: a fill after -inf was added gives the mean
 over what was filled, the other order may give NaN. Such a row is open, and nothing is claimed.
 
@@ -63,6 +64,8 @@ class Declared:
     def __init__(self, problem: Problem, chosen: Mapping[str, str]) -> None:
         self.problem = problem
         choice = said(problem.idle, *hiding(problem), chosen)
+        if chosen.get("padding queries") == "zero" and problem.query_segments is not None:
+            choice[np.broadcast_to(problem.query_segments[:, None] < 0, choice.shape)] = "zero"
         if not problem.M or finite(problem) is not problem:
             choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
         self.choice = choice
@@ -132,7 +135,8 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
 
     def rows(name: str) -> Callable[[Problem], Array]:
         function = getattr(implementation, name)
-        return lambda p: _row(function(p), Declared(p, chosen), name)
+        of_lse = {"padding queries": "as idle"} if name == "lse" else {}  # which nobody clears
+        return lambda p: _row(function(p), Declared(p, {**chosen, **of_lse}), name)
 
     def call(p: Problem) -> Call:
         found = implementation.call(p)

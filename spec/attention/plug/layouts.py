@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from spec.attention.notation import Problem
-from spec.attention.options import MASK, OPTIONS, POSITIONS, Capability
+from spec.attention.options import MASK, OF_TOKENS, OPTIONS, POSITIONS, Capability
 from spec.attention.plug.packing import Packing, packed
 from spec.attention.plug.paging import NEW, Pages, Paging, paged
 from spec.attention.plug.signature import Signature
@@ -60,7 +60,7 @@ class Layout:
         if self.packs or self.pages:
             lacking = {o.capability for o in OPTIONS if UNPACKED.intersection(o.parameters)}
             return frozenset({*lacking, *unheld, Capability.SLOPES_EACH})
-        of_tokens = {Capability.POSITIONED, Capability.POSITIONED_ALONE, Capability.SEGMENTS}
+        of_tokens = {o.capability for o in OPTIONS if {*OF_TOKENS}.intersection(o.parameters)}
         sequences = {Capability.SLOPES_EACH, *of_tokens} if self.axes < 4 else set()
         heads = set() if self.swapped or self.axes == 4 else {Capability.SINKS, Capability.SLOPES}
         none = (set(), {Capability.BATCHES}, {Capability.BATCHES, *HEADS})[self.single]

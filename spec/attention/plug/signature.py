@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
 from spec.attention.parameter import Parameter
 from spec.attention.plug.packing import PACKING, STARTS
 from spec.attention.plug.paging import NEW, PAGING
 from spec.attention.plug.spelling import Spelling
+from spec.attention.texts import BOTH, LENGTHS
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -27,6 +30,7 @@ from spec.backends.calling import (
 from spec.backends.library import Unsuitable, name_of
 from spec.backends.results import words
 from spec.comparison import Violation
+from spec.notation import Array
 from spec.subject import Refused
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -47,6 +51,11 @@ RETURNING: Mapping[str, bool] = {
 
 
 TAUGHT = ("dlse", "grad_lse")  # what a backward pass calls the cotangent of the log-sum-exp
+
+
+TOLD = frozenset(parameter for parameter in PARAMETERS if parameter.told)
+# What cannot be said to who is told of segments otherwise.
+LACKS: Mapping[str, str] = {BOTH: Capability.APART, **dict.fromkeys(LENGTHS, Capability.LABELS)}
 
 
 @dataclass(frozen=True)
@@ -79,17 +88,27 @@ class Signature:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
-        taken = {p for p in PARAMETERS if p.told or p.name in self.options}
-        taken |= {*SEGMENTS} if self.carried else set()
-        numbers = {MASK} if self.added else set()
-        found = (o.capability for o in OPTIONS if (taken | numbers).issuperset(o.parameters))
-        return frozenset(found) - (set() if MASK in taken else {Capability.MASK})
+        taken = {p for p in PARAMETERS if p in self.silent or p.name in self.options}
+        known = taken | ({MASK} if self.added else set())
+        found = (o.capability for o in OPTIONS if known.issuperset(o.parameters))
+        return frozenset(found) - (set() if MASK in taken else {Capability.MASK}) - self._untold
+
+    @property
+    def silent(self) -> frozenset[Parameter]:
+        """What arrays tell by themselves, or where they lie, or the segments of queries."""
+        mine, theirs = (self.options.get(p.name) for p in SEGMENTS)
+        alone = SEGMENTS[1:] if mine == BOTH and theirs is None else ()
+        return TOLD.union(SEGMENTS if self.carried else alone)
+
+    @property
+    def _untold(self) -> set[str]:
+        """The kinds of problem that there is a parameter for, and no way to say."""
+        return {LACKS[name] for name in self.options.values() if name in LACKS}
 
     def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that `problem` asks for; `arrays` by name as the function is to see them,
-        and what is said of where tokens lie.
+        """The options that are asked for; `arrays` by name as the function is to see them.
 
-        Raises Refused: it cannot say what is asked for.
+        And what is said of where tokens lie. Raises Refused: it cannot say what is asked for.
         """
         demanded = [(p, self.options[p.name]) for p in PARAMETERS if p.name in self.required]
         found = {
@@ -104,10 +123,17 @@ class Signature:
             found[self.taught] = arrays["dlse"]
         found |= {name: arrays[ours] for ours, name in self.carried.items() if ours in arrays}
         for p in PARAMETERS:
-            if p.given(problem) and not (self._tells(p) and p.name not in self.options):
+            if p.given(problem) and (p not in self.silent or p.name in self.options):
                 name = self._called(p, problem)
                 found[name] = arrays[p.name] if p.axes else self._written(p, problem, name)
         return found
+
+    def whole(self, name: str, problem: Problem) -> Array:
+        """An array of integers, or what the function is told in its place. Raises Refused."""
+        (parameter,) = (p for p in ARRAYS if p.name == name)
+        x = parameter.value(problem)
+        own = parameter.own.get(self.options.get(name, ""))
+        return x.astype(np.int32) if own is None else own(x, problem)
 
     def _written(self, parameter: Parameter, problem: Problem, name: str) -> Any:
         """A value as the function has it that calls it by this name."""
@@ -116,13 +142,9 @@ class Signature:
             return self.spelling.handed(parameter, problem, name, default)
         return parameter.handed(parameter.value(problem), problem, name, default)
 
-    def _tells(self, parameter: Parameter) -> bool:
-        """Whether the arrays tell what it says, or where they lie."""
-        return parameter.told or (bool(self.carried) and parameter in SEGMENTS)
-
     def given(self, problem: Problem) -> list[str]:
         """The arrays that are handed over beside q, k and v."""
-        return [p.name for p in ARRAYS if p.given(problem) and not self._tells(p)]
+        return [p.name for p in ARRAYS if p.given(problem) and p not in self.silent]
 
     def told(self, lying: Mapping[str, Any]) -> dict[str, Any]:
         """Of what there is to say of where tokens lie, what the function wants to hear."""

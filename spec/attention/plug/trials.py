@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
-from spec.attention.small import TAKING_TURNS
+from spec.attention.small import OF_ONE_TEXT, TAKING_TURNS
 from spec.entries import eighths
 
 
@@ -83,6 +83,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "padding rows": (plain.but(spare=2),),
         "idle": (plain.but(mask=idle), core(dtype, N=8).but(window=(1, 1))),
         "idle bias": (plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),),
+        "padding queries": (plain.but(**OF_ONE_TEXT),),
         "causality": (plain,),
         "lengths": (core(dtype),),
         "lse base": (plain,),

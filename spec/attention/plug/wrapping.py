@@ -122,7 +122,8 @@ class Wrapped:
 
     def _put(self, problem: Problem, name: str) -> tuple[Any, Any]:
         """The buffer and the view that hand over one array of the problem."""
-        x, memory = self.native(problem, name), memory_of(problem, name, self.layout.of(problem))
+        x = self.native(problem, name)
+        memory = memory_of(problem, name, self.layout.of(problem), x)
         return self.library.placed(x, format_of(problem, name), memory)
 
     def native(self, problem: Problem, name: str) -> Array:
@@ -137,7 +138,7 @@ class Wrapped:
             x = x.swapaxes(1, 2) if self.signature.turned else x
             return self.layout.of(problem).put(x, "")
         if name in WHOLE:
-            return x.astype(np.int32)
+            return self.signature.whole(name, problem)
         return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
