@@ -138,15 +138,15 @@ def _record(name: str) -> Implementation:
 
 
 def test_the_function_of_jax_goes_in_as_it_is() -> None:
-    """Truth values by `mask`, numbers by `bias`, windows and the log-sum-exp, by its own names."""
-    clauses = ("A1", "A2", "A7", "B8", "M1", "M22", "C1", "W5", "S7")
+    """Truth values by `mask`, numbers by `bias`, windows, lengths and the log-sum-exp, likewise."""
+    clauses = ("A1", "A2", "A7", "B8", "M1", "M22", "C1", "W5", "S7", "J2", "J9")
     certificate = certify(
         "jax.nn:dot_product_attention",
         **OPTIONS,
         dtypes=("float32",),
         clauses=clauses,
         compiled="static",
-        conventions={"idle": "uniform", "idle bias": "nan"},
+        conventions={"idle": "uniform", "idle bias": "nan", "padding queries": "zero"},
     )
     assert {v.clause: v.outcome for v in certificate.verdicts} == dict.fromkeys(clauses, "holds")
     assert certificate.passed

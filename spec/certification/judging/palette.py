@@ -43,7 +43,7 @@ WHY = (
     "compiles for each shape, and is asked in {} of them",
     "is compiled, and is asked in {} shapes",
 )
-CLAUSES = 130  # that the programs of a profile are meant for; each further one adds one
+CLAUSES = 135  # that the programs of a profile are meant for; each further one adds one
 AT_FIRST = 6  # shapes of the definition's clause, before what each clause needs has used all up
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
 
