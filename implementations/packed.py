@@ -35,19 +35,25 @@ def attend(
     alibi_slopes: Array | None = None,
     sinks: Array | None = None,
     return_softmax_lse: bool = False,
+    block_table: Array | None = None,
 ) -> Any:
     """o_i = sum_j a_ij v_j over the keys of the text of query i.
 
     q (queries, H, D), k (keys, G, D), v (keys, G, E) give (queries, H, E). cu_seqlens_q and
     cu_seqlens_k (texts + 1) are integers: where each text starts, and where the last one ends.
-    max_seqlen_q and max_seqlen_k are the lengths of the longest, or more, and tell nothing new.
-    causal forbids keys ahead, the last query of a text standing at its last key, and window_size
-    (left, right) those further away, -1 being no bound. softcap 0 is none. alibi_slopes (H,) and
-    sinks (H,) are as `implementations.fused` has them. return_softmax_lse: the log-sum-exp
+    With a block_table (texts, pages of one), k (pages, places, G, D) and v (pages, places, G, E)
+    lie in pages, and cu_seqlens_k counts the keys of each text there. max_seqlen_q and max_seqlen_k
+    are the lengths of the longest, or more, and tell nothing new. causal forbids keys ahead, the
+    last query of a text standing at its last key, and window_size (left, right) those further away,
+    -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
+    `implementations.fused` has them. return_softmax_lse: the log-sum-exp
     (H, queries) comes as well.
     Raises ValueError: cumulative lengths that do not start with 0, fall, end behind the tokens, or
-    are of another number of texts for queries than for keys; and what fused does.
+    are of another number of texts for queries than for keys; pages that do not exist, or too few;
+    and what fused does.
     """
+    if block_table is not None:
+        k, v = (x[places_of(x, block_table, cu_seqlens_k)] for x in (k, v))
     arrays = as_one(q), as_one(k), as_one(v)
     said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
     told = said | texts(cu_seqlens_q, cu_seqlens_k, len(q), len(k))
@@ -83,6 +89,25 @@ def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(map(unpacked, found)) if isinstance(found, tuple) else found
 
     return called
+
+
+def places_of(pages: Any, table: Array, starts: Array) -> tuple[Array, Array]:
+    """The page and the place of each key, text by text.   two of (keys,)
+
+    Raises ValueError: a table of other texts, with too few pages, or with one that does not exist.
+    """
+    count, places = pages.shape[:2]
+    lengths = np.diff(starts)
+    if table.ndim != 2 or len(table) != len(lengths):
+        raise ValueError(f"a table {tuple(table.shape)} of {len(lengths)} texts")
+    room = places * table.shape[1]
+    if (lengths > room).any():
+        raise ValueError(f"texts of {lengths.tolist()} keys, and room for {room}")
+    number = np.arange(lengths.sum()) - np.repeat(starts[:-1] - starts[0], lengths)
+    found = table[np.repeat(np.arange(len(lengths)), lengths), number // max(places, 1)]
+    if ((found < 0) | (found >= count)).any():
+        raise ValueError(f"pages {np.unique(found).tolist()}, and there are {count}")
+    return found, number % max(places, 1)
 
 
 def as_one(x: Any) -> Any:

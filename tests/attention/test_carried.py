@@ -11,7 +11,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.attention import rounding
-from spec.attention.mistakes import appended, caching, lengths, packed, paged, rings
+from spec.attention.mistakes import appended, caching, lengths, packed, paged, rings, served
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
@@ -23,6 +23,7 @@ from spec.mistake import Mistake, catalogue
 
 RIGHT: Mapping[str, Any] = {
     "packed": packed.program(packed.Steps()),
+    "served": served.program(served.Steps()),
     "padded": lengths.program(lengths.Steps()),
     "paged": caching.program(caching.Steps()),
     "spread": rings.program(rings.Steps()),
@@ -31,6 +32,7 @@ RIGHT: Mapping[str, Any] = {
 NUMBERS = {**dict.fromkeys(RIGHT, ("A1", "J9", "C14")), "spread": ("A1", "Z8", "C15")}
 WRONG = {
     "packed": catalogue(packed),
+    "served": catalogue(served),
     "padded": catalogue(lengths),
     "paged": catalogue(paged, appended),
     "spread": catalogue(rings),

@@ -13,7 +13,7 @@ import pytest
 
 from spec.attention import rounding
 from spec.attention.conventions import CONVENTIONS
-from spec.attention.mistakes import MISTAKES, appended, lengths, packed, paged, rings
+from spec.attention.mistakes import MISTAKES, appended, lengths, packed, paged, rings, served
 from spec.attention.mistakes.making import RIGHT, Spoils, wrong
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
@@ -25,7 +25,7 @@ from tests.attention.awkward import draw, empty, family
 
 OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
 # Who packs or reads from a cache is asked other problems than these: `test_carried` has theirs.
-CARRIED = [*catalogue(lengths, packed, paged, appended, rings).values()]
+CARRIED = [*catalogue(lengths, packed, paged, served, appended, rings).values()]
 OTHERS = [m for m in MISTAKES.values() if m not in CARRIED]
 HARMFUL = [m for m in OTHERS if not m.harmless and m.force == "must"]
 # Within the budget of any one problem; M22 has a tighter one, of equal scores.

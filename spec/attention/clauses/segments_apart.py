@@ -67,6 +67,7 @@ def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> Non
         "takes_the_lengths_of_keys_for_queries",
         "answers_queries_behind_their_length",
         "forgets_lengths_where_it_is_causal",
+        "skips_a_page_that_is_not_full",
     },
     effort=4,
 )

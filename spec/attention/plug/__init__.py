@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spec.attention.options import Capability
 from spec.attention.plug.differentiating import Differentiable
 from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
@@ -46,7 +47,8 @@ def implementation(
         training has another one. A function that returns its log-sum-exp where a parameter asks
         for it (`signature.RETURNING`) needs no lse.
     A function that is told where texts start (`packing.PACKING`) has them packed, in no other
-    layout; one that is told how many keys there are (`paging.PAGING`) has them in a cache.
+    layout; one that is told how many keys there are (`paging.PAGING`) has them in a cache; and who
+    is told both in which pages they are and where texts start has the queries packed (`serving`).
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -60,7 +62,7 @@ def implementation(
     wrapped = Differentiable(
         function, signature, arrays, laid(layout, name_of(function), signature)
     )
-    offered = OF_CACHES if wrapped.layout.pages else BESIDE
+    offered = OF_CACHES if wrapped.layout.pages and not wrapped.layout.packs else BESIDE
     given = {x: beside.get(x) or getattr(function, x, None) for x in offered}
     others = {x: _like(wrapped, x, f) for x, f in given.items() if callable(f)}
     if wrapped.signature.returning:
@@ -91,7 +93,8 @@ def _like(wrapped: Differentiable, name: str, function: Callable[..., Any]) -> D
 
 def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dict[str, Any]:
     """The functions beside the forward pass: those that are given, else the library's gradients."""
-    kinds = wrapped.signature.kinds - wrapped.layout.lacks
+    kinds, form = wrapped.signature.kinds - wrapped.layout.lacks, wrapped.layout
+    kinds -= {Capability.PAGES} if form.pages else set()
     found: dict[str, Any] = {"differentiates": kinds}
     if "backward" in given:
         backward = given["backward"]
@@ -107,7 +110,7 @@ def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dic
             found["sink_gradient"] = given["sink_gradient"].own_sink_gradient
         if "slope_gradient" in given:
             found["slope_gradient"] = given["slope_gradient"].own_slope_gradient
-    elif wrapped.layout.pages:
+    elif form.pages and (not form.packs or False not in form.pages.tables):
         found = {"differentiates": frozenset()}
     elif wrapped.library.differentiate is not None:
         found["backward"], found["partial"] = wrapped.gradients, wrapped.partial

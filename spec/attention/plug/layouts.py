@@ -16,6 +16,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import MASK, OF_TOKENS, OPTIONS, POSITIONS, Capability
 from spec.attention.plug.packing import Packing, packed
 from spec.attention.plug.paging import NEW, Pages, Paging, paged
+from spec.attention.plug.serving import Serving, served
 from spec.attention.plug.signature import Signature
 from spec.backends import Unsuitable
 from spec.notation import Array
@@ -68,9 +69,10 @@ class Layout:
 
     def of(self, problem: Problem) -> "Lying":
         """How the arrays of a problem lie. Raises Refused: not in pages."""
-        if self.pages:
-            return paged(problem, self.pages)
-        return packed(problem) if self.packs else self
+        if not self.packs:
+            return paged(problem, self.pages) if self.pages else self
+        in_pages = self.pages and (problem.page or False not in self.pages.tables)
+        return served(problem, self.pages) if self.pages and in_pages else packed(problem)
 
     def shape(self, ours: Shape, like: str = "q") -> Shape:
         """The shape that an array of ours has; like: the input that it is shaped like, if any."""
@@ -113,7 +115,7 @@ class Layout:
         return np.broadcast_to(x, whole).reshape(self.shape(whole, like=""))
 
 
-Lying = Layout | Packing | Paging  # how the arrays of a problem lie
+Lying = Layout | Packing | Paging | Serving  # how the arrays of a problem lie
 
 
 def laid(layout: str, title: str, signature: Signature) -> Layout:
@@ -121,11 +123,12 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
 
     title: what the function is called. Raises Unsuitable: it is told something else.
     """
-    told = {"where texts start": "cu_seqlens_q", "how many keys there are": "cache_seqlens"}
-    wanted = {what: name in signature.carried for what, name in told.items()}
+    packs = "cu_seqlens_q" in signature.carried  # and may have keys in pages as well
+    caches = "cache_seqlens" in signature.carried and not packs
+    wanted = {"where texts start": packs, "how many keys there are": caches}
 
     def has(form: Layout) -> dict[str, bool]:
-        return dict(zip(told, (form.packs, form.pages is not None), strict=True))
+        return dict(zip(wanted, (form.packs, form.pages is not None), strict=True))
 
     form = LAYOUTS[layout]
     if layout == USUAL:
@@ -133,6 +136,9 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
     for what, is_told in wanted.items():
         if has(form)[what] != is_told:
             raise Unsuitable(f"layout {layout}: {title} is {'' if is_told else 'not '}told {what}")
+    if packs and "block_table" in signature.carried:
+        words = f"{form.words}, and keys in pages (pages, places, heads, width)"
+        form = replace(form, words=words, pages=Pages(swapped=True, packed=True))
     return form if form.pages is None else replace(form, pages=taken(form.pages, signature))
 
 
@@ -143,6 +149,8 @@ def taken(pages: Pages, signature: Signature) -> Pages:
         return (*[True] * has, *[False] * (not has or not demanded))
 
     carried, asked = signature.carried, signature.required
+    if pages.packed:  # new keys are among those in pages
+        carried = {ours: name for ours, name in carried.items() if ours not in NEW.values()}
     tables = ways("block_table" in carried, "block_table" in asked)
     adds = ways(NEW["k"] in carried, NEW["k"] in asked)
     return replace(pages, tables=tables, adds=adds)

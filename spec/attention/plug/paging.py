@@ -29,7 +29,7 @@ Places = tuple[Array, Array]
 
 # Our name of what such a function is told, and what it calls it; first flash-attn's names.
 PAGING: Mapping[str, tuple[str, ...]] = {
-    "cache_seqlens": ("cache_seqlens",),
+    "cache_seqlens": ("cache_seqlens", "seqused_k"),
     "block_table": ("block_table", "page_table"),
     "new_k": ("k", "k_new"),
     "new_v": ("v", "v_new"),
@@ -47,13 +47,14 @@ class Pages:
 
     swapped: whether the length stands before the heads, among queries as in pages. places: of a
     page, whatever problems say. tables: with one, without, or either. adds: whether it takes new
-    keys, and if it has to be given some, if only none.
+    keys, and if it has to be given some, if only none. packed: whether its queries are.
     """
 
     swapped: bool
     places: int = 0
     tables: tuple[bool, ...] = (True, False)
     adds: tuple[bool, ...] = (False,)
+    packed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +129,11 @@ def paged(problem: Problem, pages: Pages) -> Paging:
     if count or False not in pages.adds:
         told |= {NEW[x]: _added(getattr(problem, x), own, count, pages.swapped) for x in NEW}
     longest = max((len(text.q) for text in own), default=0)
-    lying = _rows(problem, own, longest), _keys(problem, own, table, places)
+    nowhere = np.zeros((2, 0), dtype=int)
+    rows = (nowhere[0], nowhere[1]) if pages.packed else _rows(problem, own, longest)
     sizes = (len(own), longest), (many, places)
-    return Paging(*lying, sizes, pages.swapped, _new(problem, own, count), told)
+    keys = _keys(problem, own, table, places)
+    return Paging(rows, keys, sizes, pages.swapped, _new(problem, own, count), told)
 
 
 def _new(problem: Problem, own: list[Text], count: int) -> Array:

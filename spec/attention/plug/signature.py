@@ -14,8 +14,9 @@ import numpy as np
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
 from spec.attention.parameter import Parameter
-from spec.attention.plug.packing import PACKING, STARTS
-from spec.attention.plug.paging import NEW, PAGING
+from spec.attention.plug.packing import PACKING
+from spec.attention.plug.paging import PAGING
+from spec.attention.plug.serving import carried_of
 from spec.attention.plug.spelling import Spelling
 from spec.attention.texts import BOTH, LENGTHS
 from spec.backends.calling import (
@@ -148,7 +149,10 @@ class Signature:
 
     def told(self, lying: Mapping[str, Any]) -> dict[str, Any]:
         """Of what there is to say of where tokens lie, what the function wants to hear."""
-        return {name: x for name, x in lying.items() if name in self.carried}
+        found = {name: x for name, x in lying.items() if name in self.carried}
+        if "cache_seqlens" in found and "cu_seqlens_k" not in self.required:
+            found.pop("cu_seqlens_k", None)  # lengths are said once
+        return found
 
     @property
     def turned(self) -> bool:
@@ -195,7 +199,7 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     defaults = {ours: left[n].default for ours, n in options.items()}
     returning = spelled([*RETURNING], left)
     taught = spelled(TAUGHT, left) if "dout" in roles else None
-    added, carried = options.pop("added", None), _carried(name, options)
+    added, carried = options.pop("added", None), carried_of(name, options)
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
     for other in (x for x in alone if required(left[x])):
@@ -205,26 +209,6 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     return Signature(
         arrays, options, demanded, defaults, alone, added, returning, taught=taught, carried=carried
     )
-
-
-def _carried(name: str, options: dict[str, str]) -> Mapping[str, str]:
-    """What is told of where tokens lie, which are options no more. Raises Unsuitable: too little.
-
-    Who packs may read from a cache besides, which he is not asked to do.
-    """
-    packing, paging = (
-        {ours: options.pop(ours) for ours in names if ours in options}
-        for names in (PACKING, PAGING)
-    )
-    if len({*STARTS} & packing.keys()) == 1:
-        raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
-    if "block_table" in paging and not packing and "cache_seqlens" not in paging:
-        raise Unsuitable(
-            f"{name} is told in which pages keys lie, and not how many (cache_seqlens)"
-        )
-    if not {*NEW.values()} <= paging.keys():
-        paging = {ours: own for ours, own in paging.items() if ours not in NEW.values()}
-    return packing or paging
 
 
 def _arrays(

@@ -1,0 +1,123 @@
+"""Texts whose queries are packed and whose keys lie in pages, and the pages of which misread.
+
+As servers have them: some tokens of a prompt, one of an answer, side by side, and a table with a
+row for each text that says where its keys are. All are right for a single text, and most for texts
+of one page.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec import mistake
+from spec.attention.mistakes import flash, packed
+from spec.attention.mistakes.flash import NO_BOUND
+from spec.notation import Array
+
+
+@dataclass(frozen=True)
+class Text:
+    """One of several: its number, where its queries and its keys start, and how many keys it has.
+
+    texts, places: how many texts there are, and keys to a page.
+    """
+
+    number: int
+    first: int
+    first_key: int
+    keys: int
+    texts: int
+    places: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What there is to do wrong.
+
+    row: of the table. numbers: of the keys, as pages count them. read: how many of these are read.
+    """
+
+    row: Callable[[Text], int] = lambda text: text.number
+    numbers: Callable[[Text], Array] = lambda text: np.arange(text.keys)
+    read: Callable[[Text], int] = lambda text: text.keys
+
+
+def attend(
+    q: Array,
+    k: Array,
+    v: Array,
+    cu_seqlens_q: Array,
+    cu_seqlens_k: Array,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = NO_BOUND,
+    softcap: float = 0.0,
+    alibi_slopes: Array | None = None,
+    sinks: Array | None = None,
+    block_table: Array | None = None,
+    *,
+    steps: Steps,
+) -> Array:
+    """The output, text by text.   (queries, H, E)"""
+    starts = cu_seqlens_q, cu_seqlens_k
+    if block_table is not None:
+        k, v = (gathered(x, block_table, *starts, steps) for x in (k, v))
+    said: dict[str, Any] = {
+        "window_size": window_size,
+        "alibi_slopes": alibi_slopes,
+        "sinks": sinks,
+    }
+    said |= {"softmax_scale": softmax_scale, "causal": causal, "softcap": softcap}
+    lengths = max_seqlen_q, max_seqlen_k
+    return packed.attend(q, k, v, *starts, *lengths, **said, steps=packed.Steps())
+
+
+def gathered(pages: Array, table: Array, starts: Array, key_starts: Array, steps: Steps) -> Array:
+    """The keys or values of all texts, one behind the other; zeros that are not read."""
+    found = np.zeros((key_starts[-1], *pages.shape[2:]), pages.dtype)
+    for t, (first, first_key) in enumerate(zip(starts[:-1], key_starts[:-1], strict=True)):
+        keys = int(key_starts[t + 1] - first_key)
+        text = Text(t, int(first), int(first_key), keys, len(table), pages.shape[1])
+        number, row = steps.numbers(text), table[steps.row(text)]
+        page = np.append(row, 0)[np.minimum(number // text.places, len(row))]
+        own = pages[page, number % text.places][: steps.read(text)]
+        found[first_key : first_key + len(own)] = own
+    return found
+
+
+def program(steps: Steps) -> Any:
+    """Packed attention over pages with these steps, in flash-attn's spelling."""
+    return flash.program(attend, steps)
+
+
+def wrong(step: str, **facts: Any) -> mistake.Decorator:
+    """Packed attention over pages with one step replaced by the decorated function."""
+    return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
+
+
+@wrong("row", incident="I45")
+def has_one_row_of_pages_for_all_texts(_: Text) -> int:
+    """Reads the first row of the table, as a single text does."""
+    return 0
+
+
+@wrong("row", incident="I45")
+def takes_the_row_of_its_first_query(text: Text) -> int:
+    """Numbers texts as their queries are, of which each has one while answers are written."""
+    return min(text.first, text.texts - 1)
+
+
+@wrong("numbers", incident="I45")
+def counts_pages_through_all_texts(text: Text) -> Array:
+    """Takes the number of a key among all keys for its number in its text."""
+    return text.first_key + np.arange(text.keys)
+
+
+@wrong("read", incident="I45")
+def skips_a_page_that_is_not_full(text: Text) -> int:
+    """Goes over as many pages as are full."""
+    return text.keys // text.places * text.places
