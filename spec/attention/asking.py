@@ -192,7 +192,7 @@ def segments(
         return {}
     if domain.segments is None and choices.pick((True, True, False)):
         return {}
-    several, apart = (x in scope.answers for x in (Capability.LABELS, Capability.APART))
+    several, apart = (x in scope.answers for x in (Capability.LABELS, Capability.OTHERS))
     if not apart and size.N != size.M:
         return {}
     seed = choices.seed()

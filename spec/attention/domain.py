@@ -227,7 +227,7 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
     """What sizes the domain and the scope both allow for what is asked."""
     answers = scope.answers
     square = domain.square or (domain.each and Capability.CAUSAL in asked)
-    square = square or bool(domain.segments and Capability.APART not in answers)
+    square = square or bool(domain.segments and Capability.OTHERS not in answers)
     beside = {Capability.WIDTHS_BESIDE} if together(MASK, CAUSAL) in asked else set()
     tiles = [scope.multiples.get(x, 1) for x in ("lengths", *asked)] if scope.multiples else [1]
     return Limits(

@@ -89,7 +89,7 @@ BESIDE = (
     Capability.SLOPES_EACH,
     Capability.WIDTHS_BESIDE,
     Capability.LABELS,
-    Capability.APART,
+    Capability.OTHERS,
 )
 
 

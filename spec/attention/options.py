@@ -53,7 +53,7 @@ class Capability(StrEnum):
     POSITIONED_ALONE = "takes positions of one side alone"
     SEGMENTS = "takes segments"
     LABELS = "takes segments of several texts"
-    APART = "takes other segments of keys than of queries"
+    OTHERS = "takes other segments of keys than of queries"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
     WIDTHS = "takes values of another width than keys"
@@ -152,8 +152,8 @@ SINGLE = (
     Option(Capability.SLOPES, SLOPES.asked, small.SLOPES, (SLOPES,)),
     Option(Capability.SLOPES_EACH, lambda p: "slopes" in p.having("B"), small.STEEP, (SLOPES,)),
     Option(Capability.SEGMENTS, QUERY_SEGMENTS.asked, (small.OF_ONE_TEXT,), SEGMENTS),
-    Option(Capability.LABELS, texts.several, (small.OF_TEXTS, small.ALIKE_TEXTS), SEGMENTS),
-    Option(Capability.APART, texts.apart, (small.OF_TEXTS, small.UNLIKE), SEGMENTS),
+    Option(Capability.LABELS, texts.several, (small.ALIKE_TEXTS,), SEGMENTS),
+    Option(Capability.OTHERS, texts.apart, (small.UNLIKE,), SEGMENTS),
     Option(Capability.POSITIONED, QUERY_POSITIONS.asked, small.PLACES[:1], POSITIONS),
     Option(
         Capability.POSITIONED_ALONE,

@@ -99,7 +99,7 @@ def test_who_is_told_lengths_is_asked_of_one_text_a_sequence() -> None:
 
 
 def test_who_is_told_segments_once_is_asked_of_as_many_queries_as_keys_there() -> None:
-    assert Capability.APART not in implementation(at_once, backend="numpy").answers
+    assert Capability.OTHERS not in implementation(at_once, backend="numpy").answers
     problems = [*asked(at_once, "J9")]
     assert all(not texts.apart(p) for p in problems)
     assert any(texts.several(p) for p in problems)

@@ -17,6 +17,7 @@ from spec.attention.options import (
     PAIRS,
     PARAMETERS,
     POSITIONS,
+    SEGMENTS,
     SINGLE,
     SLOPES,
     Capability,
@@ -38,7 +39,7 @@ TOGETHER = {together(*pair) for pair in PAIRS}
 USUAL = {Capability.FUTURE, Capability.BATCHES, Capability.SEVERAL, Capability.QUERIES}  # of most
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
 # Arrays of several forms, each an option as well; and what is asked beside a window alone.
-FORMED = ((MASK,), (SLOPES,), POSITIONS, (FIRST,))
+FORMED = ((MASK,), (SLOPES,), POSITIONS, SEGMENTS, (FIRST,))
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():

@@ -28,7 +28,7 @@ from spec.notation import Array
 
 TEXTS = Problems(segments=True)
 LOOSE = Problems(segments=True, causal=False, slopes=False)  # tokens without places
-ANYWHERE = {Capability.LABELS, Capability.APART}  # tokens of a text, and padding
+ANYWHERE = {Capability.LABELS, Capability.OTHERS}  # tokens of a text, and padding
 
 
 def segments_of(problem: Problem) -> tuple[Array, Array]:

@@ -49,14 +49,10 @@ RETURNING: Mapping[str, bool] = {
     "return_attn_probs": False,  # flash-attn: the output, the log-sum-exp and what is for tests
     "return_residual": True,  # jax.nn
 }
-
-
 TAUGHT = ("dlse", "grad_lse")  # what a backward pass calls the cotangent of the log-sum-exp
-
-
 TOLD = frozenset(parameter for parameter in PARAMETERS if parameter.told)
 # What cannot be said to who is told of segments otherwise.
-LACKS: Mapping[str, str] = {BOTH: Capability.APART, **dict.fromkeys(LENGTHS, Capability.LABELS)}
+LACKS: Mapping[str, str] = {BOTH: Capability.OTHERS, **dict.fromkeys(LENGTHS, Capability.LABELS)}
 
 
 @dataclass(frozen=True)

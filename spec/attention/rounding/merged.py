@@ -41,6 +41,10 @@ up to M in the part, and whatever is multiplied by w_n, subtracted or added on t
 most V_i = sum_c |do_ic| max_j |v_jc| or twice that, 12 V in a merge, so that
 
     zeta_ij gains u [ MERGES (2 E + 12) + M ] V_i + 3 u MERGES |dlse|
+
+Measured (tests/attention/test_rounding_merged.py, 47 problems in either format, six ways to merge):
+0.03 of a budget at most, as no computation does all of this in every merge. Of 429 mistakes that
+declare their parts to be merged one is not refused in float32, that term of 10^-5.
 """
 
 from __future__ import annotations
@@ -72,7 +76,7 @@ def of_exponents(problem: Problem, m: Array, gap: Array, u: float) -> Array | fl
         return 0.0
     log_M = float(np.log(max(problem.M, 1)))
     T, bits = np.abs(m) + gap + log_M, 1 + 2 * C_BITS
-    once = 2 * bits * T + gap + bits * log_M + (3 * C_LOG + 2) * log_M + 2 * C_EXP + C_DIV + 2
+    once = 3 * bits * T + gap + bits * log_M + (3 * C_LOG + 2) * log_M + 2 * C_EXP + C_DIV + 2
     return np.asarray(MERGES * u * np.minimum(once, BEYOND / u))
 
 
