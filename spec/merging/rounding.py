@@ -56,13 +56,12 @@ import numpy as np
 
 from spec.attention.rounding import arithmetic, chained
 from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG
+from spec.attention.rounding.merged import C_BITS, C_LERP
 from spec.merging import definition
 from spec.merging.notation import Gradients, Problem, State
 from spec.notation import Array, once
 
-C_BITS = 2.0  # a number times log2 e: the product, and log2 e; as much on the way back
 C_FAR = 2.0  # a difference of two lse, and a logarithm that is as large
-C_LERP = C_EXP + C_DIV + 2.0  # a sigmoid, the difference of two outputs, the product
 
 
 class Bounds:

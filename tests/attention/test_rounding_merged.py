@@ -11,6 +11,7 @@ import pytest
 from spec.attention import rounding
 from spec.attention.notation import Problem
 from spec.notation import Array
+from tests.attention.budget_shares import ratio
 from tests.attention.rounding_problems import problem_of
 
 torch = pytest.importorskip("torch")
@@ -94,7 +95,8 @@ def parts(problem: Problem, most: int) -> list[Array]:
 def computed(problem: Problem, most: int, merge: Merge) -> dict[str, Array]:
     """o and the three gradients."""
     dtype = getattr(torch, problem.dtype)
-    q, k, v = (torch.tensor(x, dtype=dtype, requires_grad=True) for x in vars_of(problem))
+    inputs = problem.q, problem.k, problem.v
+    q, k, v = (torch.tensor(x, dtype=dtype, requires_grad=True) for x in inputs)
     group = problem.H // problem.G
     keys, values = (x.repeat_interleave(group, 1) for x in (k, v))
     bias = torch.tensor(problem.bias, dtype=dtype)
@@ -109,18 +111,12 @@ def computed(problem: Problem, most: int, merge: Merge) -> dict[str, Array]:
     return {name: x.detach().numpy().astype(np.float64) for name, x in found.items()}
 
 
-def vars_of(problem: Problem) -> tuple[Array, Array, Array]:
-    return problem.q, problem.k, problem.v
-
-
 def shares(problem: Problem, found: dict[str, Array]) -> dict[str, float]:
     """The largest error of each, in units of its budget."""
     right, budget = rounding.reference(problem), rounding.of_gradients(problem)
     wanted = {"o": (right.o, rounding.of_output(problem))}
     wanted |= {x: (getattr(right.gradients, x), getattr(budget, x)) for x in "qkv"}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = {x: np.abs(found[x] - want) / within for x, (want, within) in wanted.items()}
-    return {x: float(np.nan_to_num(share, nan=0.0).max(initial=0.0)) for x, share in each.items()}
+    return {x: ratio(found[x], want, within) for x, (want, within) in wanted.items()}
 
 
 def problems(dtype: str, seeds: int) -> list[Problem]:

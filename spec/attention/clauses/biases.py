@@ -24,8 +24,14 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import at_least, equal
 from spec.formats import FORMATS
+from spec.notation import Array
 
 UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False, slopes=False)
+
+
+def within_a_low_mean(flat: Problem, bias: Array) -> Array:
+    """The budget of the mean of keys of one bias; merged parts feel how low it is."""
+    return rounding.of_output(flat.but(mask=bias)) if flat.merged else within_the_mean(flat)
 
 
 @clause(
@@ -127,10 +133,8 @@ def a_low_bias_hides_nothing_by_itself(attention: Implementation, problem: Probl
 
     o = attention.forward(flat.but(mask=bias))
 
-    within = within_the_mean(flat)
-    if problem.merged:  # parts feel how low it is
-        within = rounding.of_output(flat.but(mask=np.where(least_low, bias, -np.inf)))
-    equal(o, mean_of_the_visible(flat), within=within)
+    alone = np.where(least_low, bias, -np.inf)
+    equal(o, mean_of_the_visible(flat), within=within_a_low_mean(flat, alone))
 
 
 @clause(
@@ -153,5 +157,4 @@ def the_lowest_bias_hides_nothing_by_itself(attention: Implementation, problem: 
 
     o = attention.forward(flat.but(mask=lowest))
 
-    within = rounding.of_output(flat.but(mask=lowest)) if problem.merged else within_the_mean(flat)
-    equal(o, mean_of_the_visible(flat), within=within)
+    equal(o, mean_of_the_visible(flat), within=within_a_low_mean(flat, lowest))

@@ -63,17 +63,24 @@ def attend(
     steps: Steps,
 ) -> Array:
     """The output, text by text.   (queries, H, E)"""
-    starts = cu_seqlens_q, cu_seqlens_k
     if block_table is not None:
-        k, v = (gathered(x, block_table, *starts, steps) for x in (k, v))
-    said: dict[str, Any] = {
-        "window_size": window_size,
-        "alibi_slopes": alibi_slopes,
-        "sinks": sinks,
-    }
-    said |= {"softmax_scale": softmax_scale, "causal": causal, "softcap": softcap}
-    lengths = max_seqlen_q, max_seqlen_k
-    return packed.attend(q, k, v, *starts, *lengths, **said, steps=packed.Steps())
+        k, v = (gathered(x, block_table, cu_seqlens_q, cu_seqlens_k, steps) for x in (k, v))
+    return packed.attend(
+        q,
+        k,
+        v,
+        cu_seqlens_q,
+        cu_seqlens_k,
+        max_seqlen_q,
+        max_seqlen_k,
+        softmax_scale=softmax_scale,
+        causal=causal,
+        window_size=window_size,
+        softcap=softcap,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        steps=packed.Steps(),
+    )
 
 
 def gathered(pages: Array, table: Array, starts: Array, key_starts: Array, steps: Steps) -> Array:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 MERGES = 4.0  # of a state: sixteen parts two by two, five one by one, any number at once
 C_LERP = C_EXP + C_DIV + 2.0  # a sigmoid, the difference of two outputs, the product
 BEYOND = 2.0**10  # an exponent that is off by so much says nothing
-C_BITS = 2.0  # a number times log2 e: the product, and log2 e
+C_BITS = 2.0  # a number times log2 e: the product, and log2 e; as much on the way back
 
 
 def of_exponents(problem: Problem, m: Array, gap: Array, u: float) -> Array | float:
