@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from spec.notation import Array, Call
 
+LOOKED_AT = 512  # numbers: of what has more, the worst place has to do
+
 
 @dataclass(frozen=True)
 class Place:
@@ -26,6 +28,19 @@ class Place:
     got: float
     want: float
     budget: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """All that a comparison held side by side, in float64 and of one shape.
+
+    relation: how `got` was to be to `want`: "" for just that, "at most " or "at least ".
+    """
+
+    got: Array
+    want: Array
+    within: Array
+    relation: str = ""
 
 
 class Violation(AssertionError):
@@ -44,6 +59,14 @@ class Violation(AssertionError):
     ) -> None:
         super().__init__(message)
         self.place, self.compared, self.relation = place, compared, relation
+
+    @property
+    def whole(self) -> Compared | None:
+        """What was compared, where that is little enough to be looked at; else nothing."""
+        if not self.compared or self.compared[0].size > LOOKED_AT:
+            return None
+        got, want, within = (np.array(x, dtype=np.float64) for x in self.compared)
+        return Compared(got, want, within, self.relation)
 
 
 @dataclass

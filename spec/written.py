@@ -239,7 +239,7 @@ def _to_json(x: Any) -> Any:
 
 def _from_json(hint: Any, written: Any) -> Any:
     if not isinstance(written, Mapping):
-        return written
+        return tuple(written) if isinstance(written, list) else written
     if set(written) == {"shape", "dtype", "numbers"}:
         numbers = [float(x) if isinstance(x, str) else x for x in written["numbers"]]
         return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])

@@ -192,6 +192,7 @@ class Examiner:
             sentence=clause.sentence,
             formula=clause.formula,
             place=violation.place if violation else None,
+            compared=violation.whole if violation else None,
             looks_like=(),
             script=script(clause, raw.but(**left), self.request, problem, message, again),
             reduced=done,
@@ -206,9 +207,8 @@ class Examiner:
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
         """Known mistakes, if there is time to look for them."""
-        if self.patience <= 0:
-            return ()
-        return kind_of(clause.about).looks_like(clause, subject, problem)
+        kind = kind_of(clause.about)
+        return kind.looks_like(clause, subject, problem) if self.patience > 0 else ()
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"

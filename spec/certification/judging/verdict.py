@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from spec.clause import Clause
-from spec.comparison import Place
+from spec.comparison import Compared, Place
 from spec.kinds import kind_of
 from spec.notation import Grade
 from spec.written import number, problem_from_json, problem_to_json
@@ -31,7 +31,8 @@ class Counterexample:
 
     about: the kind of subject that it is put to. sentence, formula: what the clause says.
     looks_like: known mistakes that give the same answer. script: a program that repeats the
-    failure. reduced: the search for a smaller one is over.
+    failure. reduced: the search for a smaller one is over. compared: all that was got and wanted
+    there, where that is little enough to be looked at.
     """
 
     problem: Any  # of the kind that the clause is about
@@ -43,6 +44,7 @@ class Counterexample:
     looks_like: tuple[str, ...]
     script: str
     reduced: bool
+    compared: Compared | None = None  # certificates that were saved before it have none
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,9 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
     """A counterexample as JSON has it."""
     place = example.place and {name: number(x) for name, x in vars(example.place).items()}
-    return {**vars(example), "problem": problem_to_json(example.problem), "place": place}
+    compared = example.compared and problem_to_json(example.compared)
+    arrays = {"problem": problem_to_json(example.problem), "compared": compared}
+    return {**vars(example), **arrays, "place": place}
 
 
 def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
@@ -135,6 +139,7 @@ def counterexample_from_json(example: Mapping[str, Any]) -> Counterexample:
     if place is not None:
         numbers = {name: float(place[name]) for name in ("got", "want", "budget")}
         place = Place(tuple(place["index"]), **numbers)
-    return Counterexample(
-        **{**example, "problem": problem, "place": place, "looks_like": looks_like}
-    )
+    told = {"problem": problem, "place": place, "looks_like": looks_like}
+    if example.get("compared"):
+        told["compared"] = problem_from_json(Compared, example["compared"])
+    return Counterexample(**{**example, **told})
