@@ -16,6 +16,7 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Vocabulary, of_class
 from spec.mistake import Mistake
+from spec.picture import Pictures, no_pictures
 from spec.simplify import RECORDS, Simplification, with_other_options
 from spec.subject import Refused
 from spec.trial import broken
@@ -109,6 +110,7 @@ class Kind:
     telltale: functions that are wrong where another one is, each with that one.
     compares: for a function, the numbers of the clauses that hold its answer to any problem to the
     definition's. vocabulary: the words for problems; by default, those for options and lengths.
+    pictures: what there is to look at in a problem beside its arrays, on a page.
     narrower: a record of which nothing is answered, asked about less and less. multiples: which
     sizes may be declared to be multiples of a number. tiles: of which number lengths may have to be
     multiples, where a kind of problem is refused at others.
@@ -128,6 +130,7 @@ class Kind:
     spellings: tuple[str, ...] = ()
     narrower: Callable[[Any], Iterable[Any]] = nothing
     multiples: tuple[str, ...] = ()
+    pictures: Pictures = no_pictures
     tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Callable[[str], Kinds] = nothing
     of_many: Callable[[str, frozenset[str]], Iterable[Any]] = nothing

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 WORDS = (
     "notation choices",
-    "deferred formats subject sizes rows comparison simplify written",
+    "deferred formats subject sizes rows comparison simplify written picture",
     "domain features mistake entries",
     "clause exploring",
     "trial",
@@ -39,6 +39,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     (f"{ENGINE}.diagnosing",),
     (f"{ENGINE}.isolation",),
     (f"{ENGINE}.ledger",),
+    (f"{ENGINE}.pages",),
     (ENGINE,),  # the ways in
     ("spec.__main__",),
 )

@@ -8,6 +8,7 @@ import numpy as np
 from spec.attention import rounding
 from spec.attention.explaining.calls import calls_of
 from spec.attention.explaining.likeness import looks_like
+from spec.attention.explaining.pictures import pictures
 from spec.attention.explaining.showing import shown
 from spec.attention.explaining.source import Source
 from spec.attention.features import VOCABULARY
@@ -132,6 +133,7 @@ KIND: Kind = Kind(
     spellings=tuple(SPELLINGS),
     narrower=narrower,
     multiples=("lengths", "widths"),
+    pictures=pictures,
     tiles=dict.fromkeys(TILED, TILES),
     kinds=kinds,
     of_many=of_many,
