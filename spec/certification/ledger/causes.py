@@ -24,7 +24,7 @@ def causes(certificate: Certificate) -> Iterator[str]:
     """All causes, and the region outside of them."""
     if certificate.causes:
         yield "\n".join(_causes(certificate))
-        yield _region(certificate)
+        yield region(certificate)
 
 
 def _causes(certificate: Certificate) -> Iterator[str]:
@@ -39,17 +39,17 @@ def _causes(certificate: Certificate) -> Iterator[str]:
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 
-def _region(certificate: Certificate) -> str:
+def region(certificate: Certificate) -> str:
     """Where it is what it is said to be."""
-    region, noun = certificate.region, kind_of(certificate.about).noun
-    if not region.sentence and not region.but:
+    found, noun = certificate.region, kind_of(certificate.about).noun
+    if not found.sentence and not found.but:
         return f"region: there is none where it is {noun}"
-    where = f" wherever {region.sentence}" if region.sentence else ""
-    but = f" but {', '.join(region.but)}" if region.but else ""
-    if not region.passed:
+    where = f" wherever {found.sentence}" if found.sentence else ""
+    but = f" but {', '.join(found.but)}" if found.but else ""
+    if not found.passed:
         return filled("", f"region: {noun}{where}, as far as is known: not all of it was judged")
     held = {v.clause for v in certificate.verdicts if v.ran and (v.outcome == "holds" or v.causes)}
-    count = len(held - {*region.but})
+    count = len(held - {*found.but})
     return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
 
 

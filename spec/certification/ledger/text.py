@@ -55,7 +55,7 @@ def save_report(certificate: Certificate, folder: Path) -> None:
 
 
 def _head(certificate: Certificate) -> str:
-    title = f"{certificate.name}: {_verdict(certificate)}"
+    title = f"{certificate.name}: {in_short(certificate)}"
     named = ", ".join(
         f"{name}={value}"
         for name, value in certificate.conventions.items()
@@ -73,7 +73,7 @@ def _head(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _verdict(certificate: Certificate) -> str:
+def in_short(certificate: Certificate) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
     where = f" where {certificate.where}" if certificate.where else ""
@@ -114,14 +114,15 @@ def _cell(verdicts: list[Verdict]) -> str:
     if not ran:
         return "not offered"
     held = sum(v.outcome == "holds" for v in ran)
-    others = [_kind(v) for v in ran if v.outcome != "holds"]
+    others = [outcome(v) for v in ran if v.outcome != "holds"]
     counted = [f"{others.count(o)}{MARKS[o]}" for o in MARKS if o in others]
     worst = max(v.worst for v in ran)
     words = " ".join([f"{held}/{len(ran)}", *counted])
     return f"{words}  {worst:.2f}" if held == len(ran) else words
 
 
-def _kind(verdict: Verdict) -> str:
+def outcome(verdict: Verdict) -> str:
+    """The outcome in words, a broken `should` apart from a broken `must`."""
     soft = verdict.outcome == "violated" and verdict.force == "should"
     return "violated should" if soft else verdict.outcome
 

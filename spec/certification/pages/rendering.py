@@ -1,0 +1,46 @@
+"""Templates filled in: a page that needs nothing but itself, every stranger's word escaped."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spec.backends import Unsuitable
+from spec.certification.ledger.files import written
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "templates"
+MISSING = "pages need Jinja2: pip install 'attention-spec[html]'"
+
+
+@cache
+def environment() -> Environment:
+    """Our templates. Raises Unsuitable where Jinja2 is not installed."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise Unsuitable(MISSING) from None
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def rendered(template: str, **words: Any) -> str:
+    """A template with its words. Raises Unsuitable where Jinja2 is not installed."""
+    return environment().get_template(template).render(**words)
+
+
+def kept(path: str | os.PathLike[str], text: str) -> None:
+    """Write a page, whole or not at all. Raises Unsuitable where that cannot be."""
+    try:
+        written(Path(path), text)
+    except OSError as error:
+        raise Unsuitable(f"{path} cannot be written: {error.strerror}") from None
