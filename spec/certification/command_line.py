@@ -4,6 +4,7 @@
     python -m spec campaign TARGET ...   judge them with many seeds, for hours, and go on later
     python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
     python -m spec compare A.json B.json what changed between two certificates
+    python -m spec compare FOLDER ...    many side by side
 
 Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
 arguments are no good, 3 incomplete (the budget was spent, the target crashed, or
@@ -19,10 +20,15 @@ from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
 from spec.certification.contents import markdown, table, whole
-from spec.certification.ledger.certificate import loaded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.text import save_report
 from spec.certification.options import Parser, add_options, asked
+from spec.certification.pages.certificate_page import certificate_page
+from spec.certification.pages.judged import gathered, read
+from spec.certification.pages.matrix_page import matrix_page
+from spec.certification.pages.matrix_text import markdown as matrix_markdown
+from spec.certification.pages.matrix_text import table as matrix
+from spec.certification.pages.rendering import environment, kept
 from spec.certification.repository import FILE, SECTION, requests
 from spec.certification.settings import COMPILING, Request, selected
 from spec.certification.several import judged
@@ -48,10 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _certify(options: argparse.Namespace) -> int:
     wanted = requests(options.target, asked(options))
-    if options.json and options.target is None:
-        raise Unsuitable("--json is for one target: --report has all of them, in folders")
-    if options.json:
-        _reserve(Path(options.json).parent)
+    for name in ("json", "html"):
+        if getattr(options, name) and options.target is None:
+            raise Unsuitable(f"--{name} is for one target: --report has all of them, in folders")
+        if getattr(options, name):
+            _reserve(Path(getattr(options, name)).parent)
+    if options.html:
+        environment()
     folder = Path(options.report) if options.report else None
     if folder is not None:
         _reserve(folder)
@@ -61,6 +70,8 @@ def _certify(options: argparse.Namespace) -> int:
     certificate = certified(request, sys.stderr, options.json)
     if options.json:  # files first: who reads what is printed may stop reading
         certificate.save(options.json)
+    if options.html:
+        kept(options.html, certificate_page(certificate, resolved(request.specification)))
     if folder is not None:
         save_report(certificate, folder)
     print(certificate)
@@ -98,15 +109,21 @@ def _clauses(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    certificates = []
-    for path in (options.before, options.after):
-        try:
-            certificates.append(loaded(path))
-        except OSError as error:
-            raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
-            raise Unsuitable(f"{path} is no certificate") from None
-    print(compared(*certificates))
+    """What changed between two; of more, or of a folder, the matrix."""
+    several = len(options.paths) > 2 or any(Path(path).is_dir() for path in options.paths)
+    if not (several or options.html or options.markdown):
+        if len(options.paths) == 1:
+            raise Unsuitable("compare takes two certificates, or a folder of them")
+        before, after = map(read, options.paths)
+        print(compared(before, after))
+        return 0
+    clauses, found = resolved(options.specification), gathered(options.paths)
+    page = matrix_page(found, clauses) if options.html else ""  # all of it before any is written
+    if options.html:
+        kept(options.html, page)
+    if options.markdown:
+        kept(options.markdown, matrix_markdown(found, clauses))
+    print(matrix(found, clauses))
     return 0
 
 
@@ -121,11 +138,10 @@ def _parser() -> Parser:
     clauses.add_argument("number", nargs="?", help="a clause, or a section, to show whole")
     clauses.add_argument("--markdown", action="store_true", help="all of it, as spec/README.md")
     clauses.set_defaults(run=_clauses)
-    compare = commands.add_parser("compare", help="what changed between two certificates")
-    compare.add_argument("before", metavar="A.json")
-    compare.add_argument("after", metavar="B.json")
-    compare.set_defaults(run=_compare)
-    for command, default in ((certify, None), (campaign, None), (clauses, Request.specification)):
+    compare = commands.add_parser("compare", help="certificates side by side")
+    _add_compare_options(compare)
+    ours = Request.specification
+    for command, default in ((certify, None), (campaign, None), (clauses, ours), (compare, ours)):
         hidden = argparse.SUPPRESS
         command.add_argument("--specification", default=default, help=hidden)
     return parser
@@ -155,6 +171,17 @@ def _add_campaign_options(campaign: Parser) -> None:
     add("--database", metavar="FOLDER or redis://...", help=broken)
 
 
+def _add_compare_options(compare: Parser) -> None:
+    compare.set_defaults(run=_compare)
+    add = compare.add_argument
+    two = (
+        "as certify --json writes them; of two, what changed; of more, or a folder, a table of all"
+    )
+    add("paths", nargs="+", metavar="A.json", help=two)
+    add("--markdown", metavar="FILE", help="write the table, and what is wrong, as Markdown")
+    add("--html", metavar="FILE", help="write them as a page")
+
+
 def _add_certify_options(certify: Parser) -> None:
     certify.set_defaults(run=_certify)
     add = certify.add_argument
@@ -167,6 +194,8 @@ def _add_certify_options(certify: Parser) -> None:
     first = "stop at the first violated `must`"
     add("--fail-fast", action="store_true", default=None, help=first)
     add("--json", metavar="FILE", help="write the certificate as JSON")
+    page = "write it as a page: with counterexamples drawn, and clauses as mathematics"
+    add("--html", metavar="FILE", help=page)
     report = "write it as text and JSON, and a script per violation; of several, a folder each"
     add("--report", metavar="FOLDER", help=report)
 

@@ -1,0 +1,97 @@
+"""Certificates beside each other: of what, from which library, and what people said of the causes.
+
+A judgement is a mapping with `sentence`, that of a cause of the certificate, `kind` (fault, choice,
+convention or precision), `words`, and perhaps `documentation`, `issue` and `script`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.certification.judging.cause import Cause
+from spec.certification.ledger.certificate import Certificate, loaded
+
+KINDS = ("fault", "choice", "convention", "precision")
+UNJUDGED = "not judged"
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A certificate with its name in the matrix, and what was said of its causes."""
+
+    name: str
+    library: str
+    version: str
+    certificate: Certificate
+    causes: tuple[Mapping[str, str], ...] = ()
+
+    def said(self, cause: Cause) -> Mapping[str, str]:
+        """What was said of a cause, if anything was."""
+        return next((x for x in self.causes if x.get("sentence") == cause.sentence), NOTHING)
+
+    @property
+    def pairs(self) -> tuple[tuple[Cause | None, Mapping[str, str]], ...]:
+        """Each cause with what was said of it; then what was said of no cause that is known."""
+        found = [(cause, self.said(cause)) for cause in self.certificate.causes]
+        known = {cause.sentence for cause in self.certificate.causes}
+        return (*found, *((None, x) for x in self.causes if x.get("sentence") not in known))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of what is wrong, each once."""
+        return tuple(dict.fromkeys(said.get("kind", UNJUDGED) for _, said in self.pairs))
+
+
+def read(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate in a file. Raises Unsuitable where there is none."""
+    try:
+        return loaded(path)
+    except OSError as error:
+        raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Unsuitable(f"{path} is no certificate") from None
+
+
+def gathered(paths: Sequence[str]) -> tuple[Judged, ...]:
+    """The certificates in files, and in all of a folder. Raises Unsuitable where there are none."""
+    files = [file for path in paths for file in _files(Path(path))]
+    found = [_judged(file) for file in dict.fromkeys(files)]
+    twice = Counter(x.name for x in found)
+    named = (
+        replace(x, name=str(file.with_suffix(""))) if twice[x.name] > 1 else x
+        for x, file in zip(found, dict.fromkeys(files), strict=True)
+    )
+    return tuple(sorted(named, key=lambda x: (x.library.lower(), x.name.lower())))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    found = sorted(path.rglob("*.json"))
+    if not found:
+        raise Unsuitable(f"{path} holds no certificate")
+    yield from found
+
+
+def _judged(file: Path) -> Judged:
+    """A certificate by the name of its file, or of its folder, as that of a report is."""
+    found = read(file)
+    name = file.resolve().parent.name if file.stem == "certificate" else file.stem
+    library = library_of(found)
+    return Judged(name, library, found.versions.get(library, ""), found)
+
+
+def library_of(certificate: Certificate) -> str:
+    """The package that a target comes from, or its file, going by what repeats its certificate."""
+    words = shlex.split(certificate.command)
+    after = words[words.index("certify") + 1 :] if "certify" in words else []
+    place = next(iter(after), "").partition(":")[0]
+    return Path(place).name if place.endswith(".py") else place.partition(".")[0]

@@ -1,0 +1,167 @@
+"""Implementations by section and by option: what holds in which dtype, and what is the matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.certificate import grouped
+from spec.certification.ledger.remarks import by_clause
+from spec.certification.ledger.text import MARKS, in_short, outcome
+from spec.certification.pages.certificate_page import SIGNS, region_of
+from spec.certification.pages.judged import Judged
+from spec.certification.pages.sheet import GRAVE, WORDS, title
+from spec.clause import Clause, section_of
+from spec.kinds import kind_of
+from spec.notation import DTYPES
+
+HELD = "✓"
+GRAVITY = (
+    *("crashed", "violated", "deviates", "violated should"),
+    *("blocked", "refused", "holds", "not offered"),
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """The gravest outcome of some clauses. of: by dtype how many have it, and of how many."""
+
+    outcome: str
+    of: Mapping[str, tuple[int, int]]
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Those dtypes."""
+        return tuple(self.of)
+
+    @property
+    def sign(self) -> str:
+        """In a letter."""
+        return HELD if self.outcome == "holds" else MARKS[self.outcome].strip()
+
+    @property
+    def grave(self) -> bool:
+        """Whether it is shown as wrong."""
+        return self.outcome in GRAVE
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        said = WORDS.get(self.outcome, self.outcome)
+        alike = grouped((f"{count} of {ran}", dtype) for dtype, (count, ran) in self.of.items())
+        parts = (f"{figures} in {', '.join(dtypes)}" for figures, dtypes in alike.items())
+        return f"{said}: {'; '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One implementation. place: its number, by which links find it."""
+
+    place: int
+    judged: Judged
+    sections: Mapping[str, tuple[State, ...]]
+    options: Mapping[str, tuple[State, ...]]
+
+    @property
+    def id(self) -> str:
+        """What a link to it says."""
+        return f"i{self.place}"
+
+    @property
+    def sign(self) -> str:
+        """The verdict in a letter."""
+        return SIGNS[self.judged.certificate.exit_code]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a few words."""
+        return in_short(self.judged.certificate)
+
+    @property
+    def region(self) -> str:
+        """Where it is what it is said to be."""
+        return region_of(self.judged.certificate)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it deviates, as it is known to."""
+        told = (v for v in self.judged.certificate.verdicts if v.outcome == "deviates")
+        return tuple(dict.fromkeys(v.message for v in told))
+
+    @property
+    def broken(self) -> Mapping[str, Mapping[str, list[Verdict]]]:
+        """By section and clause, the verdicts that are no plain `holds`."""
+        quiet = ("holds", "not offered")
+        told = [v for v in by_clause(self.judged.certificate) if v.outcome not in quiet]
+        found = grouped((section_of(v.clause), v) for v in told)
+        return {letter: grouped((v.clause, v) for v in vs) for letter, vs in found.items()}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """All implementations of one kind, with the columns of their tables."""
+
+    about: str
+    noun: str
+    lines: tuple[Line, ...]
+    sections: Mapping[str, str]  # a letter -> what it is about
+    options: tuple[str, ...]
+
+
+def chapters(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> tuple[Chapter, ...]:
+    """The matrix, a table for each kind of subject."""
+    lines = [_line(place, x, clauses) for place, x in enumerate(judged, start=1)]
+    by_kind = grouped((line.judged.certificate.about, line) for line in lines)
+    return tuple(_chapter(about, found, clauses) for about, found in by_kind.items())
+
+
+def _chapter(about: str, lines: list[Line], clauses: Mapping[str, Clause]) -> Chapter:
+    ours = [clause for clause in clauses.values() if clause.about == about]
+    met = {letter for line in lines for letter in line.sections}
+    letters = [*dict.fromkeys(c.section for c in ours), *sorted(met)]
+    needs = dict.fromkeys(need for clause in ours for need in sorted(clause.needs))
+    offered = {x for line in lines for x, states in line.options.items() if states}
+    return Chapter(
+        about,
+        kind_of(about).noun,
+        tuple(lines),
+        {x: title(x, clauses) for x in dict.fromkeys(letters) if x in met},
+        tuple(need for need in needs if need in offered),
+    )
+
+
+def _line(place: int, judged: Judged, clauses: Mapping[str, Clause]) -> Line:
+    def needs(verdict: Verdict) -> Iterable[str]:
+        clause = clauses.get(verdict.clause)
+        return clause.needs if clause else ()
+
+    verdicts = by_clause(judged.certificate)
+    sections = _tallied(verdicts, lambda v: (section_of(v.clause),))
+    return Line(place, judged, sections, _tallied(verdicts, needs))
+
+
+def _tallied(
+    verdicts: Sequence[Verdict], columns: Callable[[Verdict], Iterable[str]]
+) -> Mapping[str, tuple[State, ...]]:
+    """For each column the states of its verdicts, dtypes of one state together."""
+    found = grouped((column, v) for v in verdicts for column in columns(v))
+    return {column: states(vs) for column, vs in found.items()}
+
+
+def states(verdicts: Iterable[Verdict]) -> tuple[State, ...]:
+    """The gravest outcome in each dtype; none where nothing was offered."""
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    by_dtype = grouped((v.dtype, v) for v in verdicts)
+    for dtype in sorted(by_dtype, key=DTYPES.index):
+        outcomes = [outcome(v) for v in by_dtype[dtype] if v.outcome != "not offered"]
+        if outcomes:
+            worst = min(outcomes, key=GRAVITY.index)
+            found.setdefault(worst, {})[dtype] = outcomes.count(worst), len(outcomes)
+    return tuple(State(worst, of) for worst, of in found.items())
+
+
+def shortened(option: str) -> str:
+    """What an option is called in the head of a column."""
+    return re.sub(r"^(takes|has|can be|can|is) (a |an |the )?", "", option)
