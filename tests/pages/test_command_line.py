@@ -1,0 +1,79 @@
+"""Pages as people ask for them: in a process of its own, with what they may get wrong."""
+
+import os
+
+import pytest
+
+from tests.pages.parsed import page
+from tests.shell import certify, run
+
+pytestmark = pytest.mark.html
+WITHOUT = (
+    "import sys; sys.modules['jinja2'] = None; from spec.certification.command_line import main; "
+    "sys.exit(main(sys.argv[1:]))"
+)
+REASON = "error: pages need Jinja2: pip install 'attention-spec[html]'\n"
+
+
+def test_certify_writes_a_page(tmp_path):
+    file = tmp_path / "new" / "c.html"
+    done = certify("elementwise", "--clause", "K2", "--html", str(file))
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("elementwise: not certified")
+    assert "gradients are wrong" in page(file.read_text(encoding="utf-8")).text
+    assert [*file.parent.iterdir()] == [file]
+
+
+def test_without_jinja_one_line_says_so_before_anything_is_judged(tmp_path, judged_once):
+    _, kept = judged_once("tests.targets:elementwise")
+    file = str(tmp_path / "c.html")
+    for words in (("certify", "tests.targets:right"), ("compare", str(kept))):
+        done = run(*words, "--html", file, program=("-c", WITHOUT))
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", REASON)
+    assert [*tmp_path.iterdir()] == []
+    done = run("compare", str(kept), str(kept), program=("-c", WITHOUT))
+    assert (done.returncode, done.stdout) == (0, "nothing changed\n")
+
+
+@pytest.mark.usefixtures("wrong", "right")
+def test_compare_writes_a_table_and_pages(tmp_path, judged_once):
+    files = [judged_once(f"tests.targets:{x}")[1] for x in ("right", "elementwise")]
+    html, text = tmp_path / "m.html", tmp_path / "m.md"
+    done = run("compare", *map(str, files), "--html", str(html), "--markdown", str(text))
+    assert done.returncode == 0, done.stderr
+    assert "✗ violated" in done.stdout
+    assert "2 implementations, judged" in page(html.read_text(encoding="utf-8")).text
+    assert "| verdict |" in text.read_text(encoding="utf-8")
+    folder = run("compare", str(files[0].parent))
+    assert folder.returncode == 0
+    assert "attention function" in folder.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("compare", "{kept}"), "compare takes two certificates, or a folder of them"),
+        (("compare", "{empty}"), "holds no certificate"),
+        (("compare", "{broken}", "--html", "{page}"), "is no certificate"),
+        (("compare", "nowhere.json", "--html", "{page}"), "cannot be read"),
+        (("compare", "{kept}", "--html", os.sep), "cannot be written"),
+        (("compare", "{kept}", "--markdown", f"{os.devnull}/m"), "cannot be written"),
+        (("compare",), "are required"),
+        (("certify", "tests.targets:right", "--html", f"{os.devnull}/c"), "cannot be written to"),
+        (("certify", "--html", "{page}"), "pyproject.toml"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_half_written(words, reason, tmp_path, judged_once):
+    _, kept = judged_once("tests.targets:elementwise")
+    folder, empty, broken = (tmp_path / x for x in ("out", "empty", "broken"))
+    empty.mkdir()
+    broken.mkdir()
+    (broken / "x.json").write_text("{}")
+    places = {"kept": kept, "empty": empty, "broken": broken, "page": folder / "p.html"}
+    done = run(*(x.format(**places) for x in words), cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert reason in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert not folder.exists() or not [*folder.iterdir()]
