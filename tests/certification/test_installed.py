@@ -94,7 +94,7 @@ def put(folder, files):
 def test_a_wheel_has_all_that_is_in_the_folders(site):
     def files(root):
         found = (path for name in FOLDERS for path in (root / name).rglob("*.*"))
-        kinds = (".py", ".md") if root == site else (".py",)
+        kinds = (".py", ".html", ".css", ".js", *([".md"] if root == site else []))
         return {str(p.relative_to(root)) for p in found if p.suffix in kinds}
 
     assert files(site) == files(ROOT) | {f"spec/{x}.md" for x in ("README", "incidents", "options")}
@@ -112,6 +112,14 @@ def test_the_command_judges_where_nothing_else_is(run, tmp_path):
     done = run("certify", "broken.py:attend", *FEW)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert "broken.py cannot be imported: SyntaxError: " in done.stderr
+
+
+@pytest.mark.html
+def test_a_page_is_written_where_nothing_else_is(run, tmp_path):
+    put(tmp_path, {"mine.py": ATTEND})
+    done = run("certify", "mine.py:attend", *FEW, "--html", "mine.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "<h1>attend</h1>" in (tmp_path / "mine.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("package", [True, False])
