@@ -71,6 +71,14 @@ def test_what_is_broken_for_no_known_cause_is_shown_as_well(wrong):
     assert "not known" in found.text
 
 
+def test_what_is_known_to_deviate_is_said_at_once(right):
+    *others, last = right.verdicts
+    known = replace(last, outcome="deviates", message="it is slow")
+    found = page(certificate_page(replace(right, verdicts=(*others, known)), CLAUSES))
+    assert f"{last.clause}: it is slow" in next(found.all("dl")).text
+    assert f"as far as it answers, but for what is known of {last.clause}" in found.text
+
+
 def test_a_certificate_of_before_is_a_page():
     found = page(certificate_page(loaded(SAVED / "certificate.json"), CLAUSES))
     assert "What is asked" in found.text

@@ -7,9 +7,10 @@ import pytest
 
 from spec.certification.judging.verdict import counterexample_from_json, counterexample_to_json
 from spec.certification.ledger.certificate import loaded
-from spec.certification.pages.figures import figures, largest
+from spec.certification.pages.figures import figure, figures, largest
 from spec.certification.pages.heat import MOST, READ, Heat, number, spoken, svg
 from spec.kinds import KINDS
+from spec.picture import Picture
 from tests.certification.test_saved import SAVED
 
 
@@ -73,6 +74,22 @@ def test_of_a_large_one_the_beginning_is_drawn():
 )
 def test_numbers_are_short(x, text):
     assert number(x) == text
+
+
+@pytest.mark.parametrize(("width", "tiles", "words"), [(4, 3, "3 of 6"), (40, 1, "1 of 6")])
+def test_of_many_matrices_a_few_are_drawn_the_worst_first(width, tiles, words):
+    array = np.arange(6.0 * 8 * width).reshape(2, 3, 8, width)
+    found = figure(Picture("x", array, "B H N D"), 1.0, worst=(1, 2, 0, 3))
+    assert len(found.tiles) == tiles
+    assert f"{words} matrices" in found.caption
+    assert "x, B=1 H=2, 8 by" in found.tiles[0]
+    assert 'class="worst"' in found.tiles[0]
+
+
+def test_an_array_of_any_shape_is_drawn():
+    for shape in ((), (3,), (2, 3), (1, 2, 3), (1, 1, 2, 3)):
+        found = figure(Picture("x", np.ones(shape)), 1.0, worst=(0,) * len(shape))
+        assert 'class="worst"' in found.tiles[0]
 
 
 def test_no_number_is_larger_than_infinity():

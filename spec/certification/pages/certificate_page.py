@@ -83,6 +83,9 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
         verdict=in_short(certificate),
         noun=kind_of(certificate.about).noun,
         changed=changed,
+        known=grouped(
+            (v.message, v.clause) for v in certificate.verdicts if v.outcome == "deviates"
+        ),
         region=region_of(certificate),
         causes=causes,
         unexplained=_unexplained(certificate),
@@ -98,7 +101,9 @@ def region_of(certificate: Certificate) -> str:
     if certificate.exit_code:
         return "not known: no cause was found"
     where = certificate.region.sentence
-    return f"wherever {where}" if where else "everywhere, as far as it answers"
+    everywhere = f"wherever {where}" if where else "everywhere, as far as it answers"
+    known = ", ".join(certificate.deviations)
+    return f"{everywhere}, but for what is known of {known}" if known else everywhere
 
 
 def _number(cause: Cause, example: Counterexample, clauses: Mapping[str, Clause]) -> str:

@@ -15,7 +15,8 @@ from spec.notation import Array
 from spec.picture import Picture
 from spec.written import arrays
 
-TILES = 3  # matrices of one array that are drawn
+TILES = 3  # matrices of one array that are drawn, where they are small
+SMALL = 256  # numbers: of larger ones, one
 DRAWN = 4096  # numbers: an array of more is not
 
 
@@ -91,14 +92,15 @@ def figure(
     if at is not None:
         inside.sort(key=lambda index: index != at[:-2])
     tiles = []
-    for index in inside[:TILES]:
+    shown = TILES if array.shape[-1] * array.shape[-2] <= SMALL else 1
+    for index in inside[:shown]:
         hidden = None if picture.hidden is None else picture.hidden[index]
         marked = (at[-2], at[-1]) if at is not None and at[:-2] == index else None
         broken = None if wrong is None else np.atleast_2d(wrong)[index]
         label = " ".join(_place(index, letters, array.shape))
         name = f"{picture.name}, {label}" if label else picture.name
         tiles.append(svg(Heat(name, array[index], top, hidden, marked, broken)))
-    return Figure(picture.name, _caption(array, letters, inside), tuple(tiles))
+    return Figure(picture.name, _caption(array, letters, len(tiles), len(inside)), tuple(tiles))
 
 
 def _place(index: tuple[int, ...], letters: list[str], shape: tuple[int, ...]) -> Iterator[str]:
@@ -109,12 +111,12 @@ def _place(index: tuple[int, ...], letters: list[str], shape: tuple[int, ...]) -
             yield f"{name}={place}" if name else str(place)
 
 
-def _caption(array: Array, letters: list[str], inside: list[tuple[int, ...]]) -> str:
+def _caption(array: Array, letters: list[str], shown: int, count: int) -> str:
     """The axes that are drawn, and what is left out."""
     rows, columns = array.shape[-2:]
     words = [f"{letters[-2]} down, {letters[-1]} across"] if len(letters) > 1 else []
     if max(rows, columns) > MOST:
         words.append(f"the first {MOST} of {rows} by {columns}")
-    if len(inside) > TILES:
-        words.append(f"{TILES} of {len(inside)} matrices")
+    if count > shown:
+        words.append(f"{shown} of {count} matrices")
     return "; ".join(words)

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.notation import Array
 
-MOST = 64  # rows and columns that are drawn
+MOST = 32  # rows and columns that are drawn
 READ = 8  # rows and columns of which the numbers are printed
 LETTER, PAD, LINE = 6.9, 14.0, 26.0  # of a cell: width of a letter, room beside it, height
 SMALL = (4.0, 14.0)  # the side of a cell without a number

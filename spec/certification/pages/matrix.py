@@ -82,7 +82,8 @@ class Line:
     @property
     def region(self) -> str:
         """Where it is what it is said to be."""
-        return region_of(self.judged.certificate)
+        found = self.judged.certificate
+        return region_of(found).removeprefix(f"{kind_of(found.about).noun} ")
 
     @property
     def reasons(self) -> tuple[str, ...]:
