@@ -63,7 +63,7 @@ class Explained:
     def of(place: int, cause: Cause, clauses: Mapping[str, Clause]) -> Explained:
         """A cause, the first being number 1."""
         example = cause.counterexample
-        shown = None if example is None else Shown.of(example, _number(cause, example, clauses))
+        shown = None if example is None else Shown.of(example, number_of(cause, clauses))
         runs = ranges(cause.clauses).split(", ") if cause.clauses else []
         return Explained(place, cause, tuple((run, run.partition("-")[0]) for run in runs), shown)
 
@@ -106,10 +106,11 @@ def region_of(certificate: Certificate) -> str:
     return f"{everywhere}, but for what is known of {known}" if known else everywhere
 
 
-def _number(cause: Cause, example: Counterexample, clauses: Mapping[str, Clause]) -> str:
+def number_of(cause: Cause, clauses: Mapping[str, Clause]) -> str:
     """The clause of a cause that its counterexample breaks, told by its sentence."""
+    said = cause.counterexample.sentence if cause.counterexample else ""
     known = (clauses[number] for number in cause.clauses if number in clauses)
-    found = next((clause for clause in known if clause.sentence == example.sentence), None)
+    found = next((clause for clause in known if clause.sentence == said), None)
     return found.number if found else ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spec.certification.judging.cause import Cause
+from spec.certification.pages.certificate_page import number_of
 from spec.certification.pages.formulas import formula
 from spec.certification.pages.judged import KINDS, UNJUDGED, Judged
 from spec.certification.pages.matrix import Chapter, chapters, shortened
@@ -21,10 +22,11 @@ SECURE = ("https://", "http://")  # where a link of a stranger's may lead
 
 @dataclass(frozen=True)
 class Told:
-    """A cause, and what was said of it."""
+    """A cause, what was said of it, and the number of the clause that its problem breaks."""
 
     cause: Cause | None
     said: Mapping[str, str]
+    number: str
 
     @property
     def kind(self) -> str:
@@ -65,13 +67,17 @@ def matrix_page(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
         libraries=sorted({x.library for x in judged}, key=str.lower),
         dtypes=[d for d in DTYPES if d in dtypes],
         kinds=[k for k in (*KINDS, UNJUDGED) if k in kinds],
-        told=lambda line: [Told(*pair) for pair in line.judged.pairs],
+        told=lambda line: [_told(cause, said, clauses) for cause, said in line.judged.pairs],
         shortened=shortened,
         legend=LEGEND,
         clauses=clauses,
         formula=formula,
         appendix={chapter.about: _appendix(chapter, clauses) for chapter in found},
     )
+
+
+def _told(cause: Cause | None, said: Mapping[str, str], clauses: Mapping[str, Clause]) -> Told:
+    return Told(cause, said, number_of(cause, clauses) if cause else "")
 
 
 def _appendix(
