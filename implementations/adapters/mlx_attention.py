@@ -50,9 +50,7 @@ def backward(
 ) -> Mapping[str, Array]:
     """The gradients of whatever holds numbers, by the names of the parameters."""
     given = _given(query, key, value, attn_mask, sinks)
-    _, found = mx.vjp(
-        _called(is_causal, scale, list(given)), list(given.values()), [_array(dout)]
-    )
+    _, found = mx.vjp(_called(is_causal, scale, list(given)), list(given.values()), [_array(dout)])
     told = zip(given, found, strict=True)
     return {name: np.array(x) for name, x in told if given[name].dtype != mx.bool_}
 

@@ -123,7 +123,9 @@ def _run(operator: str, given: dict[str, Array], asked: dict[str, Any]) -> list[
     """The output, and all keys and values."""
     formats = tuple((name, x.dtype) for name, x in given.items())
     arrays = {name: x.copy(order="C") for name, x in given.items()}
-    return [np.asarray(x) for x in _session(operator, formats, tuple(asked.items())).run(None, arrays)]
+    return [
+        np.asarray(x) for x in _session(operator, formats, tuple(asked.items())).run(None, arrays)
+    ]
 
 
 @lru_cache(MODELS)

@@ -140,6 +140,8 @@ def _session(operator: str, formats: Formats, asked: tuple[tuple[str, Any], ...]
     return InferenceSession(written, settings, providers=["CPUExecutionProvider"])
 
 
+# -10000 is added where truth values hide ("mask_filter_value"), and a bias of -inf as it is.
+multi_head.conventions = {"idle": "uniform", "idle bias": "nan"}  # type: ignore[attr-defined]
 EQUAL = {"lengths": "equal", "idle bias": "nan"}
 grouped_query.conventions = EQUAL  # type: ignore[attr-defined]
 causal_query.conventions = EQUAL | {"causality": "always"}  # type: ignore[attr-defined]

@@ -80,7 +80,9 @@ def _run(
 
 
 @lru_cache(MODELS)
-def _model(inputs: tuple[tuple[str, np.dtype[Any], int], ...], causal: bool, several: bool) -> CompiledModel:
+def _model(
+    inputs: tuple[tuple[str, np.dtype[Any], int], ...], causal: bool, several: bool
+) -> CompiledModel:
     """A model of one operator, for arrays of any shape."""
     first = Type(inputs[0][1])
     parameters = [

@@ -58,33 +58,23 @@ def compatible(
 
 
 def flash(
-    query: Array,
-    key: Array,
-    value: Array,
-    causal: bool = False,
-    softmax_scale: float | None = None,
+    query: Array, key: Array, value: Array, causal: bool = False, softmax_scale: float | None = None
 ) -> Array:
     """query (B, N, H, D), key (B, M, H, D), value (B, M, H, E) give (B, N, H, E)."""
-    return _run(_output, query, key, value, None, _flash(causal, softmax_scale))
+    return _run(
+        _output, query, key, value, None, {"causal": causal, "softmax_scale": softmax_scale}
+    )
 
 
 def weights(
-    query: Array,
-    key: Array,
-    value: Array,
-    causal: bool = False,
-    softmax_scale: float | None = None,
+    query: Array, key: Array, value: Array, causal: bool = False, softmax_scale: float | None = None
 ) -> Array:
     """What `flash` returns as its softmax.   (B, H, N, M)"""
-    asked = _flash(causal, softmax_scale)
     q, k, v = (_tensor(x) for x in (query, key, value))
+    asked = {"causal": causal, "softmax_scale": softmax_scale}
     _, found = flash_attention(q, k, v, return_softmax=True, **asked)
     assert found is not None
     return found.numpy()
-
-
-def _flash(causal: bool = False, softmax_scale: float | None = None) -> dict[str, Any]:
-    return {"causal": causal, "softmax_scale": softmax_scale}
 
 
 def _output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
@@ -111,9 +101,20 @@ def _run(
     return called(q, k, v, **masked, **asked).numpy()
 
 
-def _backward(
-    called: Called, translated: Callable[..., Mapping[str, Any]]
-) -> Callable[..., Mapping[str, Array]]:
+def flash_backward(
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    causal: bool = False,
+    softmax_scale: float | None = None,
+) -> Mapping[str, Array]:
+    """The gradients of what `flash` returns, by the names of its parameters."""
+    asked = {"causal": causal, "softmax_scale": softmax_scale}
+    return _differentiated(_output, dout, query, key, value, None, asked)
+
+
+def _backward(called: Called) -> Callable[..., Mapping[str, Array]]:
     """The gradients of `called`, by the names of the parameters of what is judged."""
 
     def backward(
@@ -122,25 +123,42 @@ def _backward(
         key: Array,
         value: Array,
         attn_mask: Array | None = None,
-        **options: Any,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
     ) -> Mapping[str, Array]:
-        named = {"query": query, "key": key, "value": value}
-        masked = {} if attn_mask is None else {"attn_mask": _tensor(attn_mask)}
-        given = {name: _tensor(x) for name, x in named.items()}
-        wanted = [*given.values(), *(x for x in masked.values() if x.dtype != paddle.bool)]
-        for x in wanted:
-            x.stop_gradient = False
-        out = called(*given.values(), **masked, **translated(**options))
-        found = paddle.grad(out, wanted, _tensor(dout), allow_unused=True)
-        names = [*given, *masked]
-        return {n: x.numpy() for n, x in zip(names, found, strict=False) if x is not None}
+        asked = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+        return _differentiated(called, dout, query, key, value, attn_mask, asked)
 
     return backward
 
 
-for _each in (attend, compatible, flash):
-    _each.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
-attend.backward = _backward(scaled_dot_product_attention, dict)  # type: ignore[attr-defined]
-compatible.backward = _backward(of_torch, dict)  # type: ignore[attr-defined]
-flash.backward = _backward(_output, _flash)  # type: ignore[attr-defined]
+def _differentiated(
+    called: Called,
+    dout: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    asked: Mapping[str, Any],
+) -> Mapping[str, Array]:
+    """The gradients of `called`, by whatever holds numbers."""
+    named = {"query": query, "key": key, "value": value}
+    masked = {} if attn_mask is None else {"attn_mask": _tensor(attn_mask)}
+    given = {name: _tensor(x) for name, x in named.items()}
+    wanted = given | {name: x for name, x in masked.items() if x.dtype != paddle.bool}
+    for x in wanted.values():
+        x.stop_gradient = False
+    out = called(*given.values(), **masked, **asked)
+    found = paddle.grad(out, [*wanted.values()], _tensor(dout))
+    return {name: x.numpy() for name, x in zip(wanted, found, strict=True)}
+
+
+# What hides a key is -inf, so that a row of it has a softmax of NaN.
+attend.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+compatible.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+flash.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+attend.backward = _backward(scaled_dot_product_attention)  # type: ignore[attr-defined]
+compatible.backward = _backward(of_torch)  # type: ignore[attr-defined]
+flash.backward = flash_backward  # type: ignore[attr-defined]
 flash.weights = weights  # type: ignore[attr-defined]

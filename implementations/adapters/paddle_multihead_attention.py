@@ -112,9 +112,10 @@ class MultiHead:
         if "in_proj_bias" in told:
             biases = np.split(told["in_proj_bias"], 3)
             found |= {f"{x}_proj.bias": b for x, b in zip(PLACES, biases, strict=True)}
-        return {
-            name: np.ascontiguousarray(x.T if x.ndim == 2 else x) for name, x in found.items()
-        }
+        return {name: np.ascontiguousarray(x.T if x.ndim == 2 else x) for name, x in found.items()}
 
 
-MultiHead.conventions = {"mask means": "attend"}  # type: ignore[attr-defined]
+# -1e9 is added where truth values hide, and -inf as it is.
+MultiHead.conventions = {  # type: ignore[attr-defined]
+    **{"mask means": "attend", "idle": "uniform", "idle bias": "nan"}
+}

@@ -28,5 +28,7 @@ session = onnxruntime.InferenceSession(
 q, k = np.zeros((1, N, 1), np.float32), np.zeros((1, M, 1), np.float32)
 (y,) = session.run(None, {"q": q, "k": k, "v": np.eye(M, dtype=np.float32)[None]})
 top_left = np.tri(N, M) / np.tri(N, M).sum(axis=1, keepdims=True)
-print("onnxruntime", onnxruntime.__version__, "got\n", y[0], "\nwant (first rows are so)\n", top_left)
+print(
+    "onnxruntime", onnxruntime.__version__, "got\n", y[0], "\nwant (first rows are so)\n", top_left
+)
 assert np.allclose(y[0], top_left)
