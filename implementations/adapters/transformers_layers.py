@@ -31,8 +31,10 @@ class Turned(nn.Module):
         super().__init__()
         self.layer = [layer]  # whose parameters are not ours
         for name in ("c_attn", "c_proj"):
-            there, here = layer.get_submodule(name), nn.Module()
-            here.weight = nn.Parameter(there.weight.detach().T.contiguous())
+            there: Any = layer.get_submodule(name)
+            here = nn.Module()
+            turned = there.weight.detach().T.clone(memory_format=torch.contiguous_format)
+            here.weight = nn.Parameter(turned)
             here.bias = nn.Parameter(there.bias.detach().clone())
             self.add_module(name, here)
 
@@ -135,7 +137,7 @@ def _asked(
 def _taking(x: Tensor, width: int, narrow: int) -> dict[str, Tensor]:
     """Matrices that take queries, keys and values out of an input, and put outputs first."""
     one = torch.eye(width + 2 * narrow, dtype=x.dtype, device=x.device)
-    q, k, v = one.split((width, narrow, narrow))
+    q, k, v = one[:width], one[width : width + narrow], one[width + narrow :]
     return {"q_proj": q, "k_proj": k, "v_proj": v, "o_proj": q.T}
 
 
