@@ -105,7 +105,7 @@ def _config(
     if N != M:
         raise ValueError("a layer reads one text")
     config: PreTrainedConfig = kind(
-        hidden_size=(H + 2 * G) * D,
+        hidden_size=3 * H * D,
         num_attention_heads=H,
         num_key_value_heads=G,
         head_dim=D,
@@ -122,10 +122,10 @@ def _asked(
 ) -> Tensor:
     """What a layer of rotations returns for queries, keys and values of its own."""
     _, H, N, D = query.shape
+    narrow = key.shape[1] * D
     x = torch.cat([y.transpose(1, 2).flatten(2) for y in (query, key, value)], dim=-1)
-    given = parameters | {
-        f"{name}.weight": y for name, y in _taking(x, H * D, key.shape[1] * D).items()
-    }
+    x = nn.functional.pad(x, (0, 2 * (H * D - narrow)))  # as wide as without groups
+    given = parameters | {f"{name}.weight": y for name, y in _taking(x, H * D, narrow).items()}
     angles = D // 2 if isinstance(layer, GptOssAttention) else D  # which has each of them once
     turn = x.new_ones(1, N, angles), x.new_zeros(1, N, angles)
     mask = _mask(layer.config, x, is_causal)
@@ -136,8 +136,8 @@ def _asked(
 
 def _taking(x: Tensor, width: int, narrow: int) -> dict[str, Tensor]:
     """Matrices that take queries, keys and values out of an input, and put outputs first."""
-    one = torch.eye(width + 2 * narrow, dtype=x.dtype, device=x.device)
-    q, k, v = one[:width], one[width : width + narrow], one[width + narrow :]
+    one = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    q, k, v, _ = torch.split(one, [width, narrow, narrow, x.shape[-1] - width - 2 * narrow])
     return {"q_proj": q, "k_proj": k, "v_proj": v, "o_proj": q.T}
 
 
