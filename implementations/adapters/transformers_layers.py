@@ -120,7 +120,12 @@ def _config(
 def _asked(
     layer: Any, query: Tensor, key: Tensor, value: Tensor, is_causal: bool, **parameters: Tensor
 ) -> Tensor:
-    """What a layer of rotations returns for queries, keys and values of its own."""
+    """What a layer of rotations returns for queries, keys and values of its own.
+
+    Raises ValueError: values are of another width than keys.
+    """
+    if value.shape != key.shape:
+        raise ValueError("a layer has heads of one width")
     _, H, N, D = query.shape
     narrow = key.shape[1] * D
     x = torch.cat([y.transpose(1, 2).flatten(2) for y in (query, key, value)], dim=-1)
@@ -159,8 +164,8 @@ def t5(query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = Non
     the output projection would carry into all heads.
     """
     B, H, N, D = query.shape
-    if key.shape != query.shape:
-        raise ValueError("a layer reads one text")
+    if not query.shape == key.shape == value.shape:
+        raise ValueError("a layer reads one text, with heads of one width")
     config = T5Config(d_model=3 * H * D, d_kv=D, num_heads=H, attn_implementation="eager")
     with torch.device("meta"):
         layer = T5Attention(config).eval()
