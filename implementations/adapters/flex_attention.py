@@ -12,7 +12,12 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
+from torch.nn.attention.flex_attention import (
+    AuxRequest,
+    BlockMask,
+    create_block_mask,
+    flex_attention,
+)
 
 from implementations.arguments import UNBOUNDED, Window
 
@@ -42,6 +47,57 @@ def attend(
     The options are those of `implementations.einsum_torch`; with return_lse, the log-sum-exp
     (B, H, N) comes as well. Raises NotImplementedError: a gradient is wanted on a CPU.
     """
+    told = attn_mask, is_causal, window_size, softcap, alibi_slopes
+    score, block = _functions(
+        query, key, *told, query_segments, key_segments, query_positions, key_positions
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it is not compiled
+        out, aux = flex_attention(
+            query, key, value, score, block, scale, enable_gqa, return_aux=AuxRequest(lse=True)
+        )
+    assert aux.lse is not None
+    return (out, aux.lse) if return_lse else out
+
+
+def output(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window_size: Window = UNBOUNDED,
+    softcap: float | None = None,
+    alibi_slopes: Tensor | None = None,
+    query_segments: Tensor | None = None,
+    key_segments: Tensor | None = None,
+    query_positions: Tensor | None = None,
+    key_positions: Tensor | None = None,
+) -> Tensor:
+    """The output alone, which is all that there is on a CPU where this is compiled."""
+    told = attn_mask, is_causal, window_size, softcap, alibi_slopes
+    score, block = _functions(
+        query, key, *told, query_segments, key_segments, query_positions, key_positions
+    )
+    return flex_attention(query, key, value, score, block, scale, enable_gqa)
+
+
+def _functions(
+    query: Tensor,
+    key: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    window_size: Window,
+    softcap: float | None,
+    alibi_slopes: Tensor | None,
+    query_segments: Tensor | None,
+    key_segments: Tensor | None,
+    query_positions: Tensor | None,
+    key_positions: Tensor | None,
+) -> tuple[Score, BlockMask]:
+    """The options as what becomes of a score, and as which keys are seen."""
     (B, H, N, _), M = query.shape, key.shape[2]
     p = _places(query_positions, B, N)
     r = _places(key_positions, B, M)
@@ -59,13 +115,7 @@ def attend(
 
     block = create_block_mask(sight, B, H, N, M, device=str(query.device))
     score = _scored(softcap, None if boolean else whole, alibi_slopes, p, r)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it is not compiled
-        out, aux = flex_attention(
-            query, key, value, score, block, scale, enable_gqa, return_aux=AuxRequest(lse=True)
-        )
-    assert aux.lse is not None
-    return (out, aux.lse) if return_lse else out
+    return score, block
 
 
 def _places(given: Tensor | None, B: int, length: int) -> Tensor:

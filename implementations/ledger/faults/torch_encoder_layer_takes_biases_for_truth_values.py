@@ -1,0 +1,18 @@
+"""torch 2.13.0, nn.TransformerEncoderLayer in evaluation takes added numbers for truth values.
+
+On its fast path (no gradients, batch_first, an even number of heads) every number of src_mask but
+zero hides a key, so that a mask of small biases hides all of them: NaN. Expected: what the same
+layer returns while gradients are recorded, as "a float mask is added to the attention weight".
+"""
+
+import torch
+
+torch.manual_seed(0)
+layer = torch.nn.TransformerEncoderLayer(2, 2, 2, dropout=0.0, batch_first=True).eval()
+x, bias = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[0.5]])  # one token, one bias: no effect
+want = layer(x, src_mask=bias)
+with torch.no_grad():
+    got = layer(x, src_mask=bias)
+print("got ", got.tolist())
+print("want", want.tolist())
+assert torch.allclose(got, want)

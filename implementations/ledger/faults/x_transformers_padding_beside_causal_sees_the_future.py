@@ -1,0 +1,18 @@
+"""x-transformers 2.31.10, Attend(causal=True): a query that mask and causality hide all from.
+
+Output rows are zeroed where the mask alone hides every key, not where mask and causality together
+do: there the mean of all values comes out, those of the future among them. Left padding does that.
+Expected: zeros, as Attend(flash=True, causal=True) returns.
+"""
+
+import torch
+from x_transformers.attend import Attend
+
+q, k = torch.zeros(1, 1, 2, 1), torch.zeros(1, 1, 2, 1)
+v = torch.tensor([[[[0.0], [1.0]]]])
+mask = torch.tensor([[[[False, True]]]])  # the first token is padding
+got, _ = Attend(flash=False, causal=True)(q, k, v, mask=mask)
+want, _ = Attend(flash=True, causal=True)(q, k, v, mask=mask)
+print("got ", got.tolist())
+print("want", want.tolist())
+assert torch.allclose(got, want)

@@ -1,0 +1,13 @@
+"""x-transformers 2.31.10, RotaryEmbedding(2) divides by zero.
+
+The base is rescaled by `base_rescale_factor ** (dim / (dim - 2))`, also where the factor is 1 and
+nothing is asked for. Expected: one pair of columns, turned by the position itself.
+"""
+
+import torch
+from x_transformers.x_transformers import RotaryEmbedding
+
+freqs, _ = RotaryEmbedding(2)(torch.tensor([0.0, 1.0]))
+print("got ", freqs.tolist())
+print("want", [[[0.0, 0.0], [1.0, 1.0]]])
+assert freqs.tolist() == [[[0.0, 0.0], [1.0, 1.0]]]
