@@ -67,8 +67,9 @@ def packed(
     left, right = (None if bound < 0 else bound for bound in window_size)
     sight = generate_doc_mask_mod(_sight(causal, (left, right)), cu_seqlens_q)
     score = generate_tanh_softcap(softcap) if softcap else None
-    one = [x.transpose(0, 1).unsqueeze(0) for x in (q, k, v)]
-    out, _ = _flex(*one, sight, score, softmax_scale, q.shape[1] != k.shape[1])
+    query, key, value = (x.transpose(0, 1).unsqueeze(0) for x in (q, k, v))
+    shared = q.shape[1] != k.shape[1]
+    out, _ = _flex(query, key, value, sight, score, softmax_scale, shared)
     return out[0].transpose(0, 1)
 
 

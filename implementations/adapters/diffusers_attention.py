@@ -68,7 +68,7 @@ def _dispatched(backend: str, query: Tensor, key: Tensor, value: Tensor, **asked
         return dispatch_attention_fn(query, key, value, backend=backend, **asked)
 
 
-class Layer(Attention):
+class Layer(Attention):  # type: ignore[misc]
     """The layer with its default processor, called with what it reads queries and keys from."""
 
     processor_class: Any = AttnProcessor2_0

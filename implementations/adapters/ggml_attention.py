@@ -103,7 +103,7 @@ def unfused(
         if not M:
             raise ValueError("ggml takes a tensor without keys for a transposed one")
         inputs = [g.put(x) for x in (query.astype(_single(query)), key, value)]
-        a, out = _in_steps(g, inputs, attn_mask, scale, sinks, (N, M, D))
+        _, out = _in_steps(g, inputs, attn_mask, scale, sinks, (N, M, D))
         g.computed(out)
         return g.read(out, (B, H, N, E)).astype(query.dtype)
 

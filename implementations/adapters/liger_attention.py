@@ -1,7 +1,7 @@
 """Liger-Kernel's fused neighborhood attention, a window on both sides, in Triton's interpreter.
 
-Arrays are (batch, heads, length, width), all of one shape. A neighborhood of k places is (k - 1) / 2
-on either side of the query, and ends where the text does. There is always one.
+Arrays are (batch, heads, length, width), all of one shape. A neighborhood of k places is
+(k - 1) / 2 on either side of the query, and ends where the text does. There is always one.
 """
 
 from __future__ import annotations

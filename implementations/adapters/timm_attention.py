@@ -7,7 +7,7 @@ from typing import Any
 from timm.layers.attention import Attention
 
 
-class Unfused(Attention):
+class Unfused(Attention):  # type: ignore[misc]
     """The layer that multiplies matrices."""
 
     def __init__(self, *sizes: Any, **options: Any) -> None:
