@@ -69,7 +69,7 @@ def _dispatched(backend: str, query: Tensor, key: Tensor, value: Tensor, **asked
 
 
 class Layer(Attention):  # type: ignore[misc]
-    """The layer with its default processor, called with what it reads queries and keys from."""
+    """The layer with its default processor, of one text."""
 
     processor_class: Any = AttnProcessor2_0
 
@@ -79,16 +79,9 @@ class Layer(Attention):  # type: ignore[misc]
             width, None, heads, dim_head=head_width, bias=bias, out_bias=bias, processor=processor
         )
 
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None
-    ) -> Tensor:
-        """query (B, N, A), key and value (B, M, A), which are one: (B, N, A).
-
-        Raises ValueError: keys and values are read from different texts.
-        """
-        if key is not value:
-            raise ValueError("diffusers reads keys and values from one text")
-        return super().forward(query, None if key is query else key, attention_mask)
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """x (B, N, A) gives (B, N, A). attention_mask (B, N, N) is added to the scores."""
+        return super().forward(x, None, attention_mask)
 
 
 class Plain(Layer):
