@@ -10,10 +10,10 @@ import os
 
 os.environ |= {"TRITON_INTERPRET": "1", "FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}
 
-from math import exp, tanh  # noqa: E402
+from math import exp, tanh
 
-import torch  # noqa: E402
-from flash_attn.flash_attn_triton_amd import interface_fa  # noqa: E402
+import torch
+from flash_attn.flash_attn_triton_amd import interface_fa
 
 q = torch.ones(1, 1, 1, 8)
 k = torch.stack([torch.ones(8), torch.zeros(8)]).reshape(1, 2, 1, 8)

@@ -10,8 +10,8 @@ import os
 
 os.environ |= {"TRITON_INTERPRET": "1", "FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}
 
-import torch  # noqa: E402
-from flash_attn.flash_attn_triton_amd import interface_fa  # noqa: E402
+import torch
+from flash_attn.flash_attn_triton_amd import interface_fa
 
 x = torch.ones(1, 1, 1, 8)
 told = (None, None, 0.0, -1.0, False, -1, -1, 0.0, False)  # softmax_scale is the fourth

@@ -8,8 +8,8 @@ import os
 
 os.environ |= {"TRITON_INTERPRET": "1", "FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}
 
-import torch  # noqa: E402
-from flash_attn.flash_attn_triton_amd import interface_fa  # noqa: E402
+import torch
+from flash_attn.flash_attn_triton_amd import interface_fa
 
 x, starts = torch.ones(3, 2, 8), torch.tensor([0, 3], dtype=torch.int32)
 told = (None, starts, starts, None, None, None, None, 3, 3, 0.0, 1.0, False, False)

@@ -13,8 +13,8 @@ import os
 
 os.environ |= {"TRITON_INTERPRET": "1", "FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}
 
-import torch  # noqa: E402
-from flash_attn.flash_attn_triton_amd import interface_fa  # noqa: E402
+import torch
+from flash_attn.flash_attn_triton_amd import interface_fa
 
 starts_q, starts_k = (torch.tensor(x, dtype=torch.int32) for x in ((0, 128, 129), (0, 0, 1)))
 q, k = torch.ones(129, 1, 8), torch.ones(1, 1, 8)
