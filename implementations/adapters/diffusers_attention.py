@@ -1,0 +1,96 @@
+"""Attention of diffusers: the function behind its newer models, and the layer with processors.
+
+`dispatch_attention_fn` has torch's words and arrays (batch, length, heads, width); which backend
+answers is chosen by name: torch's fused function (`native`), its plain mathematics (`math`), or
+flex_attention (`flex`). The layers are built by a description, each with one of its processors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from diffusers.models.attention_dispatch import dispatch_attention_fn
+from diffusers.models.attention_processor import (
+    Attention,
+    AttnProcessor,
+    AttnProcessor2_0,
+    SlicedAttnProcessor,
+)
+from torch import Tensor
+
+
+def native(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """query (B, N, H, D), key (B, M, G, D), value (B, M, G, E) give (B, N, H, E)."""
+    asked = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
+    return _dispatched("native", query, key, value, enable_gqa=enable_gqa, **asked)
+
+
+def math(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """As `native`."""
+    asked = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
+    return _dispatched("_native_math", query, key, value, enable_gqa=enable_gqa, **asked)
+
+
+def flex(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """As `native`. Raises NotImplementedError: a gradient is wanted on a CPU."""
+    asked = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
+    return _dispatched("flex", query, key, value, enable_gqa=enable_gqa, **asked)
+
+
+def _dispatched(backend: str, query: Tensor, key: Tensor, value: Tensor, **asked: Any) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that flex_attention is not compiled
+        return dispatch_attention_fn(query, key, value, backend=backend, **asked)
+
+
+class Layer(Attention):  # type: ignore[misc]
+    """The layer with its default processor, of one text."""
+
+    processor_class: Any = AttnProcessor2_0
+
+    def __init__(self, width: int, heads: int, head_width: int, bias: bool) -> None:
+        processor = self.processor_class()
+        super().__init__(
+            width, None, heads, dim_head=head_width, bias=bias, out_bias=bias, processor=processor
+        )
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """x (B, N, A) gives (B, N, A). attention_mask (B, N, N) is added to the scores."""
+        return super().forward(x, None, attention_mask)
+
+
+class Plain(Layer):
+    """The same with the processor that multiplies matrices."""
+
+    processor_class = AttnProcessor
+
+
+class Sliced(Layer):
+    """The same with the processor that takes two heads at a time."""
+
+    processor_class = staticmethod(lambda: SlicedAttnProcessor(slice_size=2))

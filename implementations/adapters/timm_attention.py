@@ -1,0 +1,15 @@
+"""timm's attention layer without torch's fused function, as `TIMM_FUSED_ATTN=0` has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from timm.layers.attention import Attention
+
+
+class Unfused(Attention):  # type: ignore[misc]
+    """The layer that multiplies matrices."""
+
+    def __init__(self, *sizes: Any, **options: Any) -> None:
+        super().__init__(*sizes, **options)
+        self.fused_attn = False
