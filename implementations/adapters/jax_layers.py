@@ -8,6 +8,7 @@ the parameters are called in the library, and how they are laid out, each adapte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -40,14 +41,19 @@ class Given(NamedTuple):
 
 
 def plugged(name: str, run: Callable[[Given], Any]) -> type:
-    """The class whose call is `run`, which returns (B, N, A)."""
-    return type(name, (Plugged,), {"run": staticmethod(run), "__doc__": run.__doc__})
+    """The class whose call is `run`, which returns (B, N, A), compiled once for each shape."""
+
+    def called(heads: int, mask: Any, state: Named, *inputs: Any) -> Any:
+        return run(Given(heads, _places(state), (inputs[0], inputs[1], inputs[2]), mask))
+
+    compiled = staticmethod(jax.jit(called, static_argnums=0))
+    return type(name, (Plugged,), {"run": compiled, "__doc__": run.__doc__})
 
 
 class Plugged:
     """A layer with torch's names; A is divided among num_heads heads."""
 
-    run: Callable[[Given], Any]
+    run: Callable[..., Any]
 
     def __init__(
         self,
@@ -87,13 +93,8 @@ class Plugged:
         """y (B, N, A). True in a mask forbids. Raises ValueError: a mask of numbers, no batch."""
         if query.ndim != 3:
             raise ValueError("texts come in a batch")
-        mask = _seen(self.heads, attn_mask, key_padding_mask)
-
-        def called(state: Named, *inputs: Any) -> Any:
-            return type(self).run(Given(self.heads, _places(state), inputs, mask))
-
-        arrays = (self.state, *(jnp.asarray(x) for x in (query, key, value)))
-        y, self.back = jax.vjp(called, *arrays)
+        run = partial(type(self).run, self.heads, _seen(self.heads, attn_mask, key_padding_mask))
+        y, self.back = jax.vjp(run, self.state, *(jnp.asarray(x) for x in (query, key, value)))
         return np.asarray(y)
 
     def backward(self, dout: Array) -> tuple[Array, Array, Array, Named]:
