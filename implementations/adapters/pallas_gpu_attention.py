@@ -1,7 +1,7 @@
 """The attention kernels for GPUs that come with JAX's Pallas, run by Pallas's interpreter.
 
 `mha` is fused attention with a backward pass; `gqa` and `paged_attention` are decoding with one
-query, split over the keys. Pages and lengths are the carriers that `paged` reads.
+query, split over the keys. Several queries are as many elements of a batch to these two.
 """
 
 from __future__ import annotations
@@ -38,24 +38,22 @@ def decode(
     enable_gqa: bool = False,  # noqa: ARG001 - key heads are shared without asking
     key_value_seq_lengths: Array | None = None,
 ) -> Array:
-    """query (B, 1, H, D), key, value (B, M, G, D) give (B, 1, H, D).
+    """query (B, N, H, D), key, value (B, M, G, D) give (B, N, H, D).
 
     key_value_seq_lengths: (B,), behind which there is padding. Raises AssertionError: fewer than
     16 keys.
     """
-    if query.shape[1] != 1:
-        raise ValueError("one query is decoded at a time")
+    N = query.shape[1]
+    lengths = key_value_seq_lengths
     found = decode_attention.gqa(
-        query[:, 0],
-        key,
-        value,
-        None,
-        key_value_seq_lengths,
+        query.reshape(-1, *query.shape[2:]),
+        *(jnp.repeat(x, N, axis=0) for x in (key, value)),
+        kv_seq_len=None if lengths is None else jnp.repeat(lengths, N),
         sm_scale=scale,
         k_splits=SPLITS,
         interpret=True,
     )
-    return found[:, None]
+    return found.reshape(query.shape)
 
 
 def paged(
@@ -67,24 +65,24 @@ def paged(
     softmax_scale: float | None = None,
     softcap: float = 0.0,
 ) -> Array:
-    """q (B, 1, H, D), pages (pages, size, G, D) give (B, 1, H, D).
+    """q (B, N, H, D), pages (pages, size, G, D) give (B, N, H, D).
 
-    cache_seqlens: (B,); block_table: (B, pages of a text). The kernel has no scale, and is given
-    queries that have been multiplied by it, as its own tests do.
+    cache_seqlens: (B,); block_table: (B, pages of a text), or each text lies in a page of
+    its own. The kernel has no scale, and is given queries that have been multiplied by it, as its
+    own tests do.
     """
-    if q.shape[1] != 1 or block_table is None:
-        raise ValueError("one query is decoded at a time, from pages")
+    if block_table is None:
+        block_table = jnp.arange(len(k_cache), dtype=jnp.int32)[:, None]
+    N, lengths = q.shape[1], cache_seqlens
     asked = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
-    pages = [jnp.moveaxis(x, 2, 0) for x in (k_cache, v_cache)]
-    lengths = None if cache_seqlens is None else jnp.asarray(cache_seqlens, jnp.int32)
     found = paged_attention.paged_attention(
-        q[:, 0] * jnp.asarray(asked, q.dtype),
-        *pages,
-        block_table,
-        lengths,
+        (q * jnp.asarray(asked, q.dtype)).reshape(-1, *q.shape[2:]),
+        *(jnp.moveaxis(x, 2, 0) for x in (k_cache, v_cache)),
+        jnp.repeat(block_table, N, axis=0),
+        None if lengths is None else jnp.repeat(jnp.asarray(lengths, jnp.int32), N),
         k_splits=SPLITS,
         pages_per_compute_block=1,
         attn_logits_soft_cap=softcap or None,
         interpret=True,
     )
-    return found[:, None]
+    return found.reshape(q.shape)
