@@ -2,7 +2,7 @@
 
 The documentation of dot_product_attention: implementation=None "will automatically select the best
 available backend, and is guaranteed to work on all platforms". On a CPU float16 asks for a product
-F16_F16_F32, which there is none of: a ValueError, by the names "xla" and "xla_chunked" too. bfloat16
+F16_F16_F32, which there is none of: a ValueError, by either name ("xla", "xla_chunked"). bfloat16
 works. Expected: 1.
 """
 
