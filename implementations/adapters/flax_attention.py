@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from flax import nnx
+from flax.nnx.nn.attention import dot_product_attention_weights
 from jax import Array
 
 
@@ -35,7 +36,7 @@ def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
     """What flax sows: the weights (B, H, N, M)."""
     del value
     options.pop("enable_gqa", None)
-    return nnx.dot_product_attention_weights(query, key, **options)
+    return dot_product_attention_weights(query, key, **options)
 
 
 sown.weights = weights  # type: ignore[attr-defined]
