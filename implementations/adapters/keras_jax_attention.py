@@ -1,0 +1,35 @@
+"""keras.ops.dot_product_attention on the jax backend, under torch's spelling.
+
+Arrays are (batch, length, heads, width). Keras reads its backend when it is imported, so that each
+backend has a module, and a process, of its own.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["KERAS_BACKEND"] = "jax"
+
+from typing import Any
+
+import keras
+from jax import Array
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,  # noqa: ARG001 - Keras shares key heads without being asked
+) -> Array:
+    """query (B, N, H, D), key (B, M, G, D), value (B, M, G, D) give (B, N, H, D).
+
+    attn_mask broadcasts to (B, H, N, M): truth values are Keras's mask, numbers its bias.
+    """
+    options: dict[str, Any] = {"scale": scale, "is_causal": is_causal}
+    if attn_mask is not None:
+        options["mask" if attn_mask.dtype == bool else "bias"] = attn_mask
+    return keras.ops.dot_product_attention(query, key, value, **options)

@@ -1,0 +1,43 @@
+"""Flash attention for TPUs that comes with JAX's Pallas, run by Pallas's interpreter.
+
+Arrays are (batch, heads, length, width); lengths are multiples of 128, the least block there is. Of
+no scale, this kernel makes one; it is told 1 / sqrt(D).
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+from jax.experimental.pallas import tpu
+from jax.experimental.pallas.ops.tpu import flash_attention as kernel
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    query_segments: Array | None = None,
+    key_segments: Array | None = None,
+) -> Array:
+    """query (B, H, N, D), key, value (B, H, M, D) give (B, H, N, D).
+
+    bias broadcasts to (B, H, N, M). Raises ValueError: lengths that a block does not divide.
+    """
+    shape = (*query.shape[:3], key.shape[2])
+    segments = None
+    if query_segments is not None and key_segments is not None:
+        segments = kernel.SegmentIds(q=query_segments, kv=key_segments)
+    with tpu.force_tpu_interpret_mode():
+        return kernel.flash_attention(
+            query,
+            key,
+            value,
+            None if bias is None else jnp.broadcast_to(bias, shape),
+            segments,
+            causal=is_causal,
+            sm_scale=query.shape[-1] ** -0.5 if scale is None else scale,
+            block_sizes=kernel.BlockSizes.get_default(*shape, query.shape[-1]),
+        )

@@ -1,0 +1,16 @@
+"""flax 0.12.8, nnx.dot_product_attention: is_causal beside a mask of keys raises where it sows.
+
+The documentation: mask "should be broadcastable to the shape [batch..., num_heads, q_length,
+kv_length]". With dropout, or a module to sow into, causality is broadcast to the shape of the mask
+instead, and a mask (1, 1, 1, 2) is a ValueError; without, the same call works. Expected: (1, 2, 1,
+1).
+"""
+
+import jax.numpy as jnp
+from flax import nnx
+
+x, mask = jnp.zeros((1, 2, 1, 1)), jnp.ones((1, 1, 1, 2), bool)
+print("without a module:", nnx.dot_product_attention(x, x, x, mask=mask, is_causal=True).shape)
+got = nnx.dot_product_attention(x, x, x, mask=mask, is_causal=True, module=nnx.Module()).shape
+print(f"got {got}, want (1, 2, 1, 1)")
+assert got == (1, 2, 1, 1)

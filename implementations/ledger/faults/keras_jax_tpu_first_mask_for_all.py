@@ -1,0 +1,30 @@
+"""keras 3.15.1, JAX backend on a TPU: all texts of a batch get the mask of the first one.
+
+dot_product_attention hands mask[0], or mask[0, 0], to splash attention, whose masks are those of
+heads and not of texts; a bias is not handed over at all. Here the platform is said to be a TPU, and
+JAX's own interpreter runs the kernel. Expected, of two texts of which the second may see its second
+key only, whose value is 1: 1 in the second text.
+"""
+
+import os
+
+os.environ["KERAS_BACKEND"] = "jax"
+
+import functools
+import types
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+from keras.src.backend.jax import nn
+
+splash = nn.splash_attention_kernel
+splash.make_splash_mha = functools.partial(splash.make_splash_mha, interpret=True)
+query, mask = jnp.zeros((2, 128, 1, 128)), np.zeros((2, 1, 128, 128), bool)
+mask[0, :, :, 0] = mask[1, :, :, 1] = True
+jax.devices = lambda *_: [types.SimpleNamespace(platform="tpu")]
+value = query.at[:, 1].set(1.0)
+got = keras.ops.dot_product_attention(query, query, value, mask=mask)[1, 0, 0, 0].item()
+print(f"got {got}, want 1.0 (0.0 is the value that the first text may see)")
+assert got == 1.0

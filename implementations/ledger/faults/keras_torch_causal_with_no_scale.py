@@ -1,0 +1,18 @@
+"""keras 3.15.1, torch backend: a scale of zero, or less, is NaN under causality.
+
+torch's flash kernel for CPUs, which is handed the scale, adds -inf for the future before it
+multiplies: 0 * -inf. Expected, one query and two keys of which it sees the first, whose value is 1:
+1, as the JAX and NumPy backends return it.
+"""
+
+import os
+
+os.environ["KERAS_BACKEND"] = "torch"
+
+import keras
+import numpy as np
+
+query, key = np.zeros((1, 1, 1, 1), np.float32), np.zeros((1, 2, 1, 1), np.float32)
+got = keras.ops.dot_product_attention(query, key, key + 1, scale=0.0, is_causal=True).item()
+print(f"got {got}, want 1.0")
+assert got == 1.0

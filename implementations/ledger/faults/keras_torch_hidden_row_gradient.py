@@ -1,0 +1,24 @@
+"""keras 3.15.1, torch backend: gradients of a row that sees no key are M times too large.
+
+keras.ops.dot_product_attention adds -2.4e38 to the scores of hidden keys. If all M keys are hidden,
+the output is their mean, and the gradient by each value is 1 / M. torch's CPU kernel makes the
+weights anew from a log-sum-exp in which log(M) is lost beside 2.4e38, and takes 1 for each of them.
+Expected: half the cotangent for each of two keys, or none (a row that sees nothing teaches
+nothing).
+"""
+
+import os
+
+os.environ["KERAS_BACKEND"] = "torch"
+
+import keras
+import numpy as np
+import torch
+
+query, key = np.zeros((1, 1, 1, 1), np.float32), np.zeros((1, 2, 1, 1), np.float32)
+value = torch.zeros(1, 2, 1, 1, requires_grad=True)
+out = keras.ops.dot_product_attention(query, key, value, mask=np.zeros((1, 1, 1, 2), bool))
+(found,) = torch.autograd.grad(out.sum(), value)
+got = found.flatten().tolist()
+print(f"got {got}, want [0.5, 0.5] (of a mean of two values) or [0.0, 0.0]")
+assert sum(got) <= 1.0
