@@ -180,3 +180,16 @@ def test_a_counterexample_with_sinks_is_read_back(tmp_path):
     certificate.save(tmp_path / "told.json")
     (cause,) = json.loads((tmp_path / "told.json").read_text())["causes"]
     assert cause["counterexample"]["problem"]["sinks"] is not None
+
+
+def always(query, key, value, sinks=None):
+    return dense.attend(query, key, value, sinks=sinks, is_causal=True)
+
+
+always.conventions = {"causality": "always"}
+
+
+def test_who_is_always_causal_is_asked_for_sinks_beside_causality():
+    found = certify(always, profile="quick", dtypes=["float32"], clauses=["Z"])
+    assert found.passed, found
+    assert {v.outcome for v in found.verdicts if v.clause == "Z3"} == {"holds"}

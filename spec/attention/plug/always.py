@@ -7,16 +7,19 @@ puts beside that is refused here, in these words, and not put to it at all.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spec.attention.asking import ALONE
 from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.subject import Refused
 
 MASKED = together(MASK, CAUSAL)
+BESIDE = {alone: together(CAUSAL, option) for option, alone in ALONE.items()}  # what is always so
 
 
 def always(record: Any, chosen: Mapping[str, str]) -> Any:
     """The record with all that it is declared to be always, refusing what that rules out."""
     if chosen["causality"] == "always":
-        record = answering(record, {Capability.CAUSAL, MASKED}, Capability.FUTURE)
+        more = {pair for alone, pair in BESIDE.items() if alone in record.answers}
+        record = answering(record, {Capability.CAUSAL, MASKED, *more}, Capability.FUTURE)
         record = record.through(lambda _, function: asked(function, not_asked))
     if chosen.get("lengths") == "equal":
         record = answering(record, set(), Capability.LENGTHS)
