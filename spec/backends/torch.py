@@ -119,7 +119,9 @@ def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
 
 def same(x: Any, y: Any) -> bool:
     """Whether two buffers hold the same bits."""
-    return bool(torch.equal(x.detach().view(torch.uint8), y.view(torch.uint8)))
+    # In one axis: one of length one may have a stride for which there is no view of bytes.
+    bits = [buffer.detach().reshape(-1).view(torch.uint8) for buffer in (x, y)]
+    return torch.equal(*bits)
 
 
 def overlap(x: Any, buffer: Any) -> bool:

@@ -253,3 +253,25 @@ def test_a_mask_says_what_it_can_be_told() -> None:
     assert Form.of("seen (B, 1, N, M)").kinds == {c.MASK, c.CAUSAL, c.PADDING}
     everything = {c.MASK, c.BIAS, c.CAUSAL, c.PADDING, c.HEAD_MASK}
     assert Form.of("added (B, H, N, M)").kinds == everything
+
+
+def test_a_described_layer_returns_weights_where_they_are_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "layer.toml"
+    places = {"in_proj_weight": "W_q W_k W_v", "in_proj_bias": "b_q b_k b_v"}
+    places |= {"out_proj.weight": "W_o", "out_proj.bias": "b_o"}
+    lines = [f'"{name}" = "{ours}"' for name, ours in places.items()]
+    file.write_text("\n".join(["[names]", *lines]))
+    settled = {"profile": "quick", "dtypes": ["float32"], "clauses": ["L4"]}
+    certificate = certify("torch.nn:MultiheadAttention", description=str(file), **settled)
+    assert {v.outcome for v in certificate.verdicts} == {"holds"}, certificate
+
+
+def test_a_parameter_of_one_row_is_seen_to_be_unchanged_however_it_lies() -> None:
+    import torch
+
+    from spec.backends.torch import same
+
+    row = torch.arange(3.0).reshape(1, 3).T  # contiguous, says torch, with strides (1, 3)
+    assert same(row, row.clone())
+    assert not same(row, row + 1)
+    assert same(torch.zeros(0, 2), torch.zeros(0, 2))

@@ -199,8 +199,8 @@ class WrappedLayer:
             result = layer(*arrays[: self.told.inputs], **options)
         if not isinstance(result, tuple):
             return result, None
-        if not self.told.of_torch and result:
-            return result[0], None
+        if not self.told.of_torch and result and "need_weights" not in self.takes:
+            return result[0], None  # what else it returns, nobody has asked for
         if len(result) != 2:
             raise Violation(f"the layer returned {words(result)}, want (output, weights)")
         return result[0], result[1]
