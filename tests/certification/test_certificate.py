@@ -53,6 +53,28 @@ def test_float64_in_float32_is_told_in_words():
     assert "\nfloat64: A 0/1\n" in str(certificate)
 
 
+def test_who_is_off_by_a_constant_is_not_told_to_compute_in_float32():
+    """As 10^-8 in the denominator is, which is less than a rounding of float32."""
+
+    def attend(query, key, value):
+        return targets.right(query, key, value) / query.dtype.type(1 + 1e-8)
+
+    certificate = certify(attend, profile="quick", clauses=("A1",), dtypes=["float64"])
+    assert certificate.verdicts[0].outcome == "violated"
+    assert "in float32" not in str(certificate)
+
+
+def test_who_computes_in_float32_is_not_taken_for_one_of_rough_tangents():
+    def attend(query, key, value, softcap=None):
+        single = (x.astype(np.float32) for x in (query, key, value))
+        return dense.attend(*single, softcap=softcap).astype(query.dtype)
+
+    settled = {"profile": "quick", "clauses": ("A1", "U1"), "dtypes": ["float64", "float32"]}
+    certificate = certify(attend, **settled)
+    assert "computes float64 in float32" in str(certificate)
+    assert not certificate.advice
+
+
 def test_fail_fast_blocks_the_rest():
     certificate = certify(targets.elementwise, **QUICK, clauses="A", fail_fast=True)
     assert certificate.ledger["violated"] == 1

@@ -19,11 +19,11 @@ from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import edition
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.plan import How, Plan
-from spec.certification.judging.survey import versions
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.starting import Place
 from spec.certification.target.loading import resolved
+from spec.certification.target.versions import versions
 from spec.notation import Grade
 
 IDLE = 60.0  # seconds after which those who have nothing to do are sent away

@@ -21,7 +21,7 @@ from spec.certification.judging.palette import planned
 from spec.certification.judging.plan import FEW, in_turn
 from spec.certification.judging.replaying import BREAKS, replayed, word
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Counterexample, Verdict, unrun
+from spec.certification.judging.verdict import ITSELF, Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness
 from spec.certification.settings import Request, check_conventions, concerning, with_definition
 from spec.certification.target.declared import check_deviations
@@ -29,6 +29,7 @@ from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.probing import IN_SINGLE, Probed, probed
 from spec.certification.target.recognising import LOOKS, declaring, recognised
+from spec.certification.target.versions import versions_of
 from spec.clause import Clause
 from spec.kind import Guarded, unchanged
 from spec.kinds import kind_of
@@ -132,6 +133,7 @@ class Examiner:
             advice=self._advice(),
             command=self.request.command(),
             programs=self.programs,
+            versions=versions_of(self.raw.origin),
         )
 
     def verdict(
@@ -149,7 +151,7 @@ class Examiner:
         try:
             finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=drawn)
         except Exception as error:
-            reason = f"the clause itself failed: {type(error).__name__}: {error}"
+            reason = f"{ITSELF}: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
         verdict = self._written(clause, dtype, finding)
         if finding.violation is not None:
@@ -159,8 +161,7 @@ class Examiner:
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and what it looks like."""
-        clause = self.clauses[verdict.clause]
-        implementation = self.probed.by_dtype[verdict.dtype]
+        clause, implementation = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
         if self.inference:
             implementation = spared(implementation)
         problem = problem.but(rounding=verdict.rounding)
@@ -201,9 +202,8 @@ class Examiner:
     def likewise(self, number: str, dtype: str, problem: Any) -> str:
         """What the implementation calls, and what is known to be wrong in the same way."""
         clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
-        if number in self.deviations.reasons:
-            return ""
-        return likewise(clause, subject, problem, self.request.device)
+        known, device = number in self.deviations.reasons, self.request.device
+        return "" if known else likewise(clause, subject, problem, device)
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
         """Known mistakes, if there is time to look for them."""
@@ -235,7 +235,7 @@ class Examiner:
     @cached_property
     def recognised(self) -> Mapping[str, str]:
         """Conventions that it seems to follow and nobody declared."""
-        dtype = next(iter(self.probed.by_dtype))
+        dtype = self.probed.exact
         lost = self.offers - self.probed.by_dtype[dtype].answers
         narrowed = self.raw.but(answers=self.raw.answers - lost)
         return recognised(narrowed, dtype, self.request.conventions, self.guard)

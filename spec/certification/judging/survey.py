@@ -1,27 +1,16 @@
 """What is known about a subject before any clause is run; a child tells it to its parent."""
 
-import platform
-import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any, Self
 
-from spec.backends import NAMES
 from spec.certification.judging.verdict import Verdict, verdict_from_json, verdict_to_json
 from spec.certification.settings import Request, concerning, with_definition
 from spec.certification.target.probing import Refusal
+from spec.certification.target.versions import versions_of
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.notation import DTYPES
-
-
-def versions(names: Collection[str] = sys.modules) -> Mapping[str, str]:
-    """Python, NumPy, the libraries that were loaded, or are named, and the machine."""
-    loaded = [name for name in ("numpy", *NAMES) if name in names]
-    libraries = {name: metadata.version(name) for name in loaded}
-    machine = f"{platform.system()} {platform.machine()}"
-    return {"python": platform.python_version(), **libraries, "platform": machine}
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class Survey:
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     programs: int = 0
-    versions: Mapping[str, str] = field(default_factory=versions)
+    versions: Mapping[str, str] = field(default_factory=versions_of)
 
     def to_json(self) -> dict[str, Any]:
         """The survey as JSON has it."""

@@ -49,6 +49,12 @@ class Probed:
     notes: tuple[str, ...] = ()
 
     @property
+    def exact(self) -> str:
+        """The most exact dtype in which it computes what is in it."""
+        in_another = "float64" if IN_SINGLE in self.notes else ""
+        return next((dtype for dtype in self.by_dtype if dtype != in_another), in_another)
+
+    @property
     def sampled(self) -> bool:
         """Whether it is asked in some shapes alone, as it compiles for each."""
         return any(record.palette for record in self.by_dtype.values())
@@ -91,7 +97,10 @@ def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
-    """That float64 has the accuracy of float32, where it has."""
+    """That float64 has the accuracy of float32, where it has.
+
+    Who is off in another way, as by a number in a denominator, is so where nothing is rounded, too.
+    """
     if found.precise is None or "float64" not in by_dtype:
         return ()
     record, clause = by_dtype["float64"], CLAUSES[found.definition]
@@ -99,7 +108,8 @@ def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
     single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
     if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
         return ()
-    return (IN_SINGLE,)
+    trivial = found.fitted(record, found.trivial("float64")) if found.trivial else None
+    return (IN_SINGLE,) if trivial is None or keeps(clause, record, trivial) else ()
 
 
 def _left(record: Any) -> dict[str, Any]:
