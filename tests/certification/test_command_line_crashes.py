@@ -85,7 +85,7 @@ def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
 def test_a_violation_is_told_and_repeated_beside_a_crash_while_probing(tmp_path):
     done = certify("breaks_and_aborts_backward", "--clause", "A", "--report", str(tmp_path))
     assert done.returncode == 1
-    assert "the output is wrong\n   seen by 2 clauses: A1, A11" in done.stdout
+    assert "the output is wrong\n   seen by 6 clauses: A1-A4, A11-A12" in done.stdout
     assert "crashed: A2, A3, A4, A12 [float32]" in done.stdout
     assert run(program=(str(tmp_path / "cause-1.py"),)).returncode == 1
 
@@ -109,7 +109,10 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
     found = json.loads(file.read_text())
     crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
     assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
-    assert done.stdout.count("SIGSEGV") == 1  # what happened to several is said of the first
+    assert (
+        done.stdout.count("died of SIGSEGV") == 1
+    )  # what happened to several is said of the first
+    assert f"1. where M > {LONG}, the process dies of SIGSEGV\n" in done.stdout
     ledger = found["ledger"]
     if isolate:
         assert ledger["blocked"] == 0
@@ -174,3 +177,32 @@ def test_who_is_interrupted_says_so_and_leaves_no_process_behind(tmp_path):
     assert (process.returncode, *said) == (3, "", "interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "code", "said"),
+    [
+        (
+            "aborts_on_masks",
+            "where a boolean mask, the process dies of SIGABRT",
+            -signal.SIGABRT,
+            "attn_mask=attn_mask))  # the process dies of SIGABRT",
+        ),
+        (
+            "aborts_when_causal",
+            "where causal, the process dies of SIGABRT",
+            -signal.SIGABRT,
+            "is_causal=True))  # the process dies of SIGABRT",
+        ),
+    ],
+)
+def test_a_crash_is_a_cause_with_its_smallest_problem(name, sentence, code, said, tmp_path):
+    done = certify(name, "--clause", "A1,M1,C2,V2", "--report", str(tmp_path))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"{name}: incomplete, for 1 cause\n" in done.stdout
+    assert f"1. {sentence}\n" in done.stdout
+    assert "there all" in done.stdout
+    script = tmp_path / "cause-1.py"
+    assert said in script.read_text()
+    assert "value = np.array([[[[0.0]]]], dtype=np.float32)" in script.read_text()
+    assert run(program=(str(script),)).returncode == code

@@ -21,7 +21,7 @@ from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import ITSELF, Verdict
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
@@ -60,19 +60,19 @@ class Diagnosis:
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
-    """The items that are violated and not known to be, in the order of the clauses.
+    """The items that are violated or crash, and are not known to, in the order of the clauses.
 
     None if all of them are of clauses that should hold, which block nothing; nor where the run was
-    to end with the first, or was stopped, or puts old problems again.
+    to end with the first, or was stopped, but for crashes, or puts old problems again.
     """
-    if (
-        request.fail_fast
-        or request.replays
-        or any(verdict.outcome == "blocked" for verdict in verdicts)
-    ):
+    every = [*survey.settled, *verdicts]
+    crashed = [v for v in every if v.outcome == "crashed" and not v.message.startswith(ITSELF)]
+    blocked = any(v.outcome == "blocked" for v in verdicts)
+    if request.fail_fast or request.replays or (blocked and not crashed):
         return []
     places = {number: place for place, number in enumerate(survey.order)}
-    found = [v for v in verdicts if v.outcome == "violated" and v.clause not in survey.deviations]
+    found = [v for v in verdicts if v.outcome == "violated"] + crashed
+    found = [v for v in found if v.clause not in survey.deviations]
     if all(v.force == "should" for v in found):
         return []
     items = ((v.clause, v.dtype) for v in found)

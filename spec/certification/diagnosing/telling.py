@@ -16,6 +16,7 @@ from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.verdict import Counterexample
+from spec.certification.target.ward import Died
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.trial import broken
@@ -56,7 +57,8 @@ class Telling:
         clause, violation = broke
         before, after = self._before(cause, clause, lead.problem)
         failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
-        again = Again(before, times if before is None else 1)
+        often = times if before is None else 1
+        again = Again(before, often, isinstance(violation, Died))
         example = self.examiner.shown(clause, lead.problem, str(violation), done, again)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)

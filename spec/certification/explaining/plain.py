@@ -19,6 +19,7 @@ from spec.backends.calling import library_of
 from spec.backends.library import Library
 from spec.backends.results import refusing
 from spec.certification.explaining.again import Caller
+from spec.certification.explaining.dying import fatal
 from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put, Seeing, related
 from spec.certification.explaining.summing import Seen, Sum, summed
@@ -41,12 +42,18 @@ FIRST = (2.0, 3.0)  # of them
 
 
 def plain(
-    clause: Clause, raw: Subject, request: Request, problem: Any, before: Any = None
+    clause: Clause,
+    raw: Subject,
+    request: Request,
+    problem: Any,
+    before: Any = None,
+    kills: bool = False,
 ) -> list[str]:
     """The lines of a script that makes a call which is wrong by itself; none if there is none.
 
     raw: a record of what is judged, which knows where that is imported from. before: what it has
-    to be asked first, if anything: then the script makes all calls that were made.
+    to be asked first, if anything: then the script makes all calls that were made. kills: the call
+    has no end but that of its process.
     """
     target = named(raw.origin)
     if not callable(target) or (raw.compiled and isinstance(target, type)):
@@ -64,7 +71,7 @@ def plain(
                 broken(clause, record, before)
             return broken(clause, record.through(seeing) if seeing else record, problem)
 
-    for way in (searched, related):
+    for way in (fatal,) if kills else (searched, related):
         # A stranger's program may be called as it was not meant to be.
         with suppress(Exception), library.quiet(problem.dtype), refusing():
             if lines := way(library, caller, put):

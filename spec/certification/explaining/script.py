@@ -26,10 +26,14 @@ AFTER = "# What it is asked before changes the answer, so the clause is run on b
 
 @dataclass(frozen=True)
 class Again:
-    """How a failure is met again. before: what has to be asked first; times: that it may take."""
+    """How a failure is met again.
+
+    before: what has to be asked first; times: that it may take; kills: a process dies of it.
+    """
 
     before: Any = None
     times: int = 1
+    kills: bool = False
 
 
 ONCE = Again()
@@ -50,7 +54,7 @@ def script(
     if again == ONCE:
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
     if again.times == 1:  # else a call that is wrong now may be right the next time
-        lines = lines or plain(clause, raw, request, problem, again.before)
+        lines = lines or plain(clause, raw, request, problem, again.before, again.kills)
     if lines:
         return head + "\n".join(lines)
     return head + _by_clause(clause, raw, request, problem, again)

@@ -141,14 +141,15 @@ class Tape:
         by_name = frozenset(x for x in words if x in known and known[x].default is not EMPTY)
         self._spoil()
         given, seed = self._copied(arguments), sources.taken()
+        call = Called(name, whose, signature, given, None, seed, by_name)
         self._inside = True
         try:
-            answer = called(*places, **words)
+            answer = self._asked(call, lambda: called(*places, **words))
         finally:
             self._inside = False
         answer = self._instead if self._place == len(self.calls) else answer
         answer = deepcopy(answer) if self._undoing and not is_object(answer) else answer
-        self.calls.append(Called(name, whose, signature, given, answer, seed, by_name))
+        self.calls.append(replace(call, answer=answer))
         arrays = {name: x for name, x in arguments.items() if _is_mutable(x)}
         for name in arrays if self._undoing else ():
             arrays[name][...] = given[name]
@@ -157,6 +158,10 @@ class Tape:
             self._made[id(answer)] = len(self.calls) - 1, answer
             answer.__class__ = self._watched(type(answer))
         return answer
+
+    def _asked(self, call: Called, ask: Callable[[], Any]) -> Any:  # noqa: ARG002 - others need it
+        """What a call returns. call: all that is written down of it, but for that."""
+        return ask()
 
     def _spoil(self) -> None:
         """Write down what has been written since the last call into what that was given."""

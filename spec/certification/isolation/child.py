@@ -58,15 +58,16 @@ class Child:
         probed: Mapping[str, Any] | None = None,
         sort: Sort | None = None,
         explains: bool = False,
+        dies: bool = False,
     ) -> None:
         """Have it probe the target, or, told what probing found, stand by for a sort of clauses.
 
-        explains: or to look for causes.
+        explains: or to look for causes; dies: of crashes, too, so that nothing is known to be lost.
         """
         self.sort = sort
         known, asked = [asdict(crash) for crash in crashes], sort is not None and sort[0]
         told = {"probed": probed, "gradients": asked, "explains": explains, "place": self.place}
-        self.tell({"crashes": known, **told})
+        self.tell({"crashes": known, "dies": dies, **told})
 
     def run(self, item: Item, how: How) -> None:
         """Have it run a clause."""

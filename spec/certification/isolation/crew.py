@@ -54,11 +54,12 @@ class Crew:
         probed: Mapping[str, Any] | None,
         failing: Sequence[Item],
         grades: Mapping[str, Grade],
+        dies: bool,
     ) -> None:
-        """Have nobody but one child at work, who looks for causes."""
+        """Have nobody but one child at work, who looks for causes. dies: of crashes, too."""
         self.end()
         child = self.child()
-        child.begin(crashes, probed, (True, False), explains=True)
+        child.begin(crashes, probed, (True, False), explains=True, dies=dies)
         child.explain(failing, grades)
 
     def let_go(self, child: Child) -> None:

@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from spec.certification.isolation.sharing import end_with_parent
+from spec.certification.target.ward import end_with_parent
 
 
 class Pristine:

@@ -1,7 +1,6 @@
 """Work that a process shares with a copy of itself, where it can be copied and there is a core."""
 
 import contextlib
-import ctypes
 import os
 import pickle
 import signal
@@ -9,8 +8,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
 from spec.certification.isolation.copying import can_be_copied
+from spec.certification.target.ward import end_with_parent
 
-DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -40,11 +39,6 @@ def in_two(
     finally:
         os.kill(copy, signal.SIGKILL)  # until it is waited for, its number is nobody else's
         os.waitpid(copy, 0)
-
-
-def end_with_parent() -> None:
-    """Have this process killed as soon as the one that made it is gone."""
-    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
 
 
 def _serve(function: Callable[[Item], Any], items: Sequence[Item], writes: int) -> None:

@@ -178,7 +178,8 @@ class Supervisor:
         failing = to_explain(self.request, self.survey, verdicts)
         if failing:
             known = self.bench.lost, self.bench.probed
-            self.crew.explain(*known, failing, granted(verdicts))
+            dies = bool(self.bench.lost or self.bench.crashes)
+            self.crew.explain(*known, failing, granted(verdicts), dies)
         return bool(failing)
 
     def _end(self) -> None:

@@ -47,6 +47,8 @@ from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.target.loading import not_imported, resolved
+from spec.certification.target.ward import Ward
+from spec.kind import Guarded
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
@@ -97,16 +99,20 @@ def main() -> None:
         wanted = json.loads(asked.readline())
         crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
         pulse = Pulse(told, notes, wanted["place"])
+        dies = copied and wanted["explains"] and wanted["dies"]
         alone: Alone = nobody
-        if copied and wanted["explains"]:
+        if copied and wanted["explains"] and not dies:
             alone = Pristine(lambda put: afresh(target, request, *put))
-        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), pulse, crashes)
-        known = wanted["probed"]
-        examiner = Examiner.of(target, request, guard=guard.over, survey=known)
+        ward = Ward(request.thoroughness.patience) if dies else None
+        met = [] if dies else crashes  # where a crash is a failure like others, nothing is lost
+        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), pulse, met)
+        known = None if dies else wanted["probed"]
+        over = _through(guard.over, ward)
+        examiner = Examiner.of(target, request, guard=over, survey=known)
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
-    if known is None:
+    if known is None and not dies:
         examiner.plan(lambda: _tell(told, {"probing": {}}))
         survey = examiner.survey().to_json()
         _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
@@ -139,6 +145,11 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         notes = examiner.witness.changed(f"while {number} was run", dtype)
         after = {"notes": notes, "after": examiner.witness.lap()}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})
+
+
+def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
+    """What a target is seen through: in a ward, what may kill is far from here."""
+    return guarded if ward is None else lambda record: guarded(ward.over(record))
 
 
 def _imported(target: str) -> Any:

@@ -48,7 +48,7 @@ def region(certificate: Certificate) -> str:
     but = f" but {', '.join(found.but)}" if found.but else ""
     if not found.passed:
         return filled("", f"region: {noun}{where}, as far as is known: not all of it was judged")
-    held = {v.clause for v in certificate.verdicts if v.ran and (v.outcome == "holds" or v.causes)}
+    held = {v.clause for v in certificate.verdicts if v.causes or (v.ran and v.outcome == "holds")}
     count = len(held - {*found.but})
     return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
 

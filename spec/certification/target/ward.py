@@ -1,0 +1,128 @@
+"""A target that is asked in copies of this process, one for each call, as it may bring them down.
+
+What a copy dies of is how the target fails, which breaks a clause as a wrong answer does: so causes
+of crashes are found, and of calls that never end, as those of all else. This process itself is
+never in the target, and stays as it is.
+"""
+
+import ctypes
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from spec.backends.library import first_line
+from spec.comparison import Violation
+from spec.subject import Refused
+
+LEAST = 2.0  # seconds that a call has, whatever others took
+TIMES = 20.0  # as long as the longest that came to its end
+NEVER = "no answer ever comes"
+HANGS = 5  # times the patience that is lost with calls that never end, all of them together
+DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
+
+
+class Died(Violation):
+    """A call had no end but that of its process."""
+
+
+class Ward:
+    """Those whom calls may kill.
+
+    patience: seconds after which a call hangs at the latest. longest: that came to its end. left:
+    seconds for those that do not; then nothing more is asked.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self.patience, self.longest, self.left = patience, 0.0, HANGS * patience
+
+    def over(self, implementation: Any) -> Any:
+        """The same implementation, each of its calls in a process of its own."""
+
+        def apart(_: str, function: Callable[..., Any]) -> Callable[..., Any]:
+            def ask(problem: Any, *rest: Any) -> Any:
+                return self.answer(lambda: function(problem, *rest))
+
+            return ask
+
+        return implementation.through(apart)
+
+    def answer(self, call: Callable[[], Any]) -> Any:
+        """What a call answers, or raises. Raises Died where it has no end but that of all."""
+        if self.left <= 0:
+            raise Refused("others took all the time")
+        start = time.monotonic()
+        seconds = min(self.patience, max(LEAST, TIMES * self.longest))
+        try:
+            answer, error = alone(call, seconds)
+        except Died as death:
+            self.left -= seconds if str(death) == NEVER else 0.0
+            raise
+        self.longest = max(self.longest, time.monotonic() - start)
+        if error is not None:
+            raise error
+        return answer
+
+
+def alone(call: Callable[[], Any], seconds: float = LEAST) -> tuple[Any, Exception | None]:
+    """What a call answers in a copy of this process, or raises. Raises Died.
+
+    seconds: after which it never ends.
+    """
+    reads, writes = os.pipe()
+    copy = os.fork()
+    if not copy:
+        os.close(reads)
+        _tell(call, writes, seconds)
+    os.close(writes)
+    with os.fdopen(reads, "rb") as told:
+        said = told.read()
+    _, status = os.waitpid(copy, 0)
+    if not said:
+        raise Died(_fate(os.waitstatus_to_exitcode(status)))
+    answer: tuple[Any, Exception | None] = pickle.loads(said)
+    return answer
+
+
+def end_with_parent() -> None:
+    """Have this process killed as soon as the one that made it is gone."""
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+
+
+def _fate(code: int) -> str:
+    """How a call fails whose process ended with an exit code, as a verb has it."""
+    if code == -signal.SIGALRM:
+        return NEVER
+    if code < 0:
+        return f"the process dies of {signal.Signals(-code).name}"
+    return f"the process ends with exit code {code}"
+
+
+def _tell(call: Callable[[], Any], writes: int, seconds: float) -> NoReturn:
+    """Make a call, tell what came of it, and be gone: who ends otherwise tells nothing."""
+    end_with_parent()
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for prints in (1, 2):  # what it prints was told when it was judged
+        os.dup2(nothing, prints)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    made: tuple[Any, BaseException | None]
+    try:
+        made = (call(), None)
+    except Exception as error:
+        made = (None, error)
+    except BaseException as error:
+        made = (None, Refused(f"{type(error).__name__}: {first_line(error)}"))
+    with os.fdopen(writes, "wb") as told:
+        told.write(_pickled(made))
+    os._exit(0)
+
+
+def _pickled(made: tuple[Any, BaseException | None]) -> bytes:
+    """An answer, or an error, as bytes; what cannot be told is refused."""
+    try:
+        return pickle.dumps(made)
+    except Exception as error:
+        return pickle.dumps((None, Refused(f"{type(error).__name__}: {first_line(error)}")))
