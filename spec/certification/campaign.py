@@ -18,8 +18,9 @@ from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.judging.edition import edition
 from spec.certification.judging.verdict import INTERRUPTED
-from spec.certification.ledger.certificate import Certificate, loaded
+from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.files import in_lines, written
+from spec.certification.ledger.reading import loaded
 from spec.certification.remembered import Remembered, database, replays
 from spec.certification.settings import Request
 from spec.certification.several import GRAVITY, table

@@ -5,6 +5,7 @@
     python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
     python -m spec compare A.json B.json what changed between two certificates
     python -m spec compare FOLDER ...    many side by side
+    python -m spec ledger FILE.toml ...  judge what is kept there, and say what is not as it was
 
 Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
 arguments are no good, 3 incomplete (the budget was spent, the target crashed, or
@@ -21,10 +22,11 @@ from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
 from spec.certification.contents import markdown, table, whole
 from spec.certification.ledger.comparison import compared
+from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
-from spec.certification.options import Parser, add_options, asked
+from spec.certification.ledgers import held, side_by_side
+from spec.certification.options import LISTED, Parser, add_options, asked
 from spec.certification.pages.certificate_page import certificate_page
-from spec.certification.pages.judged import gathered, read
 from spec.certification.pages.matrix_page import matrix_page
 from spec.certification.pages.matrix_text import markdown as matrix_markdown
 from spec.certification.pages.matrix_text import table as matrix
@@ -110,14 +112,15 @@ def _clauses(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     """What changed between two; of more, or of a folder, the matrix."""
-    several = len(options.paths) > 2 or any(Path(path).is_dir() for path in options.paths)
+    kept_together = [x for x in options.paths if x.endswith(".toml") or Path(x).is_dir()]
+    several = len(options.paths) > 2 or kept_together
     if not (several or options.html or options.markdown):
         if len(options.paths) == 1:
             raise Unsuitable("compare takes two certificates, or a folder of them")
         before, after = map(read, options.paths)
         print(compared(before, after))
         return 0
-    clauses, found = resolved(options.specification), gathered(options.paths)
+    clauses, found = resolved(options.specification), side_by_side(options.paths)
     page = matrix_page(found, clauses) if options.html else ""  # all of it before any is written
     if options.html:
         kept(options.html, page)
@@ -125,6 +128,10 @@ def _compare(options: argparse.Namespace) -> int:
         kept(options.markdown, matrix_markdown(found, clauses))
     print(matrix(found, clauses))
     return 0
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    return held(options.files, options.only, options.record)
 
 
 def _parser() -> Parser:
@@ -140,6 +147,8 @@ def _parser() -> Parser:
     clauses.set_defaults(run=_clauses)
     compare = commands.add_parser("compare", help="certificates side by side")
     _add_compare_options(compare)
+    ledger = commands.add_parser("ledger", help="hold targets to what was found about them")
+    _add_ledger_options(ledger)
     ours = Request.specification
     for command, default in ((certify, None), (campaign, None), (clauses, ours), (compare, ours)):
         hidden = argparse.SUPPRESS
@@ -156,6 +165,14 @@ def _add_work_options(parser: Parser) -> None:
     add("--patience", type=float, metavar="SECONDS", help=hangs)
     on = "go on after every crash, however many"
     add("--isolate", action="store_true", default=None, help=on)
+
+
+def _add_ledger_options(ledger: Parser) -> None:
+    ledger.set_defaults(run=_ledger)
+    add = ledger.add_argument
+    add("files", nargs="+", metavar="FILE.toml", help="of targets, and of what their causes are")
+    add("--only", metavar="NAME", help="one of the targets that it names", **LISTED)
+    add("--record", action="store_true", help="write down what is found")
 
 
 def _add_campaign_options(campaign: Parser) -> None:

@@ -71,11 +71,12 @@ def requests(name: str | None, asked: Table) -> dict[str, Request]:
         if name is not None:
             return {name: requested(name, asked)}
         raise Unsuitable(f"no target: name one, or several in [{SECTION}.targets] of {FILE}")
-    targets = _targets(file, section)
-    if name is not None and name not in targets:
-        raise Unsuitable(f"{file} has no target {name!r}: choose from {', '.join(targets)}")
-    chosen = targets if name is None else {name: targets[name]}
-    return {word: _requested(_added(written, asked)) for word, written in chosen.items()}
+    place = f"{file}: {SECTION}"
+    found = targets(file, section, place, f"{SECTION}.targets")
+    if name is not None and name not in found:
+        raise Unsuitable(f"{file} has no target {name!r}: choose from {', '.join(found)}")
+    chosen = found if name is None else {name: found[name]}
+    return {word: request_of(_added(written, asked)) for word, written in chosen.items()}
 
 
 def _section() -> tuple[Path | None, Table]:
@@ -96,19 +97,22 @@ def _section() -> tuple[Path | None, Table]:
     return None, {}
 
 
-def _targets(file: Path, section: Table) -> dict[str, Table]:
-    """The fields of each request that the file names, all of them checked."""
-    place = f"{file}: {SECTION}"
+def targets(file: Path, section: Table, place: str, tables: str) -> dict[str, Table]:
+    """The fields of each request that a file names, all of them checked.
+
+    section: what it says, at a place in it. tables: what those of targets are called.
+    Raises Unsuitable: there are none, or something is no good.
+    """
     shared = {key: value for key, value in section.items() if key != "targets"}
     common = _fields(shared, place, file.parent)
     if "target" in common:
-        raise Unsuitable(f"{place}: write target in a table {SECTION}.targets.NAME")
-    targets = _table(section.get("targets", {}), f"{place}.targets")
-    if not targets:
-        raise Unsuitable(f"{place}.targets: there are none")
+        raise Unsuitable(f"{place}: write target in a table {tables}.NAME")
+    named = _table(section.get("targets", {}), f"{file}: {tables}")
+    if not named:
+        raise Unsuitable(f"{file}: {tables}: there are none")
     found: dict[str, Table] = {}
-    for name, written in targets.items():
-        where = f"{place}.targets.{name}"
+    for name, written in named.items():
+        where = f"{file}: {tables}.{name}"
         if not re.fullmatch(r"\w[\w.-]*", name):
             raise Unsuitable(f"{where}: a name has letters, digits, _, - and . only")
         own = _fields(_table(written, where), where, file.parent)
@@ -140,7 +144,7 @@ def _check(fields: Table, place: str) -> None:
     if ":" not in fields.get("target", ""):
         raise Unsuitable(f"{place}.target: write module:name or path/to/file.py:name")
     try:
-        request = _requested(fields)
+        request = request_of(fields)
         clauses = resolved(request.specification)
         selected(clauses, request.clauses)
         for number, reason in request.deviations.items():
@@ -150,7 +154,8 @@ def _check(fields: Table, place: str) -> None:
         raise Unsuitable(f"{place}: {reason}") from None
 
 
-def _requested(fields: Table) -> Request:
+def request_of(fields: Table) -> Request:
+    """The request that has these fields, its target among them. Raises Unsuitable."""
     return requested(fields["target"], {k: x for k, x in fields.items() if k != "target"})
 
 

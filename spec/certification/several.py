@@ -46,10 +46,14 @@ def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tupl
 
 def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
     """As the certificate begins, and its figures; a broken `should` is not counted as violated."""
-    verdict = str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
     musts = sum(verdict.force == "must" for verdict in certificate.failures)
     counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
-    return (name, verdict, *map(str, counts), f"{certificate.timings['total']:.1f}")
+    return (name, verdict_of(certificate), *map(str, counts), f"{certificate.timings['total']:.1f}")
+
+
+def verdict_of(certificate: Certificate) -> str:
+    """As a certificate begins."""
+    return str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:

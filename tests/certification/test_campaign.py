@@ -13,7 +13,7 @@ from spec.certification import campaign as module
 from spec.certification.doors import requested
 from spec.certification.judging.edition import edition
 from spec.certification.judging.replaying import HOLDS
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.remembered import Remembered, database
 from tests.alike import alike
 from tests.shell import run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spec import certify
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.kinds import KINDS
 from spec.layer.plug.conventions import opposite
 from spec.layer.record import Layer

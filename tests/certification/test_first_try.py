@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from tests.shell import run
 
 FIRST_TRY = """\

@@ -5,7 +5,7 @@ import pytest
 from spec import CLAUSES
 from spec.certification import certify, parametrize_with_clauses
 from spec.certification.judging.examiner import Examiner
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
 from tests.shell import run
 

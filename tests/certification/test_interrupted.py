@@ -11,7 +11,7 @@ import pytest
 
 from spec.certification.attended import keeping, stopping
 from spec.certification.doors import requested, supervising
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from tests.shell import FEW
 
 HANGS = """

@@ -11,7 +11,7 @@ from spec.backends import Unsuitable
 from spec.certification.doors import Run, runs
 from spec.certification.explaining.reduction import reduced
 from spec.certification.judging.judging import scope_for
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.target.probing import probed
 from spec.comparison import Violation
 from spec.kinds import KINDS

@@ -9,7 +9,7 @@ import pytest
 
 from spec.attention.plug.trials import core
 from spec.certification import certify
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.ledger.text import save_report
 from spec.written import problem_from_json, problem_to_json
 

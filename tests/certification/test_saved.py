@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from tests.shell import run
 
 SAVED = Path(__file__).parent / "saved"

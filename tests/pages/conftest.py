@@ -5,7 +5,7 @@ import os
 import pytest
 
 from spec.certification import certify
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 
 
 @pytest.fixture(scope="session")

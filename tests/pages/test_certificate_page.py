@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spec import CLAUSES
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.pages.certificate_page import certificate_page
 from tests.certification.test_saved import SAVED
 from tests.pages.parsed import page

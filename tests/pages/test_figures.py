@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spec.certification.judging.verdict import counterexample_from_json, counterexample_to_json
-from spec.certification.ledger.certificate import loaded
+from spec.certification.ledger.reading import loaded
 from spec.certification.pages.figures import figure, figures, largest
 from spec.certification.pages.heat import MOST, READ, Heat, number, spoken, svg
 from spec.kinds import KINDS

@@ -1,6 +1,5 @@
 """The result: a ledger of verdicts that adds up, and all that is needed to repeat it."""
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +11,10 @@ from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_from_json, verdict_to_json
+from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_to_json
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
-from spec.kinds import kind_of
 from spec.notation import DTYPES
 
 Key = TypeVar("Key")
@@ -128,24 +126,6 @@ class Certificate:
         return report(self)
 
 
-def loaded(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`."""
-    fields = json.loads(Path(path).read_text(encoding="utf-8"))
-    del fields["passed"], fields["ledger"]
-    if "definition" not in fields:  # it was saved before certificates said so themselves
-        kind = kind_of(fields["about"])
-        fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
-    fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
-    fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-    for name in ("notes", "advice"):
-        fields[name] = tuple(fields[name])
-    if "causes" in fields:  # it was saved since causes are looked for
-        fields["causes"] = tuple(Cause.from_json(cause) for cause in fields["causes"])
-        fields["region"] = Region.from_json(fields["region"])
-        fields["verdicts"] = tuple(_shown(v, fields["causes"]) for v in fields["verdicts"])
-    return Certificate(**fields)
-
-
 def certificate(
     request: Request,
     survey: Survey,
@@ -183,10 +163,10 @@ def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
     """The verdict with its causes, and what its target calls that is known to be wrong alike."""
     item = verdict.clause, verdict.dtype
     places, line = diagnosis.met.get(item, ()), diagnosis.likewise.get(item, verdict.likewise)
-    return _shown(replace(verdict, causes=places, likewise=line), diagnosis.causes)
+    return with_example(replace(verdict, causes=places, likewise=line), diagnosis.causes)
 
 
-def _shown(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
+def with_example(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
     """The verdict with the counterexample of its first cause."""
     if not verdict.causes:
         return verdict
@@ -196,7 +176,8 @@ def _shown(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
 def _region(request: Request, diagnosis: Diagnosis, verdicts: Iterable[Verdict]) -> Region:
     """What is left; where no causes were looked for, all of it or nothing that is known."""
     if diagnosis.causes:
-        return diagnosis.region
+        stopped = any(v.outcome == "blocked" for v in verdicts)
+        return replace(diagnosis.region, passed=diagnosis.region.passed and not stopped)
     held = not any(_blocks(v) or v.outcome in ("blocked", "crashed") for v in verdicts)
     return Region.outside((), request.where, held)
 

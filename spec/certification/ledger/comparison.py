@@ -1,20 +1,34 @@
 """What changed between two certificates."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.certificate import Certificate, grouped
 
 
 def compared(before: Certificate, after: Certificate) -> str:
-    """The verdicts, conventions and versions that are not what they were, as text."""
-    lines = [
-        *_mappings("", _of(before), _of(after)),
-        *_mappings("convention ", before.conventions, after.conventions),
-        *_mappings("version of ", before.versions, after.versions),
-        *_verdicts(before, after),
-    ]
-    return "\n".join(lines) if lines else "nothing changed"
+    """All that is not what it was, as text."""
+    return "\n".join(changes(before, after)) or "nothing changed"
+
+
+def changes(
+    before: Certificate, after: Certificate, versions: Collection[str] | None = None
+) -> Iterator[str]:
+    """A line for each thing that is not what it was.
+
+    versions: of which libraries these count; of all of them, unless given.
+    """
+    yield from _mappings("", _of(before), _of(after))
+    yield from _mappings("convention ", before.conventions, after.conventions)
+    old, new = (
+        {n: x for n, x in c.versions.items() if versions is None or n in versions}
+        for c in (before, after)
+    )
+    yield from _mappings("version of ", old, new)
+    yield from _verdicts(before, after)
+    yield from _found("refused", _refusals(before), _refusals(after))
+    yield from _found("cause", _causes(before), _causes(after))
+    yield from _mappings("", *({"region": _region(c)} for c in (before, after)))
 
 
 def _of(certificate: Certificate) -> Mapping[str, str]:
@@ -30,16 +44,40 @@ def _mappings(what: str, before: Mapping[str, str], after: Mapping[str, str]) ->
             yield f"{what}{name}: {old} -> {new}"
 
 
+def _found(what: str, before: Collection[str], after: Collection[str]) -> Iterator[str]:
+    """What is there no more, and what was not there."""
+    for some, others, word in ((before, after, "no more"), (after, before, "new")):
+        yield from (f"{what}, {word}: {line}" for line in some if line not in others)
+
+
+def _causes(certificate: Certificate) -> list[str]:
+    """A sentence for each cause, with what mends it."""
+    return ["; ".join(filter(None, (c.sentence, c.lens, c.besides))) for c in certificate.causes]
+
+
+def _region(certificate: Certificate) -> str:
+    """Where it is what it is said to be, in a line."""
+    region = certificate.region
+    but = f" but {', '.join(region.but)}" if region.but else ""
+    return f"{region.sentence or 'everywhere'}{but}{'' if region.passed else ', as far as known'}"
+
+
+def _refusals(certificate: Certificate) -> list[str]:
+    """What is refused in which formats, whatever the words are."""
+    pairs = ((f"{r.what}, {r.direction}", r.dtype) for r in certificate.refusals)
+    return [f"{what} [{', '.join(dtypes)}]" for what, dtypes in grouped(pairs).items()]
+
+
 def _verdicts(before: Certificate, after: Certificate) -> Iterator[str]:
     """A line for each clause whose outcome changed, its dtypes together."""
     old, new = _outcomes(before), _outcomes(after)
-    changes: dict[tuple[str, str, str], list[str]] = {}
+    changed: dict[tuple[str, str, str], list[str]] = {}
     for key, verdict in {**old, **new}.items():
         words = [side[key].outcome if key in side else "absent" for side in (old, new)]
         if words[0] != words[1]:
             clause = f"{verdict.clause} {verdict.name}"
-            changes.setdefault((clause, words[0], words[1]), []).append(verdict.dtype)
-    for (clause, was, now), dtypes in changes.items():
+            changed.setdefault((clause, words[0], words[1]), []).append(verdict.dtype)
+    for (clause, was, now), dtypes in changed.items():
         yield f"{clause} [{', '.join(dtypes)}]: {was} -> {now}"
 
 

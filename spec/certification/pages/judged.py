@@ -1,23 +1,23 @@
 """Certificates beside each other: of what, from which library, and what people said of the causes.
 
-A judgement is a mapping with `sentence`, that of a cause of the certificate, `kind` (fault, choice,
-convention or precision), `words`, and perhaps `documentation`, `issue` and `script`.
+What was said of a cause is a mapping with the fields of a judgement (`ledger.judgements`).
 """
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
-from spec.certification.ledger.certificate import Certificate, loaded
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.judgements import NEEDS
+from spec.certification.ledger.reading import read
 
-KINDS = ("fault", "choice", "convention", "precision")
+KINDS = (*NEEDS,)
 UNJUDGED = "not judged"
 NOTHING: Mapping[str, str] = {}
 
@@ -49,16 +49,6 @@ class Judged:
         return tuple(dict.fromkeys(said.get("kind", UNJUDGED) for _, said in self.pairs))
 
 
-def read(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate in a file. Raises Unsuitable where there is none."""
-    try:
-        return loaded(path)
-    except OSError as error:
-        raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise Unsuitable(f"{path} is no certificate") from None
-
-
 def gathered(paths: Sequence[str]) -> tuple[Judged, ...]:
     """The certificates in files, and in all of a folder. Raises Unsuitable where there are none."""
     files = [file for path in paths for file in _files(Path(path))]
@@ -68,7 +58,12 @@ def gathered(paths: Sequence[str]) -> tuple[Judged, ...]:
         replace(x, name=str(file.with_suffix(""))) if twice[x.name] > 1 else x
         for x, file in zip(found, dict.fromkeys(files), strict=True)
     )
-    return tuple(sorted(named, key=lambda x: (x.library.lower(), x.name.lower())))
+    return in_order(named)
+
+
+def in_order(found: Iterable[Judged]) -> tuple[Judged, ...]:
+    """Those of a library side by side."""
+    return tuple(sorted(found, key=lambda x: (x.library.lower(), x.name.lower())))
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -1,0 +1,112 @@
+"""What people say of the causes in a ledger: what each is, in words, and where that stands.
+
+    [[targets.attend.causes]]
+    sentence = "where causal and N > M, the output is NaN"     # as the certificate has it
+    kind = "fault"
+    words = "A query that sees no key divides zero by zero."
+    script = "attend_divides_by_zero.py"                       # in the folder `faults`
+
+What was found by reading, and is no cause of a certificate, stands in tables `by_hand`.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.certification.ledger.certificate import Certificate
+
+FAULTS = "faults"  # the folder of their scripts
+NEEDS = {  # what each kind of judgement has to have beside words
+    "fault": "script",  # what no documentation says, shown by the library alone
+    "choice": "documentation",  # what its documentation says that it does
+    "convention": "documentation",  # one of those that a certificate can be asked for
+    "precision": "",  # fewer bits than the arrays have
+}
+KEYS = ("sentence", "kind", "words", "documentation", "issue", "script")
+BY_HAND = "by_hand"
+TABLES = ("causes", BY_HAND)
+PATIENCE = 300.0  # seconds for a script
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a cause is.
+
+    sentence: that of the cause, or of the clause that is broken for no cause, its number. kind: a
+    key of `NEEDS`. documentation: where the library says so, and its words. issue: the address in
+    its tracker, if there is one. script: shows it with the library alone, and fails while it is
+    there. by_hand: no clause shows it.
+    """
+
+    sentence: str
+    kind: str
+    words: str
+    documentation: str = ""
+    issue: str = ""
+    script: str = ""
+    by_hand: bool = False
+
+    @staticmethod
+    def read(written: Any, place: str, by_hand: bool = False) -> "Judgement":
+        """The judgement of a table. Raises Unsuitable, with the place, where it is no good."""
+        if not isinstance(written, dict):
+            raise Unsuitable(f"{place}: got {written!r}, want a table")
+        for key, value in written.items():
+            if key not in KEYS:
+                raise Unsuitable(f"{place}: unknown key {key!r}: choose from {', '.join(KEYS)}")
+            if not isinstance(value, str) or not value.strip():
+                raise Unsuitable(f"{place}.{key}: got {value!r}, want a string")
+        if (kind := written.get("kind")) not in NEEDS:
+            raise Unsuitable(f"{place}.kind: got {kind!r}: choose from {', '.join(NEEDS)}")
+        for key in filter(None, ("sentence", "words", NEEDS[kind])):
+            if key not in written:
+                raise Unsuitable(f"{place}: a {kind} needs {key}")
+        fields = {key: " ".join(value.split()) for key, value in written.items()}
+        return Judgement(**fields, by_hand=by_hand)
+
+
+def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Iterator[str]:
+    """A line for each cause of which nobody says what it is, and for what is said of none."""
+    said = [x.sentence for x in judgements if not x.by_hand]
+    causes = [cause.sentence for cause in certificate.causes]
+    broken = {v.clause for v in certificate.verdicts if v.outcome in ("violated", "deviates")}
+    open_ = [v.clause for v in certificate.failures if v.force == "must" and not v.causes]
+    open_ += [v.clause for v in certificate.verdicts if v.outcome == "crashed"]
+    for one in dict.fromkeys([*causes, *open_]):
+        if one not in said:
+            yield f"nobody says what it is: {one}"
+    for one in said:
+        if one not in causes and one not in broken and one not in open_:
+            yield f"said of a cause that is there no more: {one}"
+
+
+def mended(judgements: Sequence[Judgement], folder: Path) -> Iterator[str]:
+    """A line for each script that does not show what it was written for."""
+    for script in dict.fromkeys(x.script for x in judgements if x.script):
+        command = [sys.executable, str(folder / FAULTS / script)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            yield f"{script}: no end after {PATIENCE:g} s"
+            continue
+        last = (done.stderr.strip().splitlines() or [""])[-1]
+        if done.returncode == 0:
+            yield f"{script}: it passes, so the fault is mended"
+        elif done.returncode > 0 and not last.startswith("AssertionError"):
+            yield f"{script}: it fails for another reason: {last}"
+
+
+def judgements(written: Mapping[str, Any], place: str) -> tuple[Judgement, ...]:
+    """Those of a target's table. Raises Unsuitable."""
+    found: list[Judgement] = []
+    for name in TABLES:
+        listed = written.get(name, [])
+        if not isinstance(listed, list):
+            raise Unsuitable(f"{place}.{name}: got {listed!r}, want tables")
+        for n, table in enumerate(listed, start=1):
+            found.append(Judgement.read(table, f"{place}.{name}, {n}", name == BY_HAND))
+    return tuple(found)

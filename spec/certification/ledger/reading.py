@@ -1,0 +1,45 @@
+"""Certificates that were saved: whole, as `certify --json` writes them, or in short."""
+
+import json
+import os
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.certification.judging.cause import Cause, Region
+from spec.certification.judging.verdict import verdict_from_json
+from spec.certification.ledger.brief import in_full
+from spec.certification.ledger.certificate import Certificate, with_example
+from spec.certification.settings import Request
+from spec.certification.target.loading import resolved
+from spec.certification.target.probing import Refusal
+from spec.kinds import kind_of
+
+
+def read(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate that was saved at `path`. Raises Unsuitable where there is none."""
+    try:
+        return loaded(path)
+    except OSError as error:
+        raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Unsuitable(f"{path} is no certificate") from None
+
+
+def loaded(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate that was saved at `path`."""
+    fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    if "outcomes" in fields:
+        return in_full(fields, resolved(Request.specification))
+    del fields["passed"], fields["ledger"]
+    if "definition" not in fields:  # it was saved before certificates said so themselves
+        kind = kind_of(fields["about"])
+        fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
+    fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
+    fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
+    for name in ("notes", "advice"):
+        fields[name] = tuple(fields[name])
+    if "causes" in fields:  # it was saved since causes are looked for
+        fields["causes"] = tuple(Cause.from_json(cause) for cause in fields["causes"])
+        fields["region"] = Region.from_json(fields["region"])
+        fields["verdicts"] = tuple(with_example(v, fields["causes"]) for v in fields["verdicts"])
+    return Certificate(**fields)

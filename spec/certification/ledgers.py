@@ -1,0 +1,169 @@
+"""A ledger: what targets were found to be, kept as data, and what is not so any more.
+
+    library = "torch"                       # whose version counts, if no target says another
+    profile = "standard"                    # for all of them, as in pyproject.toml
+
+    [targets.sdpa]
+    target = "torch.nn.functional:scaled_dot_product_attention"
+    budget = 60                             # seconds
+
+Its certificates, in short, are files in the folder beside it that has its name: `torch.toml` keeps
+`torch/sdpa.json`. What is said of causes stands with the target (`ledger.judgements`).
+"""
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.backends.library import first_line
+from spec.certification.attended import certified
+from spec.certification.ledger.brief import brief
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.comparison import changes
+from spec.certification.ledger.files import in_lines, written
+from spec.certification.ledger.judgements import TABLES, Judgement, judgements, mended, unjudged
+from spec.certification.ledger.reading import read
+from spec.certification.pages.judged import Judged, gathered, in_order
+from spec.certification.repository import request_of, targets
+from spec.certification.settings import Request
+from spec.certification.several import GRAVITY, table, verdict_of
+
+HEAD = ("target", "verdict", "changes", "seconds")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A target of a ledger.
+
+    library: the distribution that it is from; "" where no version counts. file: where its
+    certificate is kept.
+    """
+
+    name: str
+    request: Request
+    library: str
+    judgements: tuple[Judgement, ...]
+    file: Path
+
+    @cached_property
+    def recorded(self) -> Certificate | None:
+        """What was found before. Raises Unsuitable where it cannot be read."""
+        return read(self.file) if self.file.exists() else None
+
+    def differs(self, found: Certificate) -> Iterator[str]:
+        """A line for each thing that is not as the ledger has it."""
+        if self.recorded is None:
+            yield "nothing is recorded: --record writes it down"
+        else:
+            yield from changes(self.recorded, found, {self.library})
+        yield from unjudged(found, self.judgements)
+        yield from mended(self.judgements, self.file.parent.parent)
+
+
+def entries(path: str) -> list[Entry]:
+    """Those of a ledger. Raises Unsuitable: it cannot be read, or something in it is no good."""
+    file = Path(path)
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise Unsuitable(f"{file}: {first_line(error)}") from None
+    ours: dict[str, tuple[str, tuple[Judgement, ...]]] = {}
+    usual = _library(content.pop("library", ""), f"{file}: library")
+    for name, target in _tables(content.get("targets")).items():
+        place = f"{file}: targets.{name}"
+        ours[name] = (
+            _library(target.pop("library", usual), f"{place}.library"),
+            judgements(target, place),
+        )
+        for kind in TABLES:
+            target.pop(kind, None)
+    found = targets(file, content, str(file), "targets")
+    folder = file.with_suffix("")
+    return [
+        Entry(name, request_of(fields), *ours[name], folder / f"{name}.json")
+        for name, fields in found.items()
+    ]
+
+
+def side_by_side(paths: Sequence[str]) -> tuple[Judged, ...]:
+    """The certificates of ledgers, with what is said of causes, and those in other files.
+
+    Targets of which nothing is recorded are named on standard error. Raises Unsuitable: none is.
+    """
+    ledgers = [path for path in paths if path.endswith(".toml")]
+    others = [path for path in paths if path not in ledgers]
+    listed = [entry for path in ledgers for entry in entries(path)]
+    found = [_judged(entry, entry.recorded) for entry in listed if entry.recorded is not None]
+    found += gathered(others) if others else ()
+    missing = ", ".join(entry.name for entry in listed if entry.recorded is None)
+    if not found:
+        raise Unsuitable(f"nothing is recorded of {missing}: `ledger --record` writes it down")
+    if missing:
+        print(f"nothing is recorded of {missing}", file=sys.stderr)
+    return in_order(found)
+
+
+def _judged(entry: Entry, recorded: Certificate) -> Judged:
+    """What a ledger says of a target."""
+    version = recorded.versions.get(entry.library, "")
+    causes = tuple(vars(x) for x in entry.judgements)
+    return Judged(entry.name, entry.library, version, recorded, causes)
+
+
+def held(paths: Sequence[str], only: Sequence[str], record: bool) -> int:
+    """Judge what ledgers name, and say what has changed: 0 nothing, 1 something, 3 interrupted.
+
+    only: of which targets; of all, where none is named. record: what is found is written down.
+    """
+    wanted = [entry for path in paths for entry in entries(path)]
+    names = [entry.name for entry in wanted]
+    for name in only:
+        if name not in names:
+            raise Unsuitable(f"no ledger has a target {name!r}: choose from {', '.join(names)}")
+    chosen = [entry for entry in wanted if not only or entry.name in only]
+    for entry in chosen if not record else ():
+        _ = entry.recorded  # what cannot be read is told before there is work
+    rows: list[tuple[str, ...]] = [HEAD]
+    codes = [0]
+    try:
+        for entry in chosen:
+            code, row = _held(entry, record)
+            codes.append(code)
+            rows.append(row)
+    finally:  # whoever interrupts sees what was done by then
+        print(table(rows))
+    return max(codes, key=GRAVITY.index)
+
+
+def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
+    """Whether a target is as it was, and its row, once what has changed is told."""
+    try:
+        found = certified(entry.request, sys.stderr)
+    except Unsuitable as reason:
+        return 2, (entry.name, f"error: {reason}")
+    if record:
+        written(entry.file, in_lines(brief(found)))
+    lines = [*entry.differs(found)]
+    for line in lines:
+        print(f"{entry.name}: {line}", flush=True)
+    figures = (str(len(lines)), f"{found.timings['total']:.1f}")
+    return 1 if lines else 0, (entry.name, verdict_of(found), *figures)
+
+
+def _library(written: Any, place: str) -> str:
+    if not isinstance(written, str):
+        raise Unsuitable(f"{place}: got {written!r}, want a string")
+    return written
+
+
+def _tables(written: Any) -> Mapping[str, dict[str, Any]]:
+    """The tables of targets; what is none is told by who reads them as such."""
+    found = written if isinstance(written, dict) else {}
+    return {name: x for name, x in found.items() if isinstance(x, dict)}

@@ -1,0 +1,199 @@
+"""A ledger: targets are held to what was found about them, and causes to what is said of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spec import CLAUSES, certify
+from spec.backends import Unsuitable
+from spec.certification.ledger.brief import brief, in_full, numbered
+from spec.certification.ledger.causes import ranges
+from spec.certification.ledger.comparison import compared
+from spec.certification.ledgers import entries
+from tests.shell import run
+
+LEDGER = """\
+profile = "quick"
+dtypes = ["float32"]
+clauses = ["A1", "A2", "M8"]
+
+[targets.mine]
+target = "mine.py:attend"
+library = "numpy"
+"""
+JUDGED = """
+[[targets.mine.causes]]
+sentence = "where M > 1, gradients are wrong"
+kind = "fault"
+words = "Takes a (1 - a) for the derivative of the softmax."
+script = "mine_is_wrong.py"
+"""
+SHOWS = "assert 0 == -0.25, 'gradients are wrong'\n"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """The folder of a ledger with a target that has a fault, and a script that shows it."""
+    (tmp_path / "mine.py").write_text("from tests.targets import elementwise as attend\n")
+    (tmp_path / "mine.toml").write_text(LEDGER + JUDGED)
+    (tmp_path / "faults").mkdir()
+    (tmp_path / "faults" / "mine_is_wrong.py").write_text(SHOWS)
+    return tmp_path
+
+
+def held(ledger, *words):
+    return run("ledger", "mine.toml", *words, cwd=ledger)
+
+
+def test_what_is_as_it_was_recorded_is_no_failure_whatever_is_wrong(ledger):
+    recorded = held(ledger, "--record")
+    assert recorded.returncode == 0, recorded.stdout + recorded.stderr
+    done = held(ledger)
+    assert done.returncode == 0, done.stdout + done.stderr
+    head, row = done.stdout.splitlines()
+    assert head.split() == ["target", "verdict", "changes", "seconds"]
+    assert row.startswith("mine    not certified, for 1 cause        0  ")
+    written = json.loads((ledger / "mine" / "mine.json").read_text())
+    assert written["causes"][0]["sentence"] == "where M > 1, gradients are wrong"
+    assert written["causes"][0]["counterexample"]["problem"]
+    assert written["outcomes"]["float32"]["violated"] == "A2"
+
+
+def test_what_is_not_as_it_was_is_said_line_by_line(ledger):
+    held(ledger, "--record")
+    file = ledger / "mine" / "mine.json"
+    written = json.loads(file.read_text())
+    written["versions"]["numpy"] = "1.0"
+    written["versions"]["python"] = "2.7"  # which counts for nobody
+    written["causes"][0]["failure"] = "is NaN"
+    written["outcomes"]["float32"] = {"holds": "A1-A2", "not offered": "M8"}
+    written["region"]["sentence"] = "causal"
+    file.write_text(json.dumps(written))
+    done = held(ledger)
+    assert done.returncode == 1, done.stderr
+    *lines, _, _ = done.stdout.splitlines()
+    assert lines == [
+        f"mine: version of numpy: 1.0 -> {np.__version__}",
+        f"mine: A2 {CLAUSES['A2'].name} [float32]: holds -> violated",
+        "mine: cause, no more: where M > 1, gradients are NaN",
+        "mine: cause, new: where M > 1, gradients are wrong",
+        "mine: region: causal -> not (gradients asked for and M > 1)",
+    ]
+
+
+def test_a_cause_of_which_nothing_is_said_is_a_failure_and_so_is_what_is_said_of_none(ledger):
+    other = JUDGED.replace("where M > 1", "where M > 2").replace('"fault"', '"precision"')
+    (ledger / "mine.toml").write_text(LEDGER + other.replace('script = "mine_is_wrong.py"', ""))
+    done = held(ledger, "--record")
+    assert done.returncode == 1
+    *lines, _, _ = done.stdout.splitlines()
+    assert lines == [
+        "mine: nobody says what it is: where M > 1, gradients are wrong",
+        "mine: said of a cause that is there no more: where M > 2, gradients are wrong",
+    ]
+
+
+def test_what_was_found_by_hand_need_be_no_cause_but_has_a_script_that_shows_it(ledger):
+    other = JUDGED.replace("where M > 1", "somewhere").replace(".causes]]", ".by_hand]]")
+    (ledger / "mine.toml").write_text(LEDGER + JUDGED + other)
+    assert held(ledger, "--record").returncode == 0
+    (ledger / "faults" / "mine_is_wrong.py").write_text("")
+    assert held(ledger).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("assert True\n", "it passes, so the fault is mended"),
+        ("import nobody_has_this\n", "it fails for another reason: ModuleNotFoundError: No module"),
+    ],
+)
+def test_a_script_has_to_show_its_fault(script, said, ledger):
+    (ledger / "faults" / "mine_is_wrong.py").write_text(script)
+    done = held(ledger, "--record")
+    assert done.returncode == 1
+    assert f"mine: mine_is_wrong.py: {said}" in done.stdout
+
+
+def test_a_script_that_dies_shows_what_it_was_written_for(ledger):
+    (ledger / "faults" / "mine_is_wrong.py").write_text("import os\nos.abort()\n")
+    assert held(ledger, "--record").returncode == 0
+
+
+def test_a_ledger_is_shown_side_by_side_with_what_is_said_of_causes(ledger):
+    before = run("compare", "mine.toml", cwd=ledger)
+    said = "error: nothing is recorded of mine: `ledger --record` writes it down\n"
+    assert (before.returncode, before.stderr) == (2, said)
+    held(ledger, "--record")
+    done = run("compare", "mine.toml", "--markdown", "all.md", "--html", "all.html", cwd=ledger)
+    assert done.returncode == 0, done.stderr
+    for file in ("all.md", "all.html"):
+        text = (ledger / file).read_text()
+        for words in ("mine", "numpy", np.__version__, "fault", "Takes a (1 - a) for the deriv"):
+            assert words in text
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("targets =", "Invalid value"),
+        ("", "targets: there are none"),
+        ("targets.mine = 1", "targets.mine: got 1, want a table"),
+        ("library = 1", "library: got 1, want a string"),
+        ("{mine}library = 1", "targets.mine.library: got 1, want a string"),
+        ("{mine}target = 'x:y'\nlayuot = 'bhld'", "targets.mine: unknown key 'layuot'"),
+        ("{mine}causes = 1", "targets.mine.causes: got 1, want tables"),
+        ("{mine}causes = [1]", "targets.mine.causes, 1: got 1, want a table"),
+        ("{cause}kind = 'bug'", "kind: got 'bug': choose from fault, choice, convention, prec"),
+        ("{cause}kind = 'fault'\nwords = 'x'\nsentence = 'y'", "1: a fault needs script"),
+        ("{cause}kind = 'choice'\nwords = 'x'\nsentence = 'y'", "a choice needs documentation"),
+        ("{cause}kind = 'precision'\nwords = 'x'", "1: a precision needs sentence"),
+        ("{cause}kind = 'precision'\nwords = ' '", "causes, 1.words: got ' ', want a string"),
+        ("{cause}kinds = 'fault'", "causes, 1: unknown key 'kinds': choose from sentence, kind"),
+    ],
+)
+def test_what_is_no_good_is_told_with_its_place(written, reason, tmp_path):
+    file = tmp_path / "mine.toml"
+    written = written.replace("{mine}", "[targets.mine]\n")
+    file.write_text(written.replace("{cause}", "[[targets.mine.causes]]\n") + "\n")
+    with pytest.raises(Unsuitable) as told:
+        entries(str(file))
+    assert reason in str(told.value)
+    assert str(told.value).startswith(f"{file}: ")
+    assert "\n" not in str(told.value)
+
+
+def test_what_cannot_be_read_is_told_in_one_line_on_the_command_line(ledger):
+    (ledger / "mine").mkdir()
+    (ledger / "mine" / "mine.json").write_text("{}")
+    for words, reason in [
+        (("ledger", "none.toml"), "none.toml cannot be read: No such file or directory"),
+        (("ledger", "mine.toml", "--only", "y"), "no ledger has a target 'y': choose from mine"),
+        (("ledger", "mine.toml"), "mine/mine.json is no certificate"),
+    ]:
+        done = run(*words, cwd=ledger)
+        assert (done.returncode, done.stderr) == (2, f"error: {reason}\n")
+
+
+@pytest.mark.parametrize("target", ["elementwise", "right"])
+def test_a_certificate_in_short_says_what_it_said(target):
+    settled = {"profile": "quick", "clauses": ["A", "M", "C"], "dtypes": ["float64", "float32"]}
+    found = certify(f"tests.targets:{target}", **settled, deviations={"M8": "known"})
+    again = in_full(json.loads(json.dumps(brief(found))), CLAUSES)
+    assert compared(found, again) == "nothing changed"
+    assert said(again) == said(found)
+
+
+def said(certificate):
+    """A certificate as text, but for what is not kept."""
+    lines = str(certificate).splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith(("coverage", "time")))
+    last = next(n for n, line in enumerate(lines) if line.startswith("verdicts"))
+    return lines[:first] + lines[last:]
+
+
+def test_ranges_are_read_as_they_are_written():
+    numbers = ("A1", "A2", "A3", "A5", "M9", "M10", "Q1")
+    assert ranges(numbers) == "A1-A3, A5, M9-M10, Q1"
+    assert tuple(numbered(ranges(numbers))) == numbers
