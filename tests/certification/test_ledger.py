@@ -56,7 +56,10 @@ def test_what_is_as_it_was_recorded_is_no_failure_whatever_is_wrong(ledger):
     assert row.startswith("mine    not certified, for 1 cause        0  ")
     written = json.loads((ledger / "mine" / "mine.json").read_text())
     assert written["causes"][0]["sentence"] == "where M > 1, gradients are wrong"
-    assert written["causes"][0]["counterexample"]["problem"]
+    example = written["causes"][0]["counterexample"]
+    assert example["problem"]
+    assert "from mine import attend" in example["script"]
+    assert str(ledger) not in json.dumps(written)  # it is the same on any machine
     assert written["outcomes"]["float32"]["violated"] == "A2"
 
 
@@ -116,8 +119,9 @@ def test_a_script_has_to_show_its_fault(script, said, ledger):
     assert f"mine: mine_is_wrong.py: {said}" in done.stdout
 
 
-def test_a_script_that_dies_shows_what_it_was_written_for(ledger):
-    (ledger / "faults" / "mine_is_wrong.py").write_text("import os\nos.abort()\n")
+@pytest.mark.parametrize("end", ["import os\nos.abort()\n", "raise ValueError('no')\n"])
+def test_a_script_that_dies_or_raises_shows_what_it_was_written_for(end, ledger):
+    (ledger / "faults" / "mine_is_wrong.py").write_text(end)
     assert held(ledger, "--record").returncode == 0
 
 
@@ -182,7 +186,8 @@ def test_a_certificate_in_short_says_what_it_said(target):
     found = certify(f"tests.targets:{target}", **settled, deviations={"M8": "known"})
     again = in_full(json.loads(json.dumps(brief(found))), CLAUSES)
     assert compared(found, again) == "nothing changed"
-    assert said(again) == said(found)
+    kept = [line for line in said(found) if "import sys" not in line and "sys.path" not in line]
+    assert said(again) == kept
 
 
 def said(certificate):

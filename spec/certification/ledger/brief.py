@@ -1,9 +1,10 @@
 """A certificate in short: what a repository keeps of it, to hold later ones to.
 
-Left out are scripts' twins, the figures of each clause and the way in which problems are drawn
-again; verdicts are told by outcome, and the causes whole, each with its smallest problem.
+Left out are the figures of each clause, the way in which problems are drawn again, and where on a
+machine a target was; verdicts are told by outcome, and causes whole, with their smallest problems.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +19,7 @@ from spec.clause import Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES
 
+FOUND = re.compile(r"(?:import sys\n)?sys\.path\.insert\(.*\)\n")  # in a script
 SAME = ("name", "about", "profile", "seed", "command", "where", "compiled", "notes", "advice")
 
 
@@ -37,7 +39,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
         "said": _said(certificate),
         "refusals": [[*what, dtypes] for what, dtypes in refused.items()],
         "region": vars(certificate.region),
-        "causes": [cause.to_json() for cause in certificate.causes],
+        "causes": [_anywhere(cause).to_json() for cause in certificate.causes],
     }
 
 
@@ -66,6 +68,14 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
         region=Region.from_json(written["region"]),
         programs=written["programs"],
     )
+
+
+def _anywhere(cause: Cause) -> Cause:
+    """A cause whose script does not say where its target is found on this machine."""
+    example = cause.counterexample
+    if example is None:
+        return cause
+    return replace(cause, counterexample=replace(example, script=FOUND.sub("", example.script)))
 
 
 def _said(certificate: Certificate) -> dict[str, dict[str, str]]:
