@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from spec import CLAUSES
 from spec.certification.ledger.judgements import FAULTS, unjudged
-from spec.certification.ledgers import Entry, entries
+from spec.certification.ledgers import Entry, entries, side_by_side
+from spec.certification.pages.matrix_text import markdown
 
 ROOT = Path(__file__).parent.parent.parent
 LEDGER = ROOT / "implementations" / "ledger"
@@ -83,3 +85,11 @@ def test_nothing_is_kept_of_a_target_that_is_not_listed(listed):
     assert kept <= {
         Path(stem) / f"{one.name}.json" for stem, found in listed.items() for one in found
     }
+
+
+def test_the_matrix_is_that_of_what_is_recorded(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = side_by_side([str(file.relative_to(ROOT)) for file in FILES])
+    written = (LEDGER / "matrix.md").read_text()
+    command = "python -m spec compare implementations/ledger/*.toml --markdown"
+    assert markdown(found, CLAUSES) == written, f"{command} implementations/ledger/matrix.md"
