@@ -30,7 +30,7 @@ KEYS = ("sentence", "kind", "words", "documentation", "issue", "script")
 BY_HAND = "by_hand"
 TABLES = ("causes", BY_HAND)
 UNFIT = (  # how a script ends that does not fit the library any more, and shows nothing
-    *("ImportError", "ModuleNotFoundError", "SyntaxError"),
+    *("ImportError", "ModuleNotFoundError", "FileNotFoundError", "SyntaxError"),
     *("NameError", "AttributeError", "TypeError"),
 )
 PATIENCE = 300.0  # seconds for a script
