@@ -97,7 +97,7 @@ def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON has it: numbers that JSON lacks are words, what is nothing is left out."""
+    """A verdict as JSON has it: numbers that JSON lacks are words, what is usual is left out."""
     example = verdict.counterexample
     written = {
         **vars(verdict),
@@ -107,7 +107,8 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         "drawn": dict(verdict.drawn),
         "seconds": dict(verdict.seconds),
     }
-    return {name: x for name, x in written.items() if x or name == "examples"}
+    usual = {"rounding": Verdict.rounding}
+    return {n: x for n, x in written.items() if n == "examples" or (x and x != usual.get(n))}
 
 
 def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
