@@ -12,7 +12,6 @@ Its certificates, in short, are files in the folder beside it that has its name:
 """
 
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.library import first_line
 from spec.certification.attended import certified
 from spec.certification.ledger.brief import brief
 from spec.certification.ledger.certificate import Certificate
@@ -28,10 +26,11 @@ from spec.certification.ledger.comparison import changes
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.judgements import TABLES, Judgement, judgements, mended, unjudged
 from spec.certification.ledger.reading import read
+from spec.certification.ledger.text import in_short
 from spec.certification.pages.judged import Judged, gathered, in_order
-from spec.certification.repository import request_of, targets
+from spec.certification.repository import content, request_of, targets
 from spec.certification.settings import Request
-from spec.certification.several import GRAVITY, table, verdict_of
+from spec.certification.several import GRAVITY, table
 
 HEAD = ("target", "verdict", "changes", "seconds")
 
@@ -68,15 +67,10 @@ class Entry:
 def entries(path: str) -> list[Entry]:
     """Those of a ledger. Raises Unsuitable: it cannot be read, or something in it is no good."""
     file = Path(path)
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise Unsuitable(f"{file}: {first_line(error)}") from None
+    said = content(file)
     ours: dict[str, tuple[str, tuple[Judgement, ...]]] = {}
-    usual = _library(content.pop("library", ""), f"{file}: library")
-    for name, target in _tables(content.get("targets")).items():
+    usual = _library(said.pop("library", ""), f"{file}: library")
+    for name, target in _tables(said.get("targets")).items():
         place = f"{file}: targets.{name}"
         ours[name] = (
             _library(target.pop("library", usual), f"{place}.library"),
@@ -84,7 +78,7 @@ def entries(path: str) -> list[Entry]:
         )
         for kind in TABLES:
             target.pop(kind, None)
-    found = targets(file, content, str(file), "targets")
+    found = targets(file, said, str(file), "targets")
     folder = file.with_suffix("")
     return [
         Entry(name, request_of(fields), *ours[name], folder / f"{name}.json")
@@ -154,7 +148,7 @@ def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
     for line in lines:
         print(f"{entry.name}: {line}", flush=True)
     figures = (str(len(lines)), f"{found.timings['total']:.1f}")
-    return 1 if lines else 0, (entry.name, verdict_of(found), *figures)
+    return 1 if lines else 0, (entry.name, in_short(found), *figures)
 
 
 def _library(written: Any, place: str) -> str:

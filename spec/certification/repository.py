@@ -79,19 +79,23 @@ def requests(name: str | None, asked: Table) -> dict[str, Request]:
     return {word: request_of(_added(written, asked)) for word, written in chosen.items()}
 
 
+def content(file: Path) -> dict[str, Any]:
+    """What a file of TOML says. Raises Unsuitable: it cannot be read, or is none."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise Unsuitable(f"{file}: {first_line(error)}") from None
+
+
 def _section() -> tuple[Path | None, Table]:
     """The next file, from here upwards, that has the section, and the section."""
     for folder in (here := Path.cwd(), *here.parents):
         file = folder / FILE
         if not file.is_file():
             continue
-        try:
-            written = tomllib.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
-        except ValueError as error:
-            raise Unsuitable(f"{file}: {first_line(error)}") from None
-        section = _table(written.get("tool", {}), f"{file}: tool").get("attention-spec")
+        section = _table(content(file).get("tool", {}), f"{file}: tool").get("attention-spec")
         if section is not None:
             return file, _table(section, f"{file}: {SECTION}")
     return None, {}

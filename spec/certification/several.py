@@ -7,7 +7,7 @@ from pathlib import Path
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.ledger.text import save_report
+from spec.certification.ledger.text import in_short, save_report
 from spec.certification.settings import Request
 
 GRAVITY = (0, 3, 1, 2)  # exit codes, the worst last
@@ -48,12 +48,7 @@ def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
     """As the certificate begins, and its figures; a broken `should` is not counted as violated."""
     musts = sum(verdict.force == "must" for verdict in certificate.failures)
     counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
-    return (name, verdict_of(certificate), *map(str, counts), f"{certificate.timings['total']:.1f}")
-
-
-def verdict_of(certificate: Certificate) -> str:
-    """As a certificate begins."""
-    return str(certificate).partition("\n")[0].removeprefix(f"{certificate.name}: ")
+    return (name, in_short(certificate), *map(str, counts), f"{certificate.timings['total']:.1f}")
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -13,6 +13,7 @@ from spec.certification.target.loading import resolved
 from spec.subject import named
 from spec.written import IMPORTS, imported
 
+MOST = 16  # calls that lead to one
 OUT = "out"  # what the answer of an earlier call is called, where it has a name
 
 

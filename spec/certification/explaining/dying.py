@@ -7,12 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from spec.certification.explaining.again import Caller
+from spec.certification.explaining.again import MOST, Caller
 from spec.certification.explaining.relation import Put
 from spec.certification.explaining.tape import Called, Tape
 from spec.certification.target.ward import Died, alone
-
-MOST = 16  # calls that lead to one
 
 
 class Last(Tape):

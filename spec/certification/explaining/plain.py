@@ -18,7 +18,7 @@ import numpy as np
 from spec.backends.calling import library_of
 from spec.backends.library import Library
 from spec.backends.results import refusing
-from spec.certification.explaining.again import Caller
+from spec.certification.explaining.again import MOST, Caller
 from spec.certification.explaining.dying import fatal
 from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put, Seeing, related
@@ -36,7 +36,6 @@ from spec.subject import Subject, named
 from spec.trial import broken
 from spec.written import CLOSE, NUMBERS, PRINT, literal
 
-MOST = 16  # calls that lead to one
 MANY = 250  # numbers that every format has and that are not alike
 FIRST = (2.0, 3.0)  # of them
 
