@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,17 +92,23 @@ def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Itera
 def mended(judgements: Sequence[Judgement], folder: Path) -> Iterator[str]:
     """A line for each script that does not show what it was written for."""
     for script in dict.fromkeys(x.script for x in judgements if x.script):
-        command = [sys.executable, str(folder / FAULTS / script)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            yield f"{script}: no end after {PATIENCE:g} s"
-            continue
-        last = (done.stderr.strip().splitlines() or [""])[-1]
-        if done.returncode == 0:
-            yield f"{script}: it passes, so the fault is mended"
-        elif done.returncode > 0 and last.partition(":")[0] in UNFIT:
-            yield f"{script}: it fails for another reason: {last}"
+        if said := _in_vain(folder / FAULTS / script):
+            yield f"{script}: {said}"
+
+
+@cache
+def _in_vain(script: Path) -> str:
+    """Why a script shows nothing; "" if it shows its fault. Targets that share one have it once."""
+    command = [sys.executable, str(script)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"no end after {PATIENCE:g} s"
+    last = (done.stderr.strip().splitlines() or [""])[-1]
+    if done.returncode == 0:
+        return "it passes, so the fault is mended"
+    unfit = done.returncode > 0 and last.partition(":")[0] in UNFIT
+    return f"it fails for another reason: {last}" if unfit else ""
 
 
 def judgements(written: Mapping[str, Any], place: str) -> tuple[Judgement, ...]:
