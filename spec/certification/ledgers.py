@@ -142,6 +142,9 @@ def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
         found = certified(entry.request, sys.stderr)
     except Unsuitable as reason:
         return 2, (entry.name, f"error: {reason}")
+    if stopped := next((v.message for v in found.verdicts if v.outcome == "blocked"), ""):
+        print(f"{entry.name}: not all of it was judged: {stopped}", flush=True)
+        return 3, (entry.name, in_short(found), "?", f"{found.timings['total']:.1f}")
     if record:
         written(entry.file, in_lines(brief(found)))
     lines = [*entry.differs(found)]

@@ -85,6 +85,16 @@ def test_what_is_not_as_it_was_is_said_line_by_line(ledger):
     ]
 
 
+def test_what_was_not_judged_to_its_end_is_neither_compared_nor_recorded(ledger):
+    (ledger / "mine.toml").write_text("budget = 0.001\n" + LEDGER + JUDGED)
+    done = held(ledger, "--record")
+    assert done.returncode == 3, done.stdout + done.stderr
+    said, _, row = done.stdout.splitlines()
+    assert said.startswith("mine: not all of it was judged: the budget of 0.001 s was spent")
+    assert row.startswith("mine    incomplete ")
+    assert not (ledger / "mine").exists()
+
+
 def test_a_cause_of_which_nothing_is_said_is_a_failure_and_so_is_what_is_said_of_none(ledger):
     other = JUDGED.replace("where M > 1", "where M > 2").replace('"fault"', '"precision"')
     (ledger / "mine.toml").write_text(LEDGER + other.replace('script = "mine_is_wrong.py"', ""))
