@@ -26,6 +26,11 @@ def programs() -> int:
     return int(of_torch) + _heard[DONE] - _heard[KEPT]
 
 
+def of_jax() -> int:
+    """How many of JAX, which has one for each shape, with those taken from where they were kept."""
+    return _heard[DONE]
+
+
 def none() -> bool:
     """Whether no program was compiled so far in this process, nor taken from where it was kept."""
     return programs() + _heard[KEPT] == 0
