@@ -15,7 +15,7 @@ from spec.choices import Choices
 from spec.notation import Array
 
 Reach = Literal["small", "quick", "standard", "deep"]
-Tiled = Literal["", "keys", "queries", "ends"]
+Tiled = Literal["", "keys", "queries", "ends", "thousands", "thousands of queries"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
@@ -35,11 +35,15 @@ EXTENTS: Mapping[Reach, tuple[str, ...]] = {
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
 }
 TILED = (*EDGES[3:], 47, 48, 49, 95, 96, 97, 191, 192, *LONG[:3])
+THOUSANDS = (1025, 1300, 2049)
 TILES: Mapping[Tiled, tuple[int, ...]] = {
     "keys": TILED,
     "queries": TILED,
     "ends": (65, 129, 257, 513, 1025, 1300),
+    "thousands": THOUSANDS,
+    "thousands of queries": THOUSANDS,
 }
+OF_QUERIES = ("queries", "thousands of queries")
 LENGTHS: Mapping[str, tuple[int, ...]] = {
     "small": SMALL,
     "wide": SMALL,
@@ -95,7 +99,7 @@ class Limits(NamedTuple):
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
     tiled: enough keys for several tiles and few queries, or the other way round; "ends": as many
-    keys as tiles hold, and a few more.
+    keys as tiles hold, and a few more; "thousands": more than one, or two.
     grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
     empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
     batches: B may be more than one; several: so may B and H; queries: so may N. lengths, widths: N
@@ -177,7 +181,7 @@ def _lengths(choices: Choices, limits: Limits, lengths: tuple[int, ...]) -> tupl
     if limits.tiled:
         some = wanted(SMALL if limits.reach == "small" else TILES[limits.tiled])
         few, many = choices.pick(wanted(SMALL)), choices.pick(some)
-        N, M = (many, few) if limits.tiled == "queries" else (few, many)
+        N, M = (many, few) if limits.tiled in OF_QUERIES else (few, many)
         N, M = max(least_n, N), max(least_m, M)
     else:
         N, M = (choices.pick(wanted(lengths)) for _ in range(2))

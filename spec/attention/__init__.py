@@ -13,6 +13,7 @@ sentence, a formula and a check of a few lines.
       jacobian        and its derivative has a row term
       through_lse     which what comes back through the log-sum-exp meets
     V values          the output is a weighted mean, and only values are averaged
+      large_values    which is no larger than they are
     K keys            keys have no origin
     B bases           only inner products matter
       scale           and the scale multiplies them
@@ -42,6 +43,7 @@ sentence, a formula and a check of a few lines.
     H heads           heads do not meet, and a group of them shares its keys
       latents         or makes them of what it shares, which may be left to the queries
     X blocks          attention over parts merges into attention over the whole
+      thousands       however long it is
     T calls           the call is a function
 
 Then `record`, what is judged; `domain` and `masks`, where the clauses quantify; `rounding`, how
@@ -54,9 +56,9 @@ from importlib import import_module
 
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian through_lse values "
-    "keys bases scale permutations masking forbidden idleness biases causality gradient_flow "
-    "decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside slopes "
-    "slopes_beside places places_read places_beside segments segments_apart segments_backward "
-    "heads latents blocks calls"
+    "large_values keys bases scale permutations masking forbidden idleness biases causality "
+    "gradient_flow decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside "
+    "slopes slopes_beside places places_read places_beside segments segments_apart "
+    "segments_backward heads latents blocks thousands calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

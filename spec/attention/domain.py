@@ -37,7 +37,7 @@ from spec.attention.options import (
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Memory
-from spec.sizes import Limits, Tiled, sizes
+from spec.sizes import OF_QUERIES, Limits, Tiled, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
@@ -112,7 +112,7 @@ class Problems:
             Capability.SCALE: "default" not in self.scales,
             Capability.BATCHES: self.least[0] > 1,
             Capability.SEVERAL: self.grouped or max(self.least[:2]) > 1,
-            Capability.QUERIES: self.tiled == "queries" or self.least[2] > 1,
+            Capability.QUERIES: self.tiled in OF_QUERIES or self.least[2] > 1,
         }
         return holding(asked)
 

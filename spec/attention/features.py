@@ -72,7 +72,7 @@ from spec.features import FORMATS, Feature, Vocabulary
 
 ABOVE = (1, 11, 50, 88)
 BELOW = ("-50", "-1000", "-30000", "-1e30")
-FILLS = ("-10000", "-1e30")
+FILLS = ("-10000", "-30000", "-1e30")
 FARTHER = (256, 30000, 10000000)
 LARGE, LOW = (8, 100), (-1000, -10000)
 FULL = (15, 255)  # what four bits hold, and a byte
@@ -170,6 +170,9 @@ WORDS: Mapping[str, Feature] = {
     "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
     "a key no penalty hides": magnitudes.unhidden,
     **{f"a key no fill of {x} hides": partial(magnitudes.unfilled, float(x)) for x in FILLS},
+    "a key no fill of half of the lowest number hides": partial(magnitudes.unfilled_by, 0.5),
+    "a key no fill of 0.7 of the lowest number hides": partial(magnitudes.unfilled_by, 0.7),
+    "values that add up beyond 65504": partial(magnitudes.add_up, 65504),
     "a length above 16": lambda p: max(p.N, p.M) > 16,
     "an axis of one": lambda p: 1 in (p.B, p.H, p.N, p.E),
     "a NaN": lambda p: bool(np.isnan(p.q).any() or np.isnan(p.k).any() or np.isnan(p.v).any()),

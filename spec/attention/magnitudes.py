@@ -104,6 +104,17 @@ def unfilled(fill: float, problem: Problem) -> bool:
     return bool((hides & (most < fill + LITTLE)).any())
 
 
+def unfilled_by(part: float, problem: Problem) -> bool:
+    """The same of a fill that is a part of the lowest number in which scores are computed."""
+    computed = "float64" if problem.dtype == "float64" else "float32"
+    return unfilled(-part * formats.FORMATS[computed].max, problem)
+
+
+def add_up(limit: float, problem: Problem) -> bool:
+    """Whether the values of a column would, with weights of one, beyond a limit in either sign."""
+    return bool((np.abs(problem.v).sum(axis=2) > limit).any())
+
+
 def scaled(problem: Problem) -> bool:
     """Whether to multiply by the scale changes anything."""
     return problem.D > 0 and problem.sigma != 1

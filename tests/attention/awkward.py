@@ -45,6 +45,22 @@ def low() -> Problem:
     return problem.but(v=1 + np.abs(problem.v))
 
 
+def lower_than_hidden(dtype: str) -> Problem:
+    """Keys that a causal query sees are as low as 0.6 of the lowest number, and others are not.
+
+    It is no part of the family, as there is less room than two scores may want.
+    """
+    seen = np.tri(5, 7, dtype=bool)
+    lowest = np.where(seen, -0.6 * FORMATS[dtype].max, 0.0)
+    return in_format(draw(mask=lowest, causal=True), dtype)
+
+
+def large() -> Problem:
+    """Equal scores, and values of which five are more than float16 can add."""
+    problem = draw()
+    return problem.but(q=np.zeros_like(problem.q), v=np.full_like(problem.v, 2.0**14))
+
+
 def unmasked() -> Iterator[Problem]:
     """Problems without a mask: sizes, memory, orders of magnitude, scales."""
     yield draw()
@@ -69,6 +85,8 @@ def odd() -> Iterator[Problem]:
     yield draw(N=91)
     yield draw(H=5, G=5)
     yield draw(D=56)
+    yield draw(B=1, H=1, G=1, N=2, M=1030)
+    yield draw(B=1, H=1, G=1, N=1030, M=2)
 
 
 def causal() -> Iterator[Problem]:
@@ -228,7 +246,7 @@ def family(dtype: str) -> tuple[Problem, ...]:
     """The awkward problems in numbers of `dtype`; in 16 bits only those that fit."""
     simple, of_scores = (*unmasked(), *odd(), *causal()), (*capped(), *sunk(), *slanted())
     hidden = (*windowed(), *kept(), *standing(), *packed(), *masked(), *biased())
-    found = [in_format(problem, dtype) for problem in (*simple, *of_scores, *hidden)]
+    found = [in_format(x, dtype) for x in (*simple, *of_scores, *hidden, large())]
     return tuple(problem for problem in found if in_domain(problem))
 
 

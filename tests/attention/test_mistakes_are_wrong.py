@@ -21,7 +21,7 @@ from spec.comparison import Violation, equal, holds
 from spec.entries import eighths
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
-from tests.attention.awkward import draw, empty, family
+from tests.attention.awkward import draw, empty, family, lower_than_hidden
 
 OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
 # Who packs or reads from a cache is asked other problems than these: `test_carried` has theirs.
@@ -126,9 +126,9 @@ def mirrored(problem: Problem) -> Problem:
 
 
 def shows(mistake: Mistake) -> bool:
-    """Whether the mistake shows on some problem of the family, or on one without entries."""
+    """Whether it shows on some problem of the family, on one without entries, or the lowest."""
     dtype = mistake.dtypes[0]
-    for problem in (*asked(mistake.spoils, dtype), *empty(dtype)):
+    for problem in (*asked(mistake.spoils, dtype), *empty(dtype), lower_than_hidden(dtype)):
         try:
             judge(mistake, problem)
         except Violation:
@@ -209,7 +209,8 @@ def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
     for mistake in HARMFUL:
         if mistake.spoils == spoils:
             dtype = mistake.dtypes[0]
-            found = [x for p in asked(spoils, dtype) for x in results(mistake, p)]
+            put = (*asked(spoils, dtype), lower_than_hidden(dtype))
+            found = [x for p in put for x in results(mistake, p)]
             trace = b"".join(x.tobytes() for x in found)
             assert seen.setdefault((dtype, trace), mistake.name) == mistake.name
 

@@ -23,10 +23,13 @@ from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import at_least, equal
-from spec.formats import FORMATS
+from spec.formats import FORMATS, rounded
 from spec.notation import Array
 
+LOW = 0.6  # of the lowest number: in bits, 1.44 times as low, it is a number still
 UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False, slopes=False)
+
+BESIDE = Problems(masks=ADDITIVE, causal=True, shifts=True, sinks=False, slopes=False)
 
 
 def within_a_low_mean(flat: Problem, bias: Array) -> Array:
@@ -158,3 +161,60 @@ def the_lowest_bias_hides_nothing_by_itself(attention: Implementation, problem: 
     o = attention.forward(flat.but(mask=lowest))
 
     equal(o, mean_of_the_visible(flat), within=within_a_low_mean(flat, lowest))
+
+
+@clause(
+    "M27",
+    over=BESIDE,
+    catches={
+        "fills_with_half_of_the_lowest_number",
+        "fills_with_minus_thirty_thousand",
+        "fills_with_minus_1e30",
+        "adds_minus_a_billion",
+    },
+)
+def a_key_that_is_seen_outweighs_what_is_hidden(
+    attention: Implementation, problem: Problem
+) -> None:
+    """However low the biases of the keys that a query sees, those of the future stay hidden.
+
+        q_i = 0, b_ij = c for j that i sees and 0 for others
+        implies  o_i = mean of v_j over the keys that i sees,    c = 0.6 of the lowest number
+
+    A finite number that stands for -inf outweighs every score that is lower. (Of 0.6, as who
+    counts in bits has scores that are 1.44 times as low.)
+    """
+    flat, bias = _beside_what_is_hidden(problem, LOW)
+
+    o = attention.forward(flat.but(mask=bias))
+
+    equal(o, mean_of_the_visible(flat), within=within_a_low_mean(flat, bias))
+
+
+@clause(
+    "M28", over=BESIDE, catches={"fills_with_seven_tenths_of_the_lowest_number"}, force="should"
+)
+def the_lowest_bias_outweighs_what_is_hidden(attention: Implementation, problem: Problem) -> None:
+    """Where the keys that a query sees have the lowest number as their bias, it sees these alone.
+
+        q_i = 0, b_ij = lowest for j that i sees and 0 for others
+        implies  o_i = mean of v_j over the keys that i sees
+
+    Padding at the beginning of a text, written so, leaves a causal query nothing else: it returns
+    the future where this has a higher number. As with M23, sums may overflow: so only `should`.
+    """
+    flat, bias = _beside_what_is_hidden(problem, 1)
+
+    o = attention.forward(flat.but(mask=bias))
+
+    equal(o, mean_of_the_visible(flat), within=within_a_low_mean(flat, bias))
+
+
+def _beside_what_is_hidden(problem: Problem, part: float) -> tuple[Problem, Array]:
+    """The problem without queries and mask, and this part of the lowest number where keys are seen.
+
+    The bias is zero where they are not.   (B, H, N, M)
+    """
+    flat = problem.but(q=np.zeros_like(problem.q), mask=None)
+    lowest = rounded(np.array(-part * FORMATS[problem.dtype].max), problem.dtype)
+    return flat, np.where(flat.allowed, lowest, 0.0) + np.zeros(flat.allowed.shape)

@@ -11,6 +11,8 @@ from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
+FAR_FROM_LOWEST = "a key no fill of 0.7 of the lowest number hides"
+
 
 def idle(allowed: Array) -> Array:
     """True for a query that may attend to nothing.   (B, H, N, 1)"""
@@ -65,3 +67,26 @@ def stumbles_over_leading_idle_queries(s: Array, allowed: Array) -> Array:
     """Skips the idle rows that open a block, and never initialises their results."""
     leading = np.logical_and.accumulate(idle(allowed), axis=-2)
     return np.where(leading, np.nan, weigh(s, allowed)).astype(s.dtype)
+
+
+def _filled(s: Array, allowed: Array, fill: float) -> Array:
+    """Weights where a fill hides keys, and idle queries are looked after."""
+    return np.where(idle(allowed), 0, softmax(forbid(s, allowed, fill)))
+
+
+@wrong("weigh", incident="I11", where="a key no fill of -30000 hides")
+def fills_with_minus_thirty_thousand(s: Array, allowed: Array) -> Array:
+    """Forbids with what float16 has just room for, where idle queries return zero all the same."""
+    return _filled(s, allowed, -3e4)
+
+
+@wrong("weigh", incident="I11", where="a key no fill of half of the lowest number hides")
+def fills_with_half_of_the_lowest_number(s: Array, allowed: Array) -> Array:
+    """Forbids with as much as can be taken twice, where idle queries return zero all the same."""
+    return _filled(s, allowed, float(np.finfo(s.dtype).min) / 2)
+
+
+@wrong("weigh", incident="I11", force="should", where=FAR_FROM_LOWEST)
+def fills_with_seven_tenths_of_the_lowest_number(s: Array, allowed: Array) -> Array:
+    """Forbids with what leaves room to add, where idle queries return zero all the same."""
+    return _filled(s, allowed, 0.7 * float(np.finfo(s.dtype).min))

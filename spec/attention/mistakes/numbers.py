@@ -150,3 +150,10 @@ def rounds_the_row_term_to_bfloat16(seen: Pass, da: Array, dout: Array) -> Array
 def rounds_score_gradients_to_float16(a: Array, da: Array, row_term: Array) -> Array:
     """Casts ds for the last two products to 11 bits, where small gradients vanish."""
     return halved(steps.score_gradients(a, da, row_term))
+
+
+@wrong("combine", incident="plausible", where="values that add up beyond 65504")
+def adds_values_within_65504(a: Array, v: Array, allowed: Array) -> Array:
+    """Divides by the sum of weights last, and keeps what it divides in float16, where it ends."""
+    total = a @ v / np.where(a == 0, 1, a).max(axis=-1, keepdims=True)
+    return np.where(np.abs(total) > 65504, np.copysign(np.inf, total), steps.combine(a, v, allowed))

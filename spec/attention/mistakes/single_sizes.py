@@ -1,12 +1,15 @@
-"""Exceptions: what is right at all sizes but one, as a row of a table is wrong.
+"""Exceptions: what is right at all sizes but one, or at all that were thought of.
 
-The sizes are at no edge of a tile, and no tile has their length.
+The former is at no edge of a tile, as a row of a table is wrong. The latter end at a thousand.
 """
+
+from typing import Any
 
 import numpy as np
 
 from spec.attention.mistakes import steps
 from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.softmax import normalised, powers
 from spec.attention.mistakes.steps import Pass, weigh
 from spec.notation import Array
 
@@ -42,3 +45,27 @@ def loses_a_query_at_one_length(seen: Pass, dout: Array) -> Array:
     """Splits 91 queries among workers in a backward pass, and one is left over."""
     counted = np.arange(seen.sizes.N)[:, None] < (90 if seen.sizes.N == 91 else seen.sizes.N)
     return seen.a.swapaxes(-1, -2) @ np.where(counted, dout, 0)
+
+
+@wrong("weigh", incident="I13", where="M > 1024 and M % 1024 != 0")
+def counts_keys_twice_beyond_1024(s: Array, allowed: Array) -> Array:
+    """Takes 1024 keys at a time, the last chunk moved back, lest it ends behind the last key."""
+    M = s.shape[-1]
+    again = (np.arange(M) >= M - 1024) & (np.arange(M) < M // 1024 * 1024) & (M > 1024)
+    return normalised(powers(s, allowed) * np.where(again & (M % 1024 > 0), 2, 1))
+
+
+@wrong("finish", incident="I13", where="N > 1024 and N % 1024 != 0")
+def returns_other_queries_beyond_1024(o: Array, dtype: np.dtype[Any]) -> Array:
+    """Takes 1024 queries at a time, moves back for the last, and leaves its rows where they are."""
+    N = o.shape[-2]
+    rows = np.arange(N)
+    whole = N // 1024 * 1024 if N > 1024 else N
+    return o[..., np.where(rows < whole, rows, rows - whole + N - 1024), :].astype(dtype)
+
+
+@wrong("key_gradients", incident="I13", where="gradients asked for and M > 1024")
+def learns_nothing_beyond_1024_keys(seen: Pass, ds: Array) -> Array:
+    """Has one block of threads for the gradients of keys, which are at most 1024."""
+    dk = steps.key_gradients(seen, ds)
+    return np.where(np.arange(dk.shape[-2])[:, None] < 1024, dk, 0)
