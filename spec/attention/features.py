@@ -12,6 +12,8 @@
                         NaN; far ahead, if a penalty of ten thousand does not leave it far behind
     a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
     a key no fill of -1e30 hides   its query sees others or a sink, and these score lower alone
+    a weight of next to nothing   a query sees something, and a key has none of its weight, or less
+                        than exp(-64), where some clip the exponent
     a key in the future  causality hides a key that nothing else does
     a key behind the window  and one ahead of it: its bound does
     a mask that tells   it hides a key that nothing else does, or adds to the score of one seen
@@ -166,6 +168,7 @@ WORDS: Mapping[str, Feature] = {
     "scores 80 apart": magnitudes.apart,
     "scores of a query 80 apart": magnitudes.apart_in_a_row,
     "weights below 0.0001": magnitudes.small,
+    "a weight of next to nothing": magnitudes.next_to_nothing,
     "a hidden key ahead": partial(magnitudes.ahead, 0),
     "a hidden key far ahead": partial(magnitudes.ahead, magnitudes.FAR),
     "a key no penalty hides": magnitudes.unhidden,

@@ -8,6 +8,8 @@
                              for exp(-750) is zero in float64 too
     scores beyond 80         of a key that is seen, its bias included: above 80, or below -80;
                              exp(88) is the end of float32, and exp(-88) loses digits
+    a weight of next to nothing     a query sees something, and a key has none of its weight, or
+                             less than exp(-64), where some clip the exponent
     a value whose key sums to zero      and which is not all zeros itself
 
 Masks and scores are those of the attention inside.
@@ -18,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from spec.attention.magnitudes import beyond, unhidden
+from spec.attention.magnitudes import beyond, next_to_nothing, unhidden
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
@@ -63,6 +65,7 @@ WORDS: Mapping[str, Feature] = {
     "an idle query": lambda p: bool(_inside(p).idle.any()),
     "a hidden key far ahead": _far_ahead,
     f"scores beyond {LARGE}": _beyond,
+    "a weight of next to nothing": lambda p: next_to_nothing(_inside(p)),
     "a value whose key sums to zero": _silent,
     "self-attention": lambda p: p.arrays == 1,
     "keys that are values": lambda p: p.arrays == 2,

@@ -99,6 +99,21 @@ class Line:
         found = grouped((section_of(v.clause), v) for v in told)
         return {letter: grouped((v.clause, v) for v in vs) for letter, vs in found.items()}
 
+    @property
+    def matters(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """By section what is the matter, in words, and with which clauses."""
+        return {
+            letter: grouped((self._matter(found), number) for number, found in clauses.items())
+            for letter, clauses in self.broken.items()
+        }
+
+    def _matter(self, verdicts: Sequence[Verdict]) -> str:
+        """What is the matter with a clause, and in which dtypes if not in all."""
+        should = " (should)" if verdicts[0].force == "should" else ""
+        dtypes = [v.dtype for v in verdicts]
+        somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
+        return f"{verdicts[0].outcome}{should}" + (f" in {', '.join(dtypes)}" if somewhere else "")
+
 
 @dataclass(frozen=True)
 class Chapter:
