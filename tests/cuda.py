@@ -5,6 +5,9 @@ import sys
 TARGETS = (
     "torch.nn.functional:scaled_dot_product_attention",
     "oracles.sdpa:math",
+    "oracles.sdpa:flash",
+    "oracles.sdpa:efficient",
+    "oracles.sdpa:cudnn",
     "oracles.autograd:attend",
     "implementations.einsum_torch:attend",
     "implementations.fused_torch:attend",
@@ -20,15 +23,19 @@ def main() -> int:
         print("not run: torch finds no CUDA device here")
         return 0
     from spec import certify
+    from spec.backends import Unsuitable
 
-    refused = []
+    passed = []
     for target in TARGETS:
-        certificate = certify(target, backend="torch", device="cuda", profile="quick")
-        print(certificate)
-        if not certificate.passed:
-            refused.append(target)
-    print(f"{len(TARGETS) - len(refused)} passed, {len(refused)} failed")
-    return 1 if refused else 0
+        try:
+            certificate = certify(target, backend="torch", device="cuda", profile="quick")
+        except Unsuitable as error:  # not every GPU has every kernel
+            print(f"not run: {error}")
+        else:
+            print(certificate)
+            passed.append(certificate.passed)
+    print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed, of {len(TARGETS)}")
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":
