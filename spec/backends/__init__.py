@@ -24,7 +24,7 @@ def library(name: str, device: str = "cpu") -> Library:
         raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
     try:
         module = importlib.import_module(f"{__name__}.{name}")
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:  # of another module that is called so
         raise Unsuitable(f"the {name} backend cannot be loaded: {error}") from None
     found: Library = module.library(device)
     return found

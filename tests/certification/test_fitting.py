@@ -1,5 +1,6 @@
 """How a target is to be asked is found out: its layout, its library, the sizes that it answers."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from spec.attention.plug.trials import core
 from spec.backends import Unsuitable
 from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
+from spec.certification.target.fitting import is_there
 from tests import targets
 from tests.shell import run
 from tests.targets import shapes
@@ -158,3 +160,14 @@ def test_what_is_sometimes_refused_is_a_line_for_each_reason_whatever_sizes_it_n
     assert line.startswith(f"sometimes refused: {refused} of ")
     assert "ValueError: at most 16 keys: got (" in line
     assert line.endswith(" queries (or with other numbers)")
+
+
+def test_a_folder_that_is_called_like_a_library_is_not_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken for torch where nothing was answered, and the process died of that."""
+    (tmp_path / "no_library").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_spec("no_library") is not None
+    assert not is_there("no_library")
+    assert is_there("numpy")

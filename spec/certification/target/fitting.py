@@ -116,7 +116,7 @@ class Search:
             alike = [x for x in layouts if not fits or len(x) == len(usual.layout)]
             yield from (self.tried(usual.backend, layout) for layout in alike)
             return
-        there = [x for x in NAMES if x not in self.likely and find_spec(x)]
+        there = [x for x in NAMES if x not in self.likely and is_there(x)]
         beside = [] if self.request.backend else there
         yield from (self.tried(backend, self.request.layout) for backend in beside)
         yield from (self.tried(x, layout) for x in (*self.likely, *beside) for layout in layouts)
@@ -202,6 +202,12 @@ def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guard
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
         compiled(found, libraries[0], request.compiled)  # which says what it has instead
     return search
+
+
+def is_there(library: str) -> bool:
+    """Whether it is installed; a folder that is merely called so, and found first, is not it."""
+    found = find_spec(library)
+    return found is not None and found.origin is not None
 
 
 def _complaint(record: Any, known: Kind) -> str | None:
