@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spec import CLAUSES
 from spec.attention import moves
-from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, Problems
+from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, PLAIN, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
@@ -23,7 +23,7 @@ from spec.entries import FAMILIES, VAST
 from spec.exploring import problems
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
-from spec.sizes import EDGES, LONG
+from spec.sizes import EDGES, LONG, Tiled
 from tests.attention.in_domain import in_domain
 
 QUIET = settings(
@@ -137,6 +137,14 @@ def test_masks_end_beyond_the_edges_of_tiles() -> None:
         assert not p.idle.any()
     assert {M for M, _ in ends} == {65, 129, 257, 513, 1025, 1300}
     assert {shown for _, shown in ends} == {True, False}
+
+
+@pytest.mark.parametrize(("tiled", "axis"), [("thousands", "M"), ("thousands of queries", "N")])
+def test_a_thousand_and_more_are_long_along_one_axis(tiled: Tiled, axis: str) -> None:
+    domain = Problems(masks=PLAIN, tiled=tiled, windows=False, segments=False)
+    found = [*judged(domain, Scope("float32", KINDS), 60)]
+    assert {getattr(p, axis) for p in found} == {1025, 1300, 2049}
+    assert max(getattr(p, "MN".replace(axis, "")) for p in found) == 5
 
 
 def test_vast_scores_come_near_a_tenth_of_the_largest_number_and_overflow_nowhere() -> None:
