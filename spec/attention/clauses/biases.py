@@ -181,8 +181,8 @@ def a_key_that_is_seen_outweighs_what_is_hidden(
         q_i = 0, b_ij = c for j that i sees and 0 for others
         implies  o_i = mean of v_j over the keys that i sees,    c = 0.6 of the lowest number
 
-    A finite number that stands for -inf outweighs every score that is lower. (Of 0.6, as who
-    counts in bits has scores that are 1.44 times as low.)
+    A finite number that stands for -inf outweighs every score that is lower. (0.6 leaves room to
+    count in bits, where scores are 1.44 times as large.)
     """
     flat, bias = _beside_what_is_hidden(problem, LOW)
 

@@ -15,7 +15,7 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
 
-LARGE = 2.0**14  # a quarter of where float16 ends, so that five add up to more than it has room for
+LARGE = 2.0**14  # a quarter of where float16 ends, so that four add up to more than it has
 
 
 @clause(
