@@ -47,7 +47,8 @@ def test_it_is_recognised_and_certified_once_declared(
     assert told == [f"{name}={choice}" for name, choice in declared.items()]
     certificate = certify(target, **QUICK, backend=backend, conventions=declared)
     assert certificate.passed, str(certificate)
-    assert {v.clause for v in certificate.verdicts if v.outcome == "violated"} == {"M8", "M24"}
+    broken = {"M8", "M24"} | ({"M28"} if declared is FILLED else set())  # by the lowest number
+    assert {v.clause for v in certificate.verdicts if v.outcome == "violated"} == broken
 
 
 @pytest.mark.torch

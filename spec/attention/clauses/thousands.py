@@ -34,7 +34,9 @@ def a_thousand_keys_are_read_once_each(attention: Implementation, problem: Probl
 
 @clause(
     "X9",
-    over=Problems(tiled="thousands of queries", masks=PLAIN, windows=False, segments=False),
+    over=Problems(
+        tiled="thousands of queries", masks=PLAIN, windows=False, slopes=False, segments=False
+    ),
     catches={"returns_other_queries_beyond_1024"},
 )
 def a_thousand_queries_stay_in_their_rows(attention: Implementation, problem: Problem) -> None:
