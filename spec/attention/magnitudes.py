@@ -11,7 +11,7 @@ from spec.notation import Array
 
 LITTLE = 1000  # what scores are worth
 FAR = 10000 - LITTLE  # a penalty of ten thousand, less that
-CLIPPED = 2.0**-92  # exp(-64), below which some do not let a weight fall
+CLIPPED = 2.0**-92  # about exp(-64), below which some do not let a weight fall
 
 
 @lru_cache(maxsize=16)
@@ -65,14 +65,20 @@ def apart_in_a_row(problem: Problem) -> bool:
     return bool((highest - lowest > 80).any())
 
 
+@lru_cache(maxsize=16)
+def _weights(problem: Problem) -> Array:
+    """What keys weigh beside each other, whatever a sink takes."""
+    return definition.softmax(_scores(problem))
+
+
 def small(problem: Problem) -> bool:
     """Whether a key that is seen has little weight."""
-    return bool((definition.softmax(_scores(problem))[problem.allowed] < 0.0001).any())
+    return bool((_weights(problem)[problem.allowed] < 0.0001).any())
 
 
 def next_to_nothing(problem: Problem) -> bool:
     """Whether a query sees something, and a key has none of its weight, or less than exp(-64)."""
-    far = definition.softmax(_scores(problem)) < CLIPPED
+    far = _weights(problem) < CLIPPED
     return bool((far | ~problem.allowed)[~problem.idle].any())
 
 

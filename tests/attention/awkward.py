@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from spec.attention.clauses.biases import LOW
 from spec.attention.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
@@ -46,12 +47,12 @@ def low() -> Problem:
 
 
 def lower_than_hidden(dtype: str) -> Problem:
-    """Keys that a causal query sees are as low as 0.6 of the lowest number, and others are not.
+    """Keys that a causal query sees are as low as M27 has them, and others are not.
 
     It is no part of the family, as there is less room than two scores may want.
     """
     seen = np.tri(5, 7, dtype=bool)
-    lowest = np.where(seen, -0.6 * FORMATS[dtype].max, 0.0)
+    lowest = np.where(seen, -LOW * FORMATS[dtype].max, 0.0)
     return in_format(draw(mask=lowest, causal=True), dtype)
 
 

@@ -143,6 +143,19 @@ def test_forty_of_four_dtypes_are_small(judged):
     page(text)
 
 
+def test_a_clause_is_told_what_it_is_in_each_dtype(judged):
+    """Refused in one and violated in another, it was told to be refused in both."""
+    wrong = judged[0].certificate
+    pattern = next(v for v in wrong.verdicts if v.outcome == "violated")
+    outcomes = {"float64": "refused", "float32": "violated", "float16": "violated"}
+    mixed = (replace(pattern, dtype=d, outcome=o) for d, o in outcomes.items())
+    said = Judged("attend", "theirs", "1.0", replace(wrong, verdicts=tuple(mixed)), (WORDS,))
+    place = page(matrix_page([said], CLAUSES)).by_id(f"i1-{pattern.clause[0]}")
+    number = pattern.clause
+    words = f"{number[0]}: refused in float64: {number}; violated in float32, float16: {number}"
+    assert " ".join(place.text.split()) == words
+
+
 def test_certificates_are_gathered_from_files_and_folders(judged_once, tmp_path):
     _, file = judged_once("tests.targets:elementwise")
     report = tmp_path / "attend" / "certificate.json"

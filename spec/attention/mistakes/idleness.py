@@ -11,8 +11,6 @@ from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
-FAR_FROM_LOWEST = "a key no fill of 0.7 of the lowest number hides"
-
 
 def idle(allowed: Array) -> Array:
     """True for a query that may attend to nothing.   (B, H, N, 1)"""
@@ -86,7 +84,9 @@ def fills_with_half_of_the_lowest_number(s: Array, allowed: Array) -> Array:
     return _filled(s, allowed, float(np.finfo(s.dtype).min) / 2)
 
 
-@wrong("weigh", incident="I11", force="should", where=FAR_FROM_LOWEST)
+@wrong(
+    "weigh", incident="I11", force="should", where="a key no fill of 0.7 of the lowest number hides"
+)
 def fills_with_seven_tenths_of_the_lowest_number(s: Array, allowed: Array) -> Array:
     """Forbids with what leaves room to add, where idle queries return zero all the same."""
     return _filled(s, allowed, 0.7 * float(np.finfo(s.dtype).min))

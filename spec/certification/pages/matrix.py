@@ -103,12 +103,16 @@ class Line:
     def matters(self) -> Mapping[str, Mapping[str, list[str]]]:
         """By section what is the matter, in words, and with which clauses."""
         return {
-            letter: grouped((self._matter(found), number) for number, found in clauses.items())
+            letter: grouped(
+                (self._matter(alike), number)
+                for number, found in clauses.items()
+                for alike in grouped((v.outcome, v) for v in found).values()
+            )
             for letter, clauses in self.broken.items()
         }
 
     def _matter(self, verdicts: Sequence[Verdict]) -> str:
-        """What is the matter with a clause, and in which dtypes if not in all."""
+        """What is the matter with a clause in these dtypes, which are named if they are not all."""
         should = " (should)" if verdicts[0].force == "should" else ""
         dtypes = [v.dtype for v in verdicts]
         somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
