@@ -16,6 +16,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 
+class Lost(BaseException):
+    """The device of a target answers nobody any more: no failure of a call, but of the process."""
+
+
 class Refused(Exception):
     """An implementation would not answer; the message names the exception that it raised."""
 

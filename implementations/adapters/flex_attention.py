@@ -99,8 +99,8 @@ def _functions(
 ) -> tuple[Score, BlockMask]:
     """The options as what becomes of a score, and as which keys are seen."""
     (B, H, N, _), M = query.shape, key.shape[2]
-    p = _places(query_positions, B, N)
-    r = _places(key_positions, B, M)
+    p = _places(query_positions, query, B, N)
+    r = _places(key_positions, query, B, M)
     whole = None if attn_mask is None else attn_mask.expand(B, H, N, M)
     boolean = whole is not None and whole.dtype == torch.bool
     sights = [
@@ -118,9 +118,10 @@ def _functions(
     return score, block
 
 
-def _places(given: Tensor | None, B: int, length: int) -> Tensor:
-    """The places of queries, or of keys.   (B, length)"""
-    return torch.arange(length).expand(B, length) if given is None else given.long()
+def _places(given: Tensor | None, like: Tensor, B: int, length: int) -> Tensor:
+    """The places of queries, or of keys, where `like` is.   (B, length)"""
+    here = torch.arange(length, device=like.device).expand(B, length)
+    return here if given is None else given.long()
 
 
 def _scored(

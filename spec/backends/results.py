@@ -1,9 +1,11 @@
 """What came back from a call: checked before its numbers are looked at.
 
 That it is an array of the library, of the right shape, dtype and device is asked first. An
-exception that a call raises becomes `Refused`; whether it may refuse is decided elsewhere.
+exception that a call raises becomes `Refused`; whether it may refuse is decided elsewhere. After
+some errors a GPU answers nobody, whatever is asked: such a one is no refusal, but an end.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
-from spec.subject import Refused
+from spec.subject import Lost, Refused
 
 
 class WrongArray(Violation):
@@ -24,14 +26,28 @@ class WrongArray(Violation):
 def refusing() -> Iterator[None]:
     """Turn an exception of what is called into `Refused`, with the first line that it says.
 
-    `SystemExit` is one: who is called does not end who asks.
+    `SystemExit` is one: who is called does not end who asks. Raises Lost.
     """
     try:
         yield
-    except (Violation, Refused):
+    except (Violation, Refused, Lost):
         raise
     except (Exception, SystemExit) as error:
+        if lost(error):
+            raise Lost(first_line(error)) from None
         raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def lost(error: BaseException) -> bool:
+    """Whether the device that raised this answers nobody any more, as CUDA after a bad address."""
+    torch = sys.modules.get("torch")
+    if torch is None or "CUDA error" not in str(error):
+        return False
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        return True
+    return False
 
 
 def check(

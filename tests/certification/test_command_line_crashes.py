@@ -206,3 +206,31 @@ def test_a_crash_is_a_cause_with_its_smallest_problem(name, sentence, code, said
     assert said in script.read_text()
     assert "value = np.array([[[[0.0]]]], dtype=np.float32)" in script.read_text()
     assert run(program=(str(script),)).returncode == code
+
+
+LOSES = """
+import torch
+from torch.nn.functional import scaled_dot_product_attention as right
+
+def attend(query, key, value):
+    if key.shape[2] > 6:
+        raise RuntimeError("CUDA error: misaligned address\\nCompile with `TORCH_USE_CUDA_DSA`.")
+    return right(query, key, value)
+"""
+
+
+@pytest.mark.torch
+def test_an_error_that_ends_a_device_is_no_refusal(tmp_path):
+    """After it every call fails, whoever makes it: it is told of the problem that it came with."""
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("here a device answers, whatever a target says of it")
+    (tmp_path / "loses.py").write_text(LOSES)
+    words = "--dtype", "float32", "--profile", "quick", "--clause", "A,V"
+    done = run("certify", "loses.py:attend", *words, cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 3, done.stdout + done.stderr
+    asked = r"exit code 1, last asked for an answer to B=\d+ .* M=(\d+) .*?, float32"
+    found = re.search(asked + "; it printed last: spec.subject.Lost: CUDA error: misaligned", said)
+    assert found, done.stdout
+    assert int(found[1]) > LONG

@@ -1,0 +1,116 @@
+"""The forward kernel of `implementations.fused_triton`, and what the backward ones begin with."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+from triton.language import constexpr
+
+from implementations.tiles_triton import (
+    BITS,
+    keys_of,
+    loaded,
+    mixed,
+    numbered,
+    product,
+    scores,
+    stored,
+)
+
+# Numbers that change from call to call, for which no kernel is compiled anew.
+FREE = "H", "N", "M", "sigma", "cap", "left", "right", "first"
+
+
+@triton.jit(do_not_specialize=FREE)
+def forward(
+    q, k, v, mask, sinks, slopes, places_q, places_k, texts_q, texts_k, o, lse,
+    q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, mask_b, mask_h, mask_n, mask_m,
+    H, N, M, D, E, sigma, cap, left, right, first,
+    WD: constexpr, WE: constexpr, FD: constexpr, FE: constexpr,
+    BQ: constexpr, BK: constexpr, R: constexpr,
+    FLIP: constexpr, MASK: constexpr, SINKS: constexpr, CAP: constexpr, SLOPES: constexpr,
+    TEXTS: constexpr, PLACES: constexpr, LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr,
+    SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
+):  # fmt: skip
+    """o (B, H, N, E), and the log-sum-exp in bits (B, H, N): one program for BQ queries of a head.
+
+    The output so far is made smaller whenever the largest score m rises; mass is what its weights
+    add up to.
+    """
+    PLAIN: constexpr = not (MASK or TEXTS or PLACES)
+    i0 = (tl.num_programs(0) - 1 - tl.program_id(0)) * BQ  # those who see most of it come first
+    bh = tl.program_id(1).to(tl.int64)
+    b, h = bh // H, bh % H
+    i = i0 + tl.arange(0, BQ)
+    k += b * k_b + h // R * k_h
+    v += b * v_b + h // R * v_h
+    mask += b * mask_b + h * mask_h
+    query = loaded(q + b * q_b + h * q_h, i, q_n, N, D, WD, FD, False)
+    if FLIP:
+        query = -query
+    p = numbered(places_q + b * N, i, N, PLACES)
+    mine = numbered(texts_q + b * N, i, N, TEXTS)
+    slope = tl.load(slopes + bh) if SLOPES else 0.0
+    total = tl.zeros([BQ, WE], SUM)
+    mass = tl.zeros([BQ], SUM)
+    m = mass - float("inf")
+    if SINKS:
+        sink = tl.load(sinks + h).to(SUM)
+        there = sink != float("-inf")
+        m = mass + tl.where(there, tl.maximum(sink * BITS, LOWEST), float("-inf"))
+        mass += there.to(SUM)
+    lo, whole, past, hi = keys_of(i0, N, M, left, right, first, BQ, BK, LEFT, RIGHT, PLAIN)
+    for part in tl.static_range(3):
+        begin, end = lo, whole
+        if part == 1:
+            begin, end = whole, past
+        if part == 2:
+            begin, end = past, hi
+        if (part == 0 and LEFT) or (part == 1 and PLAIN) or part == 2:
+            for j0 in range(begin, end, BK):
+                j = j0 + tl.arange(0, BK)
+                key = loaded(k, j, k_n, M, D, WD, FD, part == 1)
+                r = numbered(places_k + b * M, j, M, PLACES)
+                theirs = numbered(texts_k + b * M, j, M, TEXTS)
+                qk = product(query, tl.trans(key), tl.zeros([BQ, BK], SUM), WIDE)
+                if part == 1 and not (CAP or SLOPES):  # sigma >= 0: the largest stays the largest
+                    top = tl.maximum(m, tl.max(qk, 1) * (sigma * BITS))
+                    shift = top
+                    s = qk * (sigma * BITS)
+                else:
+                    s, _ = scores(
+                        qk, i[:, None], j[None, :], p[:, None], r[None, :], mine[:, None],
+                        theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
+                        left, right, first,
+                        MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
+                        LOWEST,
+                    )  # fmt: skip
+                    top = tl.maximum(m, tl.max(s, 1))
+                    shift = tl.where(top == float("-inf"), 0.0, top)
+                fade = tl.exp2(m - shift)
+                e = tl.exp2(s - shift[:, None])
+                mass = mass * fade + tl.sum(e, 1)
+                value = loaded(v, j, v_n, M, E, WE, FE, part == 1)
+                total = mixed(
+                    e.to(value.dtype), value, total * fade[:, None], s != float("-inf"),
+                    not PLAIN, WIDE,
+                )  # fmt: skip
+                m = top
+    idle = mass == 0
+    total = total / tl.where(idle, 1.0, mass)[:, None]
+    stored(o + bh * N * E, total, i, N, E, WE)
+    tl.store(lse + bh * N + i, tl.where(idle, m, m + tl.log2(tl.where(idle, 1.0, mass))), i < N)
+
+
+@triton.jit(do_not_specialize=FREE)
+def inner(
+    dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, SUM: constexpr
+):  # fmt: skip
+    """<dout_i, o_i> - dlse_i, which is taken off the derivatives by weights.   (B, H, N)"""
+    i = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    bh = tl.program_id(1).to(tl.int64)
+    g = loaded(dout + bh * N * E, i, E, N, E, WE, FE, False).to(SUM)
+    y = loaded(o + bh * N * E, i, E, N, E, WE, FE, False).to(SUM)
+    d = tl.load(dlse + bh * N + i, i < N, 0.0)
+    tl.store(rows + bh * N + i, tl.sum(g * y, 1) - d, i < N)

@@ -1,0 +1,191 @@
+"""The tiles of `implementations.fused_triton`: rows of arrays, and the scores of some keys.
+
+What a kernel is compiled for is written in capitals (`C` is a number that the compiler knows); all
+else is told when it runs. Scores are kept in bits, that is times log2 e, as the machine has powers
+of 2 and no others.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+from triton.language import constexpr
+
+BITS = constexpr(1.4426950408889634)  # log2 e
+
+
+@triton.jit
+def loaded(x, rows, step, n, width, W: constexpr, FULL: constexpr, INSIDE: constexpr):
+    """Rows of an array of n rows of some width, zeros around them.   (rows, W)
+
+    FULL: they are W wide    INSIDE: no row lies behind the last
+    """
+    c = tl.arange(0, W)
+    at = x + rows[:, None] * step + c[None, :]
+    if INSIDE and FULL:
+        return tl.load(at)
+    if INSIDE:
+        return tl.load(at, (c < width)[None, :], 0.0)
+    if FULL:
+        return tl.load(at, (rows < n)[:, None], 0.0)
+    return tl.load(at, (rows < n)[:, None] & (c < width)[None, :], 0.0)
+
+
+@triton.jit
+def stored(x, tile, rows, n, width, W: constexpr):
+    """Write rows of an array that lies in one piece, those before the last."""
+    c = tl.arange(0, W)
+    inside = (rows < n)[:, None] & (c < width)[None, :]
+    tl.store(x + rows[:, None] * width + c[None, :], tile.to(x.dtype.element_ty), inside)
+
+
+@triton.jit
+def product(a, b, total, WIDE: constexpr):
+    """total + a b, the products of 16-bit numbers summed in the format of the total.
+
+    WIDE: they are widened first, as Triton's interpreter cannot multiply bfloat16
+    """
+    if WIDE:
+        a, b = a.to(total.dtype), b.to(total.dtype)
+    return tl.dot(a, b, total, input_precision="ieee", out_dtype=total.dtype)
+
+
+@triton.jit
+def mixed(a, x, total, seen, ASKED: constexpr, WIDE: constexpr):
+    """total + a x, be what is not seen inf or NaN: zero times either would be NaN.
+
+    a, seen: (rows, others)    x: (others, W)    ASKED: not all of it is known to be seen
+    """
+    if ASKED:
+        odd = (tl.abs(x.to(total.dtype)) < float("inf")) == 0
+        if tl.max(tl.max(odd.to(tl.int32), 1), 0) > 0:
+            none = tl.zeros(total.shape, total.dtype)
+            touched = product(
+                seen.to(total.dtype).to(x.dtype), odd.to(total.dtype).to(x.dtype), none, WIDE
+            )
+            total += tl.where(touched > 0, float("nan"), 0.0)
+            x = tl.where(odd, 0.0, x)
+    return product(a, x, total, WIDE)
+
+
+@triton.jit
+def tanh(x):
+    """tanh, whose relative error is a few roundings near zero too.
+
+    With u = exp(y) as it was rounded, (u - 1) y / log u is exp(y) - 1: the errors of u cancel.
+    """
+    y = -2 * tl.abs(x)
+    y = tl.where(y < -80, -80.0, y)  # a NaN stays one, as it would not in a maximum
+    u = tl.exp(y)
+    less = tl.where(u == 1, y, (u - 1) * (y / tl.where(u == 1, 1, tl.log(u))))
+    size = -less / (less + 2)
+    return tl.where(x < 0, -size, size)
+
+
+@triton.jit
+def numbered(given, rows, n, GIVEN: constexpr):
+    """What the tokens of these rows have: the numbers that were given, or those of their rows."""
+    if GIVEN:
+        rows = tl.load(given + rows, rows < n, 0)
+    return rows
+
+
+@triton.jit
+def keys_of(
+    i0, N, M, left, right, first,
+    BQ: constexpr, BK: constexpr,
+    LEFT: constexpr, RIGHT: constexpr, PLAIN: constexpr,
+):  # fmt: skip
+    """Which keys the queries from i0 on see: from, seen by all from, seen by all to, to.
+
+    Keys between the second and the third are seen by every query, so that nothing is asked of them.
+    """
+    i1 = tl.minimum(i0 + BQ, N) - 1
+    lo, hi = 0, M
+    if RIGHT and PLAIN:
+        hi = tl.maximum(tl.minimum(M, i1 + right + 1), 0)
+    if LEFT and PLAIN:
+        lo = tl.where(first > 0, 0, tl.maximum(i0 - left, 0) // BK * BK)
+    whole, past = lo, lo
+    if PLAIN:
+        past = M // BK * BK
+        if RIGHT:
+            past = tl.minimum(past, tl.maximum(i0 + right + 1, 0) // BK * BK)
+        if LEFT:
+            whole = tl.minimum(tl.cdiv(tl.maximum(i1 - left, 0), BK) * BK, tl.cdiv(hi, BK) * BK)
+            whole = tl.maximum(whole, lo)
+        past = tl.maximum(past, whole)
+    return lo, whole, past, hi
+
+
+@triton.jit
+def queries_of(
+    j0, N, M, left, right, first,
+    BQ: constexpr, BK: constexpr,
+    LEFT: constexpr, RIGHT: constexpr, PLAIN: constexpr,
+):  # fmt: skip
+    """Which queries see the keys from j0 on: the same four numbers."""
+    j1 = tl.minimum(j0 + BK, M) - 1
+    lo, hi = 0, N
+    if RIGHT and PLAIN:
+        lo = tl.maximum(j0 - right, 0) // BQ * BQ
+    if LEFT and PLAIN:
+        hi = tl.where(j0 < first, N, tl.maximum(tl.minimum(N, j1 + left + 1), 0))
+    whole, past = lo, lo
+    if PLAIN:
+        past = N // BQ * BQ
+        if LEFT:
+            past = tl.minimum(past, tl.maximum(j0 + left + 1, 0) // BQ * BQ)
+        if RIGHT:
+            whole = tl.cdiv(tl.maximum(j1 - right, 0), BQ) * BQ
+            whole = tl.maximum(tl.minimum(whole, tl.cdiv(hi, BQ) * BQ), lo)
+        past = tl.where(j0 + BK > M, whole, tl.maximum(past, whole))
+    return lo, whole, past, hi
+
+
+@triton.jit
+def scores(
+    qk, i, j, p, r, mine, theirs, mask, mask_n, mask_m, N, M, sigma, cap, slope, left, right, first,
+    MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr,
+    LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr, ASKED: constexpr,
+    LOWEST: constexpr,
+):  # fmt: skip
+    """The scores in bits, -inf where a key is not seen, and what the cap makes of a derivative.
+
+    i, j: rows of queries and of keys, p, r their positions, mine, theirs their texts: all of them
+    broadcast to qk. ASKED: not every key of the tile is known to be seen.
+    """
+    bent = 1.0
+    if CAP or SLOPES:
+        s = qk * sigma
+        if CAP:
+            y = tanh(s / cap)
+            s = y * cap
+            bent = 1 - y * y
+        if SLOPES:
+            s -= slope * tl.abs(r - p).to(s.dtype)
+        s *= BITS
+    else:
+        s = qk * (sigma * BITS)
+    if ASKED:
+        seen = (j < M) & (i < N)
+        if RIGHT:
+            seen = seen & (r - p <= right)
+        if LEFT:
+            near = r - p >= -left
+            if FIRST:
+                near = near | (r < first)
+            seen = seen & near
+        if TEXTS:
+            seen = seen & (mine == theirs) & (theirs >= 0)
+        if MASK:
+            b = tl.load(mask + i * mask_n + j * mask_m, seen, 0)
+            if MASK == 1:
+                seen = seen & (b != 0)
+            else:
+                seen = seen & (b.to(s.dtype) != float("-inf"))
+                b = b.to(s.dtype) * BITS
+                s += tl.where(b < LOWEST, LOWEST, b)
+        s = tl.where(seen, s, float("-inf"))
+    return s, bent
