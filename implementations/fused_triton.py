@@ -106,7 +106,7 @@ def aligned(x: Tensor) -> Tensor:
 
     That is at multiples of 16 bytes, and 16 numbers apart, as the compiler knows of steps whether
     16 divides them and no more. Where it does not, numbers are read one by one, which takes longer;
-    and Triton 3.6.0 has then another tile written over one that a product still reads (H200).
+    and values in rows of 9 gave another output (bfloat16, Triton 3.6.0, an H200).
     """
     steps = zip(x.shape, x.stride(), strict=True)
     whole = all(step % STEP == 0 for n, step in list(steps)[:-1] if n > 1)
@@ -133,7 +133,10 @@ class Fused(torch.autograd.Function):
         (B, H, N, _), o = q.shape, q.new_empty(*q.shape[:3], v.shape[3])
         bits = q.new_empty(B, H, N, dtype=accumulator(q.dtype))
         told = keywords(q, k, v, mask, slopes, asked)
-        beside: dict[str, Any] = {"sinks": 0 if sinks is None else sunk(sinks, H, bits), "SINKS": sinks is not None}
+        beside: dict[str, Any] = {
+            "sinks": 0 if sinks is None else sunk(sinks, H, bits),
+            "SINKS": sinks is not None,
+        }
         beside |= {"sigma": abs(asked.sigma), "FLIP": asked.sigma < 0}
         launch(forward, N, B * H, told | beside, o=o, lse=bits)
         ctx.asked = asked
