@@ -1,0 +1,116 @@
+"""Certificates on a GPU: python -m tests.cuda [--profile quick] [--jobs 4] [--into FOLDER].
+
+Each target is judged in each format by a process of its own, as an error of a device is the end of
+a process. What a GPU has no kernel for, or has not come by the end of the time, is not run.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from spec.certification.ledger.brief import brief
+from spec.certification.ledger.files import in_lines
+from spec.certification.ledger.reading import read
+from tests.cuda import there_is_one
+
+WIDE, SINGLE, HALVES = ("float64",), ("float32",), ("float16", "bfloat16")
+ALL = WIDE + SINGLE + HALVES
+TF32 = {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}
+ALIGNED = "--where", "not views"  # what begins elsewhere is misread, and may end the device
+TARGETS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "default": ("torch.nn.functional:scaled_dot_product_attention", ALL, ()),
+    "default-aligned": ("torch.nn.functional:scaled_dot_product_attention", HALVES, ALIGNED),
+    "math": ("oracles.sdpa:math", ALL, ()),
+    "flash-aligned": ("oracles.sdpa:flash", HALVES, ALIGNED),
+    "efficient-aligned": ("oracles.sdpa:efficient", SINGLE + HALVES, ALIGNED),
+    "cudnn-aligned": ("oracles.sdpa:cudnn", HALVES, ALIGNED),
+    "triton": ("implementations.fused_triton:attend", SINGLE + HALVES, ("--patience", "120")),
+    "autograd": ("oracles.autograd:attend", ALL, ()),
+    "einsum": ("implementations.einsum_torch:attend", ALL, ()),
+    "fused": ("implementations.fused_torch:attend", ALL, ()),
+    "packed": ("implementations.packed_torch:attend", SINGLE + HALVES, ()),
+    "cached": ("implementations.cached_torch:Static", SINGLE + HALVES, ()),
+    "merging": ("implementations.merging_torch:merge", SINGLE + HALVES, ()),
+    "multihead": ("implementations.multihead_torch:MultiHead", ALL, ()),
+    "mha": ("torch.nn:MultiheadAttention", SINGLE + HALVES, ()),
+    "einsum-compiled": ("implementations.einsum_torch:attend", SINGLE, ("--compiled", "dynamic")),
+    "flex": ("implementations.adapters.flex_attention:attend", HALVES, ("--compiled", "dynamic")),
+}
+
+
+def main() -> int:
+    """Certify the torch implementations on a GPU; 1 if one of them is not certified."""
+    asked = argparse.ArgumentParser(prog="python -m tests.cuda", description=__doc__)
+    asked.add_argument("--profile", default="quick", choices=("quick", "standard", "deep"))
+    asked.add_argument("--jobs", type=int, default=4, help="that run at a time")
+    asked.add_argument("--seconds", type=float, default=3600, help="for all of them")
+    asked.add_argument("--into", type=Path, help="a folder for the certificates, in short")
+    asked.add_argument("--only", nargs="+", choices=TARGETS, default=[*TARGETS])
+    asked.add_argument("--device", default="cuda", help="cpu, to try this program without a GPU")
+    words = asked.parse_args()
+    if words.device == "cuda" and not there_is_one():
+        return 0
+    if words.into:
+        words.into.mkdir(parents=True, exist_ok=True)
+    one = partial(certified, words, time.monotonic() + words.seconds)
+    with ThreadPoolExecutor(words.jobs) as pool:
+        said = [*pool.map(one, runs(words.only))]
+    passed, failed = said.count("certified"), said.count("not certified")
+    print(f"{passed} passed, {failed} failed, {len(said) - passed - failed} not run, or not whole")
+    return 1 if failed else 0
+
+
+def runs(names: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
+    """What is run: a name, a target, words for the command line, and whether TF32 is on."""
+    for name in names:
+        target, dtypes, words = TARGETS[name]
+        for dtype in dtypes:
+            yield f"{name}-{dtype}", target, ("--dtype", dtype, *words), False
+    for name in {"einsum", "mha"} & {*names}:
+        yield f"{name}-tf32", TARGETS[name][0], ("--dtype", "float32"), True
+
+
+def certified(
+    words: argparse.Namespace, end: float, run: tuple[str, str, tuple[str, ...], bool]
+) -> str:
+    """What came of a target, whose certificate is written into the folder, if there is one."""
+    name, target, more, tf32 = run
+    file = Path(f".{name}.json") if words.into is None else words.into / f"{name}.json"
+    asked = ("--device", words.device, "--profile", words.profile, "--json", str(file), *more)
+    command = [sys.executable, "-m", "spec", "certify", target, *asked]
+    named, start = (
+        {**os.environ, "OMP_NUM_THREADS": "1", **(TF32 if tf32 else {})},
+        time.monotonic(),
+    )
+    try:
+        left = max(0.0, end - start)
+        done = subprocess.run(command, env=named, capture_output=True, timeout=left, check=False)
+    except subprocess.TimeoutExpired:
+        kept(file, words.into is not None)
+        print(f"{name}: not run, or not to its end", flush=True)
+        return "not run"
+    said = {0: "certified", 1: "not certified", 3: "incomplete"}.get(done.returncode, "not run")
+    print(f"{name}: {said}, {time.monotonic() - start:.0f} s", flush=True)
+    kept(file, words.into is not None)
+    return said
+
+
+def kept(file: Path, wanted: bool) -> None:
+    """Shorten a certificate to what a repository keeps of it; take it away where none is wanted."""
+    if not file.exists():
+        return
+    short = in_lines(brief(read(file)))
+    if wanted:
+        file.write_text(short, encoding="utf-8")
+    else:
+        file.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
