@@ -21,10 +21,19 @@ def versions_of(origin: str = "") -> Mapping[str, str]:
 
 def versions(names: Iterable[str]) -> Mapping[str, str]:
     """Those of Python and of the libraries named, and the machine."""
-    machine = f"{platform.system()} {platform.machine()}"
+    machine = _machine()
     ours = {"python": platform.python_version(), "platform": machine}
     libraries = {name: _version(name) for name in dict.fromkeys(names) if name not in ours}
     return {"python": ours["python"], **libraries, "platform": machine}
+
+
+def _machine() -> str:
+    """The system, the processor, and the GPU where torch has one at work."""
+    told = f"{platform.system()} {platform.machine()}"
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return told
+    return f"{told}, {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
 
 def _version(name: str) -> str:
