@@ -1,0 +1,26 @@
+"""flash-attn 2.8.3.post2, Triton backend: dout is read by the strides of the output.
+
+_bwd_preprocess (bwd_prefill_split.py), which sums dout times out for each row, goes through both by
+the strides of out, which are those of the queries. Where these lie in memory as (batch, heads,
+length, width) and dout as (batch, length, heads, width), rows get each other's sums. Queries are
+zero, a key is zero and one is ones, and so are their values; the gradients of the output are
+ones times 1 to 4. The gradients of the queries have to be four times as many. Run on a CPU, in
+Triton's interpreter (triton 3.4.0).
+"""
+
+import os
+
+os.environ |= {"TRITON_INTERPRET": "1", "FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"}
+
+import torch
+from flash_attn.flash_attn_triton_amd import interface_fa
+
+q, dout = torch.zeros(1, 2, 2, 16).transpose(1, 2), torch.ones(1, 2, 2, 16)
+k = torch.stack([torch.zeros(2, 16), torch.ones(2, 16)]).unsqueeze(0)
+dout *= torch.tensor([[1, 2], [3, 4]]).reshape(1, 2, 2, 1)
+told = (None, 0.0, 1.0, False, -1, -1, 0.0, False)
+out, lse, *_ = interface_fa.fwd(q, k, k, None, *told)
+dq, *_ = interface_fa.bwd(dout, q, k, k, out, lse, None, None, None, *told)
+got, want = dq[0, :, :, 0].tolist(), [[4.0, 8.0], [12.0, 16.0]]
+print(f"got {got}\nwant {want}")
+assert got == want
