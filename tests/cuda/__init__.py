@@ -4,6 +4,8 @@ python -m tests.cuda             certificates of torch's attention and ours
 python -m tests.cuda.again       whether a hundred calls return the same bits
 python -m tests.cuda.numbers     what its units do with numbers
 python -m tests.cuda.speed       how fast our kernels are beside torch's
+
+`h200/` is what was found on one.
 """
 
 import torch
