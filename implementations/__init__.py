@@ -8,6 +8,7 @@
     fused           tiles, and weights that are computed again in the backward pass
     einsum_torch    index notation, gradients by autograd
     fused_torch     tiles in torch, with a backward pass of its own
+    fused_triton    tiles in Triton, for a GPU, or for a CPU in Triton's interpreter
     split           keys in parts, merged by `merging`
     ring            tokens on several ranks (`ranks`), whose keys go round (`ring_rank`)
     packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
@@ -26,8 +27,9 @@ and of what stands around it:
     classifier                          texts of five topics, end to end
 
 `arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, positions,
-sinks and slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles` and
-`tiles_torch` what is in them.
+sinks and slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles`,
+`tiles_torch` and `tiles_triton` what is in them; the kernels of `fused_triton` are in
+`kernels_triton`, and those that go back in `gradients_triton`.
 """
 
 from typing import NamedTuple

@@ -213,7 +213,7 @@ def wide(width: int) -> int:
 def blocks(kernel: Any, given: dict[str, Any]) -> dict[str, int]:
     """How many queries and keys a tile has, by how many warps, in how many stages it is computed.
 
-    What was fastest on an H200 in bfloat16, of ten ways each; small ones where numbers have 32
+    What was fastest on an H200 in bfloat16, of about ten ways; small ones where numbers have 32
     bits and more, which no tensor core multiplies as they are, and where heads are wider.
     """
     if INTERPRETED:  # small, so that there are several; but not a hundred

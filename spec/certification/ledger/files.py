@@ -20,9 +20,22 @@ def _value(x: Any) -> str:
 
 
 def written(path: Path, text: str) -> None:
-    """Put `text` at `path` in one step, so that nobody ever reads half of it."""
+    """Put `text` at `path` in one step, so that nobody ever reads half of it.
+
+    Who may read it is who might, or who may read other new files of this process.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
+        os.fchmod(handle, _mode(path))
     os.replace(name, path)
+
+
+def _mode(path: Path) -> int:
+    """The mode of a file that is to be written: its own, or that of a new one."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    hidden = os.umask(0)  # it is told to who sets it
+    os.umask(hidden)
+    return 0o666 & ~hidden
