@@ -17,6 +17,7 @@ from implementations.tiles_triton import (
     keys_of,
     loaded,
     mixed,
+    narrowed,
     numbered,
     product,
     queries_of,
@@ -76,7 +77,7 @@ def by_queries(
                     theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
                     left, right, first,
                     MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
-                        LOWEST,
+                        LOWEST, WIDE,
                 )  # fmt: skip
                 a = tl.exp2(s - shift)
                 da = product(do, tl.trans(value), tl.zeros([BQ, BK], SUM), WIDE)
@@ -90,8 +91,9 @@ def by_queries(
                     far += tl.sum(ds * tl.abs(r[None, :] - p[:, None]).to(SUM), 1)
                 if CAP:
                     ds *= bent
-                total = mixed(ds.to(key.dtype), key, total, s != float("-inf"), not PLAIN, WIDE)
-    stored(dq + bh * N * D, total * sigma, i, N, D, WD)
+                ds = narrowed(ds, key.dtype, WIDE)
+                total = mixed(ds, key, total, s != float("-inf"), not PLAIN, WIDE)
+    stored(dq + bh * N * D, total * sigma, i, N, D, WD, WIDE)
     if DSLOPES:
         tl.store(moment + bh * N + i, far, i < N)
 
@@ -147,16 +149,16 @@ def by_keys(
                         theirs[:, None], mask + b * mask_b + h * mask_h, mask_n, mask_m, N, M,
                         sigma, cap, slope, left, right, first,
                         MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
-                        LOWEST,
+                        LOWEST, WIDE,
                     )  # fmt: skip
                     a = tl.exp2(s - shift)
-                    of_values = product(a.to(do.dtype), do, of_values, WIDE)
+                    of_values = product(narrowed(a, do.dtype, WIDE), do, of_values, WIDE)
                     da = product(value, tl.trans(do), tl.zeros([BK, BQ], SUM), WIDE)
                     ds = a * (da - mean)
                     if part != 1:
                         ds = tl.where(s == float("-inf"), 0.0, ds)
                     if CAP:
                         ds *= bent
-                    of_keys = product(ds.to(query.dtype), query, of_keys, WIDE)
-    stored(dk + bg * M * D, of_keys * sigma, j, M, D, WD)
-    stored(dv + bg * M * E, of_values, j, M, E, WE)
+                    of_keys = product(narrowed(ds, query.dtype, WIDE), query, of_keys, WIDE)
+    stored(dk + bg * M * D, of_keys * sigma, j, M, D, WD, WIDE)
+    stored(dv + bg * M * E, of_values, j, M, E, WE, WIDE)

@@ -12,10 +12,12 @@ from implementations.tiles_triton import (
     keys_of,
     loaded,
     mixed,
+    narrowed,
     numbered,
     product,
     scores,
     stored,
+    widened,
 )
 
 # Numbers that change from call to call, for which no kernel is compiled anew.
@@ -48,7 +50,7 @@ def forward(
     mask += b * mask_b + h * mask_h
     query = loaded(q + b * q_b + h * q_h, i, q_n, N, D, WD, FD, False)
     if FLIP:
-        query = -query
+        query = narrowed(-widened(query, SUM, WIDE), query.dtype, WIDE)
     p = numbered(places_q + b * N, i, N, PLACES)
     mine = numbered(texts_q + b * N, i, N, TEXTS)
     slope = tl.load(slopes + bh) if SLOPES else 0.0
@@ -84,7 +86,7 @@ def forward(
                         theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
                         left, right, first,
                         MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
-                        LOWEST,
+                        LOWEST, WIDE,
                     )  # fmt: skip
                     top = tl.maximum(m, tl.max(s, 1))
                     shift = tl.where(top == float("-inf"), 0.0, top)
@@ -92,25 +94,25 @@ def forward(
                 e = tl.exp2(s - shift[:, None])
                 mass = mass * fade + tl.sum(e, 1)
                 value = loaded(v, j, v_n, M, E, WE, FE, part == 1)
-                total = mixed(
-                    e.to(value.dtype), value, total * fade[:, None], s != float("-inf"),
-                    not PLAIN, WIDE,
-                )  # fmt: skip
+                total *= fade[:, None]
+                e = narrowed(e, value.dtype, WIDE)
+                total = mixed(e, value, total, s != float("-inf"), not PLAIN, WIDE)
                 m = top
     idle = mass == 0
     total = total / tl.where(idle, 1.0, mass)[:, None]
-    stored(o + bh * N * E, total, i, N, E, WE)
+    stored(o + bh * N * E, total, i, N, E, WE, WIDE)
     tl.store(lse + bh * N + i, tl.where(idle, m, m + tl.log2(tl.where(idle, 1.0, mass))), i < N)
 
 
 @triton.jit(do_not_specialize=FREE)
 def inner(
-    dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, SUM: constexpr
+    dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, SUM: constexpr,
+    WIDE: constexpr,
 ):  # fmt: skip
     """<dout_i, o_i> - dlse_i, which is taken off the derivatives by weights.   (B, H, N)"""
     i = tl.program_id(0) * BQ + tl.arange(0, BQ)
     bh = tl.program_id(1).to(tl.int64)
-    g = loaded(dout + bh * N * E, i, E, N, E, WE, FE, False).to(SUM)
-    y = loaded(o + bh * N * E, i, E, N, E, WE, FE, False).to(SUM)
+    g = widened(loaded(dout + bh * N * E, i, E, N, E, WE, FE, False), SUM, WIDE)
+    y = widened(loaded(o + bh * N * E, i, E, N, E, WE, FE, False), SUM, WIDE)
     d = tl.load(dlse + bh * N + i, i < N, 0.0)
     tl.store(rows + bh * N + i, tl.sum(g * y, 1) - d, i < N)

@@ -33,11 +33,36 @@ def loaded(x, rows, step, n, width, W: constexpr, FULL: constexpr, INSIDE: const
 
 
 @triton.jit
-def stored(x, tile, rows, n, width, W: constexpr):
+def stored(x, tile, rows, n, width, W: constexpr, WIDE: constexpr):
     """Write rows of an array that lies in one piece, those before the last."""
     c = tl.arange(0, W)
     inside = (rows < n)[:, None] & (c < width)[None, :]
-    tl.store(x + rows[:, None] * width + c[None, :], tile.to(x.dtype.element_ty), inside)
+    tl.store(
+        x + rows[:, None] * width + c[None, :], narrowed(tile, x.dtype.element_ty, WIDE), inside
+    )
+
+
+@triton.jit
+def narrowed(x, dtype: constexpr, WIDE: constexpr):
+    """x in another format, rounded to nearest.
+
+    WIDE: by hand, for Triton's interpreter cuts off what becomes bfloat16, and knows no subnormal
+    numbers of it: half of the last bit is added, less one where that bit is zero.
+    """
+    if WIDE and dtype == tl.bfloat16:
+        bits = x.to(tl.uint32, bitcast=True)
+        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        return bits.to(tl.uint16).to(tl.bfloat16, bitcast=True)
+    return x.to(dtype)
+
+
+@triton.jit
+def widened(x, dtype: constexpr, WIDE: constexpr):
+    """x in another format, which has all of its numbers.   WIDE: by hand, as above"""
+    if WIDE and x.dtype == tl.bfloat16:
+        bits = x.to(tl.uint16, bitcast=True).to(tl.uint32) << 16
+        return bits.to(tl.float32, bitcast=True)
+    return x.to(dtype)
 
 
 @triton.jit
@@ -47,7 +72,7 @@ def product(a, b, total, WIDE: constexpr):
     WIDE: they are widened first, as Triton's interpreter cannot multiply bfloat16
     """
     if WIDE:
-        a, b = a.to(total.dtype), b.to(total.dtype)
+        a, b = widened(a, total.dtype, WIDE), widened(b, total.dtype, WIDE)
     return tl.dot(a, b, total, input_precision="ieee", out_dtype=total.dtype)
 
 
@@ -58,7 +83,7 @@ def mixed(a, x, total, seen, ASKED: constexpr, WIDE: constexpr):
     a, seen: (rows, others)    x: (others, W)    ASKED: not all of it is known to be seen
     """
     if ASKED:
-        odd = (tl.abs(x.to(total.dtype)) < float("inf")) == 0
+        odd = (tl.abs(widened(x, total.dtype, WIDE)) < float("inf")) == 0
         if tl.max(tl.max(odd.to(tl.int32), 1), 0) > 0:
             none = tl.zeros(total.shape, total.dtype)
             touched = product(
@@ -149,7 +174,7 @@ def scores(
     qk, i, j, p, r, mine, theirs, mask, mask_n, mask_m, N, M, sigma, cap, slope, left, right, first,
     MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr,
     LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr, ASKED: constexpr,
-    LOWEST: constexpr,
+    LOWEST: constexpr, WIDE: constexpr,
 ):  # fmt: skip
     """The scores in bits, -inf where a key is not seen, and what the cap makes of a derivative.
 
@@ -184,8 +209,9 @@ def scores(
             if MASK == 1:
                 seen = seen & (b != 0)
             else:
-                seen = seen & (b.to(s.dtype) != float("-inf"))
-                b = b.to(s.dtype) * BITS
+                b = widened(b, s.dtype, WIDE)
+                seen = seen & (b != float("-inf"))
+                b *= BITS
                 s += tl.where(b < LOWEST, LOWEST, b)
         s = tl.where(seen, s, float("-inf"))
     return s, bent
