@@ -226,7 +226,7 @@ def test_an_error_that_ends_a_device_is_no_refusal(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("here a device answers, whatever a target says of it")
     (tmp_path / "loses.py").write_text(LOSES)
-    words = "--dtype", "float32", "--profile", "quick", "--clause", "A,V"
+    words = "--dtype", "float32", "--profile", "quick", "--clause", "A1,A2"
     done = run("certify", "loses.py:attend", *words, cwd=tmp_path)
     said = " ".join(done.stdout.split())
     assert done.returncode == 3, done.stdout + done.stderr
