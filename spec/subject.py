@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 
-class Lost(BaseException):
+class DeviceLost(BaseException):
     """The device of a target answers nobody any more: no failure of a call, but of the process."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
-from spec.subject import Lost, Refused
+from spec.subject import DeviceLost, Refused
 
 
 class WrongArray(Violation):
@@ -26,15 +26,15 @@ class WrongArray(Violation):
 def refusing() -> Iterator[None]:
     """Turn an exception of what is called into `Refused`, with the first line that it says.
 
-    `SystemExit` is one: who is called does not end who asks. Raises Lost.
+    `SystemExit` is one: who is called does not end who asks. Raises DeviceLost.
     """
     try:
         yield
-    except (Violation, Refused, Lost):
+    except (Violation, Refused, DeviceLost):
         raise
     except (Exception, SystemExit) as error:
         if lost(error):
-            raise Lost(first_line(error)) from None
+            raise DeviceLost(first_line(error)) from None
         raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
 
 

@@ -231,6 +231,8 @@ def test_an_error_that_ends_a_device_is_no_refusal(tmp_path):
     said = " ".join(done.stdout.split())
     assert done.returncode == 3, done.stdout + done.stderr
     asked = r"exit code 1, last asked for an answer to B=\d+ .* M=(\d+) .*?, float32"
-    found = re.search(asked + "; it printed last: spec.subject.Lost: CUDA error: misaligned", said)
+    found = re.search(
+        asked + "; it printed last: spec.subject.DeviceLost: CUDA error: misaligned", said
+    )
     assert found, done.stdout
     assert int(found[1]) > LONG

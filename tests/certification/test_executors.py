@@ -7,7 +7,10 @@ import pytest
 from spec import certify
 from spec.backends import Unsuitable
 from spec.certification.doors import requested, so_far, supervising
+from spec.certification.isolation import station
 from spec.certification.isolation.station import _idle
+from spec.certification.judging.edition import edition
+from spec.certification.target.versions import versions
 from tests.alike import alike, breaking
 from tests.shell import run
 from tests.targets import plain
@@ -142,3 +145,11 @@ def test_a_scheduler_without_dask_is_told_in_a_line():
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "`distributed` is needed, which is not installed" in done.stderr
+
+
+def test_a_gpu_is_no_other_version_to_who_has_not_asked_it_yet():
+    told, known = {"edition": edition()}, {"versions": {**versions(["numpy"]), "gpu": "an H200"}}
+    station._same(told, known)
+    known["versions"]["numpy"] = "1.0"
+    with pytest.raises(station.Lost, match="versions differ"):
+        station._same(told, known)

@@ -11,7 +11,7 @@ from spec.certification.ledger.brief import brief, in_full, numbered
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledgers import entries
-from spec.certification.target.versions import versions
+from spec.certification.target.versions import versions_of
 from tests.shell import run
 
 LEDGER = """\
@@ -218,8 +218,8 @@ def test_ranges_are_read_as_they_are_written():
 @pytest.mark.torch
 def test_a_gpu_that_is_at_work_is_named(monkeypatch):
     torch = pytest.importorskip("torch")
-    told = versions(())["platform"]
+    before = versions_of()
     for name, answer in (("is_initialized", True), ("get_device_name", "NVIDIA H200")):
         monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    assert versions(())["platform"] == f"{told}, NVIDIA H200, CUDA 13.0"
+    assert versions_of() == {**before, "gpu": "NVIDIA H200, CUDA 13.0"}

@@ -20,7 +20,7 @@ from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
-from spec.subject import Lost, Refused, not_offered, posed
+from spec.subject import DeviceLost, Refused, not_offered, posed
 
 PROBES = 10  # crashes, each of which costs another kind of problem
 
@@ -131,7 +131,7 @@ class Guard:
                     self._before(Probe.of(implementation, name, problem), implementation.dtypes)
                 try:
                     return function(problem, *rest)
-                except (Exception, Lost):
+                except (Exception, DeviceLost):
                     raise
                 except BaseException as error:
                     raise Refused(f"{type(error).__name__}: {first_line(error)}") from error

@@ -11,29 +11,32 @@ from types import FunctionType, ModuleType
 from spec.backends import NAMES
 
 INSTALLED = {"site-packages", "dist-packages"}
+GPU = "gpu"
 
 
 def versions_of(origin: str = "") -> Mapping[str, str]:
-    """Those of NumPy, of the backends that were loaded, and of what a target is made of."""
+    """Those of NumPy, of the backends that were loaded, and of what a target is made of.
+
+    Where torch has a GPU at work, that is named as well.
+    """
     loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
-    return versions([*loaded, *made_of(origin)])
+    return {**versions([*loaded, *made_of(origin)]), **_gpu()}
 
 
 def versions(names: Iterable[str]) -> Mapping[str, str]:
     """Those of Python and of the libraries named, and the machine."""
-    machine = _machine()
+    machine = f"{platform.system()} {platform.machine()}"
     ours = {"python": platform.python_version(), "platform": machine}
     libraries = {name: _version(name) for name in dict.fromkeys(names) if name not in ours}
     return {"python": ours["python"], **libraries, "platform": machine}
 
 
-def _machine() -> str:
-    """The system, the processor, and the GPU where torch has one at work."""
-    told = f"{platform.system()} {platform.machine()}"
+def _gpu() -> Mapping[str, str]:
+    """The GPU where torch has one at work, which a process knows of once it has asked it."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
-        return told
-    return f"{told}, {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
+        return {}
+    return {GPU: f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"}
 
 
 def _version(name: str) -> str:
