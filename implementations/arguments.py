@@ -153,6 +153,13 @@ def visible(
     return seen & (near | (j < window.first) if window.first else near)
 
 
+def positive(softcap: float) -> float:
+    """A cap as it was asked for. Raises ValueError: one that is not positive and finite."""
+    if not 0 < softcap < inf:
+        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+    return softcap
+
+
 def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
     """c tanh(t / c), and its derivative by t; t and 1 where there is no cap.
 
@@ -160,9 +167,7 @@ def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
     """
     if softcap is None:
         return t, 1.0
-    if not 0 < softcap < inf:
-        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
-    c = t.dtype.type(softcap)
+    c = t.dtype.type(positive(softcap))
     y = np.tanh(t / c)
     return c * y, 1 - y * y
 

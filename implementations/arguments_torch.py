@@ -6,7 +6,7 @@ from math import inf, nan
 import torch
 from torch import Tensor
 
-from implementations.arguments import Sight
+from implementations.arguments import Sight, positive
 
 Pair = tuple[Tensor, Tensor]  # of what queries and keys have
 INTEGERS = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
@@ -121,9 +121,7 @@ def capped(t: Tensor, softcap: float | None) -> Tensor:
     """c tanh(t / c), and t where there is no cap c. Raises ValueError: one that is not positive."""
     if softcap is None:
         return t
-    if not 0 < softcap < inf:
-        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
-    return softcap * (t / softcap).tanh()
+    return positive(softcap) * (t / softcap).tanh()
 
 
 def sunk(sinks: Tensor | None, H: int, like: Tensor) -> Tensor:

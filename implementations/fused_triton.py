@@ -9,7 +9,7 @@ numbers are summed in float32, and weights are rounded to the format of the valu
 meet them.
 """
 
-from math import inf, log
+from math import log
 from typing import Any, NamedTuple
 
 import torch
@@ -20,7 +20,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 from triton.runtime.interpreter import InterpretedFunction
 
-from implementations.arguments import UNBOUNDED, Sight, Window, factor, group, sight
+from implementations.arguments import UNBOUNDED, Sight, Window, factor, group, positive, sight
 from implementations.arguments_torch import accumulator, by_slopes, labelled, places, steep, sunk
 from implementations.gradients_triton import by_keys, by_queries
 from implementations.kernels_triton import forward, inner
@@ -80,8 +80,8 @@ def attend(
     stand = places(query, key, query_positions, key_positions)
     if stand is not None:
         stand = stand[0].expand(B, 1, N, 1)[:, 0, :, 0], stand[1].expand(B, 1, 1, M)[:, 0, 0]
-    if softcap is not None and not 0 < softcap < inf:
-        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
+    if softcap is not None:
+        positive(softcap)
     if query.dtype == torch.float64 and query.is_cuda:
         raise TypeError("float64 is computed in Triton's interpreter alone, on a CPU")
     asked = Asked(window, factor(scale, D), R, softcap, texts, stand)

@@ -23,6 +23,7 @@ from implementations.tiles_triton import (
     queries_of,
     scores,
     stored,
+    stretch,
 )
 
 
@@ -59,11 +60,7 @@ def by_queries(
     far = tl.zeros([BQ], SUM)
     lo, whole, past, hi = keys_of(i0, N, M, left, right, first, BQ, BK, LEFT, RIGHT, PLAIN)
     for part in tl.static_range(3):
-        begin, end = lo, whole
-        if part == 1:
-            begin, end = whole, past
-        if part == 2:
-            begin, end = past, hi
+        begin, end = stretch(part, lo, whole, past, hi)
         if (part == 0 and LEFT) or (part == 1 and PLAIN) or part == 2:
             for j0 in range(begin, end, BK):
                 j = j0 + tl.arange(0, BK)
@@ -77,7 +74,7 @@ def by_queries(
                     theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
                     left, right, first,
                     MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
-                        LOWEST, WIDE,
+                    LOWEST, WIDE,
                 )  # fmt: skip
                 a = tl.exp2(s - shift)
                 da = product(do, tl.trans(value), tl.zeros([BQ, BK], SUM), WIDE)
@@ -127,12 +124,9 @@ def by_keys(
         h = g * R + r_h
         bh = b * H + h
         slope = tl.load(slopes + bh) if SLOPES else 0.0
+        own = mask + b * mask_b + h * mask_h
         for part in tl.static_range(3):
-            begin, end = lo, whole
-            if part == 1:
-                begin, end = whole, past
-            if part == 2:
-                begin, end = past, hi
+            begin, end = stretch(part, lo, whole, past, hi)
             if (part == 0 and RIGHT) or (part == 1 and PLAIN) or part == 2:
                 for i0 in range(begin, end, BQ):
                     i = i0 + tl.arange(0, BQ)
@@ -146,7 +140,7 @@ def by_keys(
                     kq = product(key, tl.trans(query), tl.zeros([BK, BQ], SUM), WIDE)
                     s, bent = scores(
                         kq, i[None, :], j[:, None], p[None, :], r[:, None], mine[None, :],
-                        theirs[:, None], mask + b * mask_b + h * mask_h, mask_n, mask_m, N, M,
+                        theirs[:, None], own, mask_n, mask_m, N, M,
                         sigma, cap, slope, left, right, first,
                         MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
                         LOWEST, WIDE,

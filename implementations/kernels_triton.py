@@ -17,6 +17,7 @@ from implementations.tiles_triton import (
     product,
     scores,
     stored,
+    stretch,
     widened,
 )
 
@@ -64,11 +65,7 @@ def forward(
         mass += there.to(SUM)
     lo, whole, past, hi = keys_of(i0, N, M, left, right, first, BQ, BK, LEFT, RIGHT, PLAIN)
     for part in tl.static_range(3):
-        begin, end = lo, whole
-        if part == 1:
-            begin, end = whole, past
-        if part == 2:
-            begin, end = past, hi
+        begin, end = stretch(part, lo, whole, past, hi)
         if (part == 0 and LEFT) or (part == 1 and PLAIN) or part == 2:
             for j0 in range(begin, end, BK):
                 j = j0 + tl.arange(0, BK)

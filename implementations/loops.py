@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from implementations import arguments
-from implementations.arguments import UNBOUNDED, Window, places, sight, steep, sunk
+from implementations.arguments import UNBOUNDED, Window, places, positive, sight, steep, sunk
 from spec.notation import Array
 
 DOUBLE = np.dtype(np.float64)
@@ -211,9 +211,7 @@ def capped(t: float, softcap: float | None) -> float:
     """c tanh(t / c), and t where there is no cap c."""
     if softcap is None:
         return t
-    if not 0 < softcap < inf:
-        raise ValueError(f"a cap is positive and finite, which {softcap} is not")
-    return softcap * tanh(t / softcap)
+    return positive(softcap) * tanh(t / softcap)
 
 
 def slope(t: float, softcap: float | None) -> float:

@@ -170,6 +170,18 @@ def queries_of(
 
 
 @triton.jit
+def stretch(part: constexpr, lo, whole, past, hi):
+    """Where one of three parts begins and ends: of the middle one every query sees every key."""
+    if part == 0:
+        begin, end = lo, whole
+    elif part == 1:
+        begin, end = whole, past
+    else:
+        begin, end = past, hi
+    return begin, end
+
+
+@triton.jit
 def scores(
     qk, i, j, p, r, mine, theirs, mask, mask_n, mask_m, N, M, sigma, cap, slope, left, right, first,
     MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr,

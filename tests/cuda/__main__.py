@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from spec.certification.ledger.brief import brief
-from spec.certification.ledger.files import in_lines
+from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.reading import read
 from tests.cuda import there_is_one
 
@@ -81,9 +81,10 @@ def certified(
 ) -> str:
     """What came of a target, whose certificate is written into the folder, if there is one."""
     name, target, more, tf32 = run
-    file = Path(f".{name}.json") if words.into is None else words.into / f"{name}.json"
-    asked = ("--device", words.device, "--profile", words.profile, "--json", str(file), *more)
+    file = words.into / f"{name}.json" if words.into else None
+    asked = ("--device", words.device, "--profile", words.profile, *more)
     command = [sys.executable, "-m", "spec", "certify", target, *asked]
+    command += ["--json", str(file)] if file else []
     named, start = (
         {**os.environ, "OMP_NUM_THREADS": "1", **(TF32 if tf32 else {})},
         time.monotonic(),
@@ -92,24 +93,19 @@ def certified(
         left = max(0.0, end - start)
         done = subprocess.run(command, env=named, capture_output=True, timeout=left, check=False)
     except subprocess.TimeoutExpired:
-        kept(file, words.into is not None)
+        kept(file)
         print(f"{name}: not run, or not to its end", flush=True)
         return "not run"
     said = {0: "certified", 1: "not certified", 3: "incomplete"}.get(done.returncode, "not run")
     print(f"{name}: {said}, {time.monotonic() - start:.0f} s", flush=True)
-    kept(file, words.into is not None)
+    kept(file)
     return said
 
 
-def kept(file: Path, wanted: bool) -> None:
-    """Shorten a certificate to what a repository keeps of it; take it away where none is wanted."""
-    if not file.exists():
-        return
-    short = in_lines(brief(read(file)))
-    if wanted:
-        file.write_text(short, encoding="utf-8")
-    else:
-        file.unlink()
+def kept(file: Path | None) -> None:
+    """Shorten a certificate, if there is one, to what a repository keeps of it."""
+    if file and file.exists():
+        written(file, in_lines(brief(read(file))))
 
 
 if __name__ == "__main__":
