@@ -24,11 +24,11 @@ from implementations.arguments import UNBOUNDED, Sight, Window, factor, group, p
 from implementations.arguments_torch import accumulator, by_slopes, labelled, places, steep, sunk
 from implementations.gradients_triton import by_keys, by_queries
 from implementations.kernels_triton import forward, inner
+from implementations.tiles_triton import FARTHEST
 
 INTERPRETED = isinstance(forward, InterpretedFunction)
 SUMS = {torch.float32: tl.float32, torch.float64: tl.float64}
 STEP = 16  # numbers that are read at once, or twice as many as are
-FARTHEST = 2**30  # a bound that is none, and a row may be added to in 32 bits
 
 
 class Asked(NamedTuple):
@@ -133,12 +133,8 @@ class Fused(torch.autograd.Function):
         (B, H, N, _), o = q.shape, q.new_empty(*q.shape[:3], v.shape[3])
         bits = q.new_empty(B, H, N, dtype=accumulator(q.dtype))
         told = keywords(q, k, v, mask, slopes, asked)
-        beside: dict[str, Any] = {
-            "sinks": 0 if sinks is None else sunk(sinks, H, bits),
-            "SINKS": sinks is not None,
-        }
-        beside |= {"sigma": abs(asked.sigma), "FLIP": asked.sigma < 0}
-        launch(forward, N, B * H, told | beside, o=o, lse=bits)
+        told |= {"sigma": abs(asked.sigma), "FLIP": asked.sigma < 0, "sinks": sunk(sinks, H, bits)}
+        launch(forward, N, B * H, told, o=o, lse=bits)
         ctx.asked = asked
         ctx.save_for_backward(q, k, v, mask, sinks, slopes, o, bits)
         return o, log(2) * bits
@@ -194,15 +190,25 @@ def keywords(
     for name, pair in (("places", asked.stand), ("texts", asked.texts)):
         ours, theirs = (0, 0) if pair is None else (x.long().contiguous() for x in pair)
         given |= {f"{name}_q": ours, f"{name}_k": theirs, name.upper(): pair is not None}
-    left, right, first = asked.window
     given |= {"slopes": 0 if m is None else m.contiguous(), "SLOPES": m is not None}
     given |= {"sigma": asked.sigma, "cap": asked.softcap or 1.0, "CAP": asked.softcap is not None}
-    given |= {"left": min(left or 0, FARTHEST), "right": min(right or 0, FARTHEST)}
-    given |= {"first": min(first, FARTHEST), "LEFT": left is not None, "RIGHT": right is not None}
-    given |= {"FIRST": first > 0}
     given |= {"R": asked.R, "MASK": 0 if whole is None else 1 if truth else 2}
+    given |= bounds(asked.window, plain=not (given["MASK"] or given["TEXTS"] or given["PLACES"]))
     given |= {"SUM": SUMS[work], "LOWEST": torch.finfo(work).min, "WIDE": INTERPRETED}
     return given | {"WD": wide(D), "WE": wide(E), "FD": wide(D) == D, "FE": wide(E) == E}
+
+
+def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
+    """Which keys may be seen, and of what the compiler knows that it bounds nothing.
+
+    plain: by their rows alone. Where anything else hides keys, one kernel takes every window, as
+    there would be too many of them: a bound that is none is a number that nothing exceeds.
+    """
+    left, right, first = window
+    known, most = {"LEFT": left, "RIGHT": right}, FARTHEST.value
+    told = {name.lower(): most if x is None else min(x, most) for name, x in known.items()}
+    told |= {name: not plain or x is not None for name, x in known.items()}
+    return told | {"first": min(first, most)}
 
 
 def wide(width: int) -> int:

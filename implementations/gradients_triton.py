@@ -32,11 +32,11 @@ def by_queries(
     q, k, v, mask, slopes, places_q, places_k, texts_q, texts_k, lse, rows, dout,
     dq, dmask, moment,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, mask_b, mask_h, mask_n, mask_m,
-    H, N, M, D, E, sigma, cap, left, right, first,
+    H, R, N, M, D, E, sigma, cap, left, right, first,
     WD: constexpr, WE: constexpr, FD: constexpr, FE: constexpr,
-    BQ: constexpr, BK: constexpr, R: constexpr,
+    BQ: constexpr, BK: constexpr,
     MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr, PLACES: constexpr,
-    LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr, DMASK: constexpr, DSLOPES: constexpr,
+    LEFT: constexpr, RIGHT: constexpr, DMASK: constexpr, DSLOPES: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
     """dq (B, H, N, D), and if asked for dmask (B, H, N, M) and the moments of slopes (B, H, N)."""
@@ -73,7 +73,7 @@ def by_queries(
                     qk, i[:, None], j[None, :], p[:, None], r[None, :], mine[:, None],
                     theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
                     left, right, first,
-                    MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
+                    MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, part != 1,
                     LOWEST, WIDE,
                 )  # fmt: skip
                 a = tl.exp2(s - shift)
@@ -99,11 +99,11 @@ def by_queries(
 def by_keys(
     q, k, v, mask, slopes, places_q, places_k, texts_q, texts_k, lse, rows, dout, dk, dv,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, mask_b, mask_h, mask_n, mask_m,
-    H, N, M, D, E, sigma, cap, left, right, first,
+    H, R, N, M, D, E, sigma, cap, left, right, first,
     WD: constexpr, WE: constexpr, FD: constexpr, FE: constexpr,
-    BQ: constexpr, BK: constexpr, R: constexpr,
+    BQ: constexpr, BK: constexpr,
     MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr, PLACES: constexpr,
-    LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr,
+    LEFT: constexpr, RIGHT: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
     """dk (B, G, M, D), dv (B, G, M, E): one program for BK keys, and all heads that read them."""
@@ -142,7 +142,7 @@ def by_keys(
                         kq, i[None, :], j[:, None], p[None, :], r[:, None], mine[None, :],
                         theirs[:, None], own, mask_n, mask_m, N, M,
                         sigma, cap, slope, left, right, first,
-                        MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
+                        MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, part != 1,
                         LOWEST, WIDE,
                     )  # fmt: skip
                     a = tl.exp2(s - shift)

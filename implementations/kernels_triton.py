@@ -22,18 +22,18 @@ from implementations.tiles_triton import (
 )
 
 # Numbers that change from call to call, for which no kernel is compiled anew.
-FREE = "H", "N", "M", "sigma", "cap", "left", "right", "first"
+FREE = "H", "R", "N", "M", "sigma", "cap", "left", "right", "first", "mask_b", "mask_h"
 
 
 @triton.jit(do_not_specialize=FREE)
 def forward(
     q, k, v, mask, sinks, slopes, places_q, places_k, texts_q, texts_k, o, lse,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, mask_b, mask_h, mask_n, mask_m,
-    H, N, M, D, E, sigma, cap, left, right, first,
+    H, R, N, M, D, E, sigma, cap, left, right, first,
     WD: constexpr, WE: constexpr, FD: constexpr, FE: constexpr,
-    BQ: constexpr, BK: constexpr, R: constexpr,
-    FLIP: constexpr, MASK: constexpr, SINKS: constexpr, CAP: constexpr, SLOPES: constexpr,
-    TEXTS: constexpr, PLACES: constexpr, LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr,
+    BQ: constexpr, BK: constexpr,
+    FLIP: constexpr, MASK: constexpr, CAP: constexpr, SLOPES: constexpr,
+    TEXTS: constexpr, PLACES: constexpr, LEFT: constexpr, RIGHT: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
     """o (B, H, N, E), and the log-sum-exp in bits (B, H, N): one program for BQ queries of a head.
@@ -57,12 +57,10 @@ def forward(
     slope = tl.load(slopes + bh) if SLOPES else 0.0
     total = tl.zeros([BQ, WE], SUM)
     mass = tl.zeros([BQ], SUM)
-    m = mass - float("inf")
-    if SINKS:
-        sink = tl.load(sinks + h).to(SUM)
-        there = sink != float("-inf")
-        m = mass + tl.where(there, tl.maximum(sink * BITS, LOWEST), float("-inf"))
-        mass += there.to(SUM)
+    sink = tl.load(sinks + h)
+    there = sink != float("-inf")
+    m = mass + tl.where(there, tl.maximum(sink * BITS, LOWEST), float("-inf"))
+    mass += there.to(SUM)
     lo, whole, past, hi = keys_of(i0, N, M, left, right, first, BQ, BK, LEFT, RIGHT, PLAIN)
     for part in tl.static_range(3):
         begin, end = stretch(part, lo, whole, past, hi)
@@ -82,7 +80,7 @@ def forward(
                         qk, i[:, None], j[None, :], p[:, None], r[None, :], mine[:, None],
                         theirs[None, :], mask, mask_n, mask_m, N, M, sigma, cap, slope,
                         left, right, first,
-                        MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, FIRST, part != 1,
+                        MASK, CAP, SLOPES, TEXTS, LEFT, RIGHT, part != 1,
                         LOWEST, WIDE,
                     )  # fmt: skip
                     top = tl.maximum(m, tl.max(s, 1))

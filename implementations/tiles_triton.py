@@ -13,6 +13,7 @@ import triton.language as tl
 from triton.language import constexpr
 
 BITS = constexpr(1.4426950408889634)  # log2 e
+FARTHEST = constexpr(2**30)  # a bound that is none; what is farther apart counts as this
 
 
 @triton.jit
@@ -185,7 +186,7 @@ def stretch(part: constexpr, lo, whole, past, hi):
 def scores(
     qk, i, j, p, r, mine, theirs, mask, mask_n, mask_m, N, M, sigma, cap, slope, left, right, first,
     MASK: constexpr, CAP: constexpr, SLOPES: constexpr, TEXTS: constexpr,
-    LEFT: constexpr, RIGHT: constexpr, FIRST: constexpr, ASKED: constexpr,
+    LEFT: constexpr, RIGHT: constexpr, ASKED: constexpr,
     LOWEST: constexpr, WIDE: constexpr,
 ):  # fmt: skip
     """The scores in bits, -inf where a key is not seen, and what the cap makes of a derivative.
@@ -207,13 +208,11 @@ def scores(
         s = qk * (sigma * BITS)
     if ASKED:
         seen = (j < M) & (i < N)
+        ahead = tl.minimum(tl.maximum(r - p, -FARTHEST), FARTHEST)
         if RIGHT:
-            seen = seen & (r - p <= right)
+            seen = seen & (ahead <= right)
         if LEFT:
-            near = r - p >= -left
-            if FIRST:
-                near = near | (r < first)
-            seen = seen & near
+            seen = seen & ((ahead >= -left) | ((r < first) & (first > 0)))
         if TEXTS:
             seen = seen & (mine == theirs) & (theirs >= 0)
         if MASK:

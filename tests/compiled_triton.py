@@ -25,7 +25,6 @@ ASKED: dict[str, dict[str, Any]] = {
     "a window": {"window": sight(True, (3, 0), 2)},
     "a cap": {"softcap": 2.0},
     "slopes": {"slopes": torch.ones(H)},
-    "sinks": {"sinks": torch.ones(H)},
     "texts": {"texts": TOKENS},
     "positions": {"stand": TOKENS},
     "truth values": {"mask": torch.ones(N, M, dtype=torch.bool)},
@@ -51,13 +50,12 @@ def compiled(
     stand: Any = None,
     mask: Any = None,
     slopes: Any = None,
-    sinks: Any = None,
 ) -> Any:
     """A kernel as it is compiled for what is asked."""
     q, k, v = (torch.empty(B, H, *x, dtype=torch.bfloat16) for x in ((N, D), (M, D), (M, E)))
     asked = fused.Asked(window, 0.125, 1, softcap, texts, stand)
     told, rows = fused.keywords(q, k, v, mask, slopes, asked), torch.empty(B, H, N)
-    told |= {"sinks": 0 if sinks is None else sinks, "SINKS": sinks is not None, "FLIP": False}
+    told |= {"sinks": torch.ones(H), "FLIP": False}
     told |= {"o": v, "dout": v, "lse": rows, "rows": rows, "dq": q, "dk": k, "dv": v, "WIDE": False}
     told |= {
         "dmask": rows,

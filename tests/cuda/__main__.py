@@ -18,30 +18,9 @@ from spec.certification.ledger.brief import brief
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.reading import read
 from tests.cuda import there_is_one
+from tests.cuda.targets import TARGETS
 
-WIDE, SINGLE, HALVES = ("float64",), ("float32",), ("float16", "bfloat16")
-ALL = WIDE + SINGLE + HALVES
 TF32 = {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}
-ALIGNED = "--where", "not views"  # what begins elsewhere is misread, and may end the device
-TARGETS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "default": ("torch.nn.functional:scaled_dot_product_attention", ALL, ()),
-    "default-aligned": ("torch.nn.functional:scaled_dot_product_attention", HALVES, ALIGNED),
-    "math": ("oracles.sdpa:math", ALL, ()),
-    "flash-aligned": ("oracles.sdpa:flash", HALVES, ALIGNED),
-    "efficient-aligned": ("oracles.sdpa:efficient", SINGLE + HALVES, ALIGNED),
-    "cudnn-aligned": ("oracles.sdpa:cudnn", HALVES, ALIGNED),
-    "triton": ("implementations.fused_triton:attend", SINGLE + HALVES, ("--patience", "120")),
-    "autograd": ("oracles.autograd:attend", ALL, ()),
-    "einsum": ("implementations.einsum_torch:attend", ALL, ()),
-    "fused": ("implementations.fused_torch:attend", ALL, ()),
-    "packed": ("implementations.packed_torch:attend", SINGLE + HALVES, ()),
-    "cached": ("implementations.cached_torch:Static", SINGLE + HALVES, ()),
-    "merging": ("implementations.merging_torch:merge", SINGLE + HALVES, ()),
-    "multihead": ("implementations.multihead_torch:MultiHead", ALL, ()),
-    "mha": ("torch.nn:MultiheadAttention", SINGLE + HALVES, ()),
-    "einsum-compiled": ("implementations.einsum_torch:attend", SINGLE, ("--compiled", "dynamic")),
-    "flex": ("implementations.adapters.flex_attention:attend", HALVES, ("--compiled", "dynamic")),
-}
 
 
 def main() -> int:
@@ -69,11 +48,11 @@ def main() -> int:
 def runs(names: list[str]) -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
     """What is run: a name, a target, words for the command line, and whether TF32 is on."""
     for name in names:
-        target, dtypes, words = TARGETS[name]
-        for dtype in dtypes:
-            yield f"{name}-{dtype}", target, ("--dtype", dtype, *words), False
+        judged = TARGETS[name]
+        for dtype in judged.dtypes:
+            yield f"{name}-{dtype}", judged.target, ("--dtype", dtype, *judged.words()), False
     for name in {"einsum", "mha"} & {*names}:
-        yield f"{name}-tf32", TARGETS[name][0], ("--dtype", "float32"), True
+        yield f"{name}-tf32", TARGETS[name].target, ("--dtype", "float32"), True
 
 
 def certified(
@@ -92,20 +71,15 @@ def certified(
     try:
         left = max(0.0, end - start)
         done = subprocess.run(command, env=named, capture_output=True, timeout=left, check=False)
-    except subprocess.TimeoutExpired:
-        kept(file)
+    except subprocess.TimeoutExpired:  # what there is of it stays as it is, problems and all
         print(f"{name}: not run, or not to its end", flush=True)
         return "not run"
     said = {0: "certified", 1: "not certified", 3: "incomplete"}.get(done.returncode, "not run")
-    print(f"{name}: {said}, {time.monotonic() - start:.0f} s", flush=True)
-    kept(file)
-    return said
-
-
-def kept(file: Path | None) -> None:
-    """Shorten a certificate, if there is one, to what a repository keeps of it."""
+    why = done.stderr.decode().strip().splitlines()[-1:] if said == "not run" else ""
+    print(f"{name}: {said}, {time.monotonic() - start:.0f} s", *why, flush=True)
     if file and file.exists():
         written(file, in_lines(brief(read(file))))
+    return said
 
 
 if __name__ == "__main__":

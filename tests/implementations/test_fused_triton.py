@@ -35,4 +35,4 @@ def test_the_kernels_compile_for_a_gpu_that_is_not_here():
     program = [sys.executable, "-m", "tests.compiled_triton"]
     done = subprocess.run(program, capture_output=True, text=True, env=named, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "27 kernels compile for sm_90" in done.stdout
+    assert "24 kernels compile for sm_90" in done.stdout
