@@ -55,10 +55,15 @@ def taken(place: Place | None = None) -> Started:
     return _ahead.pop() if _ahead and place is None else first(place)
 
 
+def messages() -> tuple[socket.socket, socket.socket]:
+    """Two ends between which one message stays apart from the next."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
 def first(place: Place | None = None) -> Started:
     """A worker that can be told to copy itself."""
     shared = tempfile.TemporaryFile() if os.name == "posix" else None  # noqa: SIM115
-    ours, theirs = socket.socketpair() if sys.platform == "linux" else (None, None)
+    ours, theirs = messages() if sys.platform == "linux" else (None, None)
     handles = (x.fileno() for x in (shared, theirs) if x is not None)
     process = started(*handles, place=place)
     if theirs is not None:

@@ -129,3 +129,22 @@ def test_a_signal_that_is_ignored_stays_so():
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is copied elsewhere")
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next():
+    from spec.certification.isolation.copying import Copy
+    from spec.certification.starting import messages
+
+    ours, theirs = messages()
+    with ours, theirs:
+        theirs.sendall(b"11")
+        one = Copy(ours)
+        theirs.sendall(b"11 -9")  # whoever waited for it was interrupted
+        theirs.sendall(b"12")
+        other = Copy(ours)
+        theirs.sendall(b"12 7")
+        assert (one.pid, other.pid, other.wait()) == (11, 12, 7)
+        for copy in (one, other):
+            for stream in (copy.stdin, copy.stdout, copy.stderr):
+                stream.close()

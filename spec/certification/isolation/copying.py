@@ -23,7 +23,7 @@ from spec.certification.settings import Request
 from spec.certification.starting import Place, started, taken
 
 GRACE = 5.0  # seconds
-LINE = 32  # bytes: a number
+LINE = 32  # bytes: two numbers
 
 
 def can_be_copied() -> bool:
@@ -46,9 +46,9 @@ def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
                 os.kill(copy, signal.SIGKILL)
             sys.exit()
         if not pipes:
-            _, status = os.waitpid(int(order), 0)
-            copies.remove(int(order))
-            orders.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+            copy, status = os.waitpid(int(order), 0)
+            copies.remove(copy)
+            orders.sendall(b"%d %d" % (copy, os.waitstatus_to_exitcode(status)))
             continue
         process = os.fork()
         if not process:
@@ -99,14 +99,16 @@ class Copy:
             self.code = -signal.SIGKILL  # where nobody is left to tell
             with contextlib.suppress(OSError):
                 self.orders.sendall(b"%d" % self.pid)
-                self.code = self._answer()
+                self.code = self._answer(self.pid)
         return self.code
 
-    def _answer(self) -> int:
-        said = self.orders.recv(LINE)
-        if not said:
-            raise ConnectionError("the process that is copied is gone")
-        return int(said)
+    def _answer(self, *about: int) -> int:
+        """What is told about a process, or of a new one; not what an interrupted wait had asked."""
+        while said := self.orders.recv(LINE):
+            *told, number = map(int, said.split())
+            if told == [*about]:
+                return number
+        raise ConnectionError("the process that is copied is gone")
 
 
 Process = subprocess.Popen[str] | Copy
