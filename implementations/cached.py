@@ -23,6 +23,8 @@ SMALLEST = 8  # places of an array that grows
 class Growing:
     """A cache that begins small, and grows when it has to."""
 
+    fewer_queries = True
+
     def __init__(
         self,
         batch: int,
@@ -38,11 +40,11 @@ class Growing:
         self.lengths = np.zeros(batch, np.int64)
 
     def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
-        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, E).
+        """Read n tokens, key (B, G, n, D), and answer the first: query (B, H, m, D), m <= n.
 
         counts: how many of the n tokens each sequence has; the others are padding.   (B,)
         """
-        before, n = self.lengths, query.shape[2]
+        before, n = self.lengths, key.shape[2]
         after = before + (n if counts is None else counts)
         self.k, self.v = roomier(self.k, int(after.max())), roomier(self.v, int(after.max()))
         sequence, token = np.nonzero(np.arange(n) < (after - before)[:, None])

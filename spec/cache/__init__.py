@@ -17,7 +17,7 @@ attention. To read in this order:
     rounding      the budget of an answer is that of its row in one pass
     domain        the texts that are drawn, and how they arrive
     agreement     decoding with a cache is decoding without one           C16 to C19
-    chunks        a chunk sees the whole past, and its own tokens up to each   C20 to C22
+    chunks        a chunk sees the whole past, and its own tokens up to each   C20 to C22, C40
     going_back    what was taken back was never there                     C23 to C27
     branching     a past may be shared, and is read once                  C28 to C30
     together      sequences and heads are decoded together, and each is alone   C31 to C35

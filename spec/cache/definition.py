@@ -26,14 +26,16 @@ def begin(problem: Problem) -> State:
 
 
 def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
-    """The answer to each token of each sequence in turn, and zeros at padding."""
+    """The answer to each query of each sequence in turn, and zeros at padding."""
     o = np.zeros((*chunk.q.shape[:3], chunk.v.shape[-1]), np.longdouble)
+    asked = o.shape[2]
     kept: list[Any] = []
     for b, (k, v) in enumerate(state.kept):
         for i in range(chunk.counts[b]):
             k = np.concatenate([k, chunk.k[b, :, i : i + 1]], axis=1)
             v = np.concatenate([v, chunk.v[b, :, i : i + 1]], axis=1)
-            o[b, :, i] = answer(chunk.q[b, :, i], k, v, state.problem.dtype)
+            if i < asked:
+                o[b, :, i] = answer(chunk.q[b, :, i], k, v, state.problem.dtype)
         kept.append((k, v))
     return o, State(state.problem, tuple(kept))
 
@@ -70,6 +72,7 @@ DEFINITION = Cache(
     watched=watched,
     rollback=rollback,
     fork=fork,
+    fewer=extend,
     persistent=True,
     dtypes=("float64", "float32", "float16", "bfloat16"),
 )

@@ -24,6 +24,7 @@ from spec.sizes import Limits, Sizes, sizes
 from spec.subject import holding
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
+PIECES = ("anyhow",)  # for a clause that needs several tokens in a step that has a past
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
 
 
@@ -33,7 +34,8 @@ class Texts:
 
     families: of entries. least, sequences, heads: the fewest tokens of a sequence, the fewest
     sequences, the fewest query heads. grouped: fewer key heads than query heads. ragged:
-    sequences of different lengths, or that get different numbers of tokens.
+    sequences of different lengths, or that get different numbers of tokens. arrivals: the ways to
+    arrive, to draw from.
     """
 
     families: tuple[str, ...] = entries.ALL
@@ -42,6 +44,7 @@ class Texts:
     heads: int = 1
     grouped: bool | None = None
     ragged: bool = False
+    arrivals: tuple[str, ...] = ARRIVALS
     about: ClassVar[str] = "cache"
 
     @property
@@ -65,7 +68,7 @@ class Texts:
         ragged = Capability.RAGGED in answers and choices.pick((False, False, True))
         ragged = ragged or self.ragged
         lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)
-        arrivals = _arrivals(choices.pick(ARRIVALS), seed, lengths, ragged)
+        arrivals = _arrivals(choices.pick(self.arrivals), seed, lengths, ragged)
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
         return Problem(**drawn, dtype=scope.dtype, rounding=scope.rounding, seed=seed)

@@ -24,12 +24,18 @@ KIND = Kind(
     simplify=WAYS,
     mistakes=MISTAKES,
     load=cache,
-    asked={"rollback": "a rollback", "fork": "a fork", "watched": "a watched call"},
+    asked={
+        "rollback": "a rollback",
+        "fork": "a fork",
+        "watched": "a watched call",
+        "fewer": "a step of fewer queries than keys",
+    },
     compares={
         "extend": ("C17",),
         "rollback": ("C23", "C24", "C26"),
         "fork": ("C28", "C29"),
         "watched": ("C39",),
+        "fewer": ("C40",),
     },
     vocabulary=VOCABULARY,
 )

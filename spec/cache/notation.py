@@ -12,6 +12,9 @@ Sequences of a batch may have lengths of their own, and may get different number
 in a step, or none. A chunk is as long as the longest share in it; what is beyond the share
 of a sequence is *padding*, which belongs to no text, and whose answers nobody reads.
 
+A step may ask for its first tokens alone: then a chunk has fewer queries than keys, and keys
+that lie ahead of all of them, which later steps see.
+
 A second text goes with every problem: what is taken back, what another branch goes on
 with, or what was read before.
 """
@@ -39,9 +42,10 @@ class Text(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What arrives in one step: q (B, H, n, D), k (B, G, n, D), v (B, G, n, E).
+    """What arrives in one step: q (B, H, n or less, D), k (B, G, n, D), v (B, G, n, E).
 
     counts: how many of the n tokens each sequence gets; the others are padding.   (B,)
+    Where there are fewer queries than n, they are those of the first tokens.
     """
 
     q: Array
@@ -52,7 +56,7 @@ class Chunk(NamedTuple):
     @property
     def even(self) -> bool:
         """Whether there is no padding."""
-        return bool((self.counts == self.q.shape[2]).all())
+        return bool((self.counts == self.k.shape[2]).all())
 
 
 @dataclass(frozen=True, eq=False)

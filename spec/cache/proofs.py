@@ -41,6 +41,22 @@ def chunks_are_rows_of_one_pass(problem: Problem, corner: Corner = "bottom-right
     return flat(found)
 
 
+@exactly(causal=True, corner="bottom-right")
+def first_queries_need_no_others(problem: Problem, corner: Corner | None = None) -> Array:
+    """Queries at places of their own have their rows, whatever keys lie ahead of all of them.
+
+    The control hangs the last of these queries at the last key.
+    """
+    whole = square(problem)
+    o, found = definition.attention(whole), []
+    for start in range(whole.N):
+        few = moves.of_queries(whole, slice(start, start + 2))
+        places = np.broadcast_to(np.arange(start, start + few.N), (few.B, few.N))
+        asked = few.but(query_positions=places) if corner is None else few.but(corner=corner)
+        found.append(definition.attention(asked) - o[:, :, start : start + 2])
+    return flat(found)
+
+
 @exactly(causal=True, lost=1)
 def every_token_counts_once(problem: Problem, lost: int = 0) -> Array:
     """For q = 0 the answers are running means. The control loses the first token."""

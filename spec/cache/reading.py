@@ -37,6 +37,26 @@ def reading(cache: Cache, problem: Problem) -> Array:
     return o
 
 
+def reading_in_part(cache: Cache, problem: Problem) -> tuple[Array, Array]:
+    """The answers to the first queries of each step, and where these are; zeros elsewhere.
+
+    Fewer than all where there are several, and of every second step or so a single one, as one
+    query has a path of its own in many programs.
+    answers: (B, H, N, E)   where: (B, 1, N, 1)
+    """
+    state, places, chance = cache.begin(problem), 0 * problem.ends, problem.chance()
+    o = np.zeros((*problem.q.shape[:3], problem.E), np.longdouble)
+    asked = np.zeros((problem.B, 1, problem.N, 1), bool)
+    for counts in arriving(problem):
+        part = chunk(problem.text, places, counts, problem.other)
+        few = int(chance.choice([1, chance.integers(1, max(2, counts.max()))]))
+        answer, state = cache.fewer(state, part._replace(q=part.q[:, :, :few]))
+        put(o, answer, places, counts)
+        put(asked, np.ones((problem.B, 1, few, 1), bool), places, counts)
+        places = places + counts
+    return o, asked
+
+
 def chunk(text: Text, start: Array, counts: Array, padding: Text) -> Chunk:
     """The tokens of each sequence from `start` on, so many, padded to the longest share.
 

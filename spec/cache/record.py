@@ -25,6 +25,7 @@ class Capability(StrEnum):
 
     ROLLBACK = "takes tokens back"
     FORK = "can be branched"
+    FEWER = "takes fewer queries than keys in a step"
     PERSISTENT = "leaves earlier states as they were"
     RAGGED = "takes sequences of different lengths"
 
@@ -52,6 +53,7 @@ class Cache(Subject):
     rollback: the state after the first tokens alone, so many of each sequence (B,)
     fork: a state like this one, that can go on by itself; both may still be used
     watched: extend as its caller sees it; the caller writes into its arrays afterwards
+    fewer: extend, of a chunk with fewer queries than keys
     Outputs are float64 numbers (long double for float64 problems); `Violation` is raised for
     one of the wrong shape or dtype, and `Refused` where the cache would not answer.
 
@@ -65,6 +67,7 @@ class Cache(Subject):
     rollback: Callable[[State, Array], State] = not_offered
     fork: Callable[[State], State] = not_offered
     watched: Callable[[State, Chunk], tuple[Call, State]] = not_offered
+    fewer: Callable[[State, Chunk], tuple[Array, State]] = not_offered
     persistent: bool = False
     answers: frozenset[str] = field(default=KINDS, kw_only=True)
 
@@ -73,6 +76,7 @@ class Cache(Subject):
         Capability.ROLLBACK: "rollback",
         Capability.FORK: "fork",
         Capability.CALL: "watched",
+        Capability.FEWER: "fewer",
     }
 
     def kinds_of(self, problem: Problem | State) -> frozenset[str]:

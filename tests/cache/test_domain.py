@@ -25,6 +25,7 @@ from spec.cache.reading import (
     one_by_one,
     read,
     reading,
+    reading_in_part,
 )
 from spec.cache.record import Capability
 from spec.comparison import equal
@@ -111,6 +112,22 @@ def test_padding_is_no_text() -> None:
     assert o[1, :, :2].any()
 
 
+def test_the_first_queries_of_a_step_have_their_answers_and_no_others_have_any() -> None:
+    """Fewer than all where there are several, and at times more than one."""
+    seen = set()
+    for seed in range(20):
+        problem = example(seed, B=1, lengths=np.array([7]))
+        o, asked = reading_in_part(DEFINITION, problem)
+        assert (o == np.where(asked, reading(DEFINITION, problem), 0)).all()
+        assert not (asked & ~problem.real).any()
+        ends = np.cumsum(arriving(problem))
+        for few in np.split(asked.ravel(), ends[:-1]):
+            assert (few == (np.arange(few.size) < few.sum())).all()
+            assert few.all() == (few.size == 1)
+            seen.add(int(few.sum()))
+    assert len(seen) > 1
+
+
 def test_one_by_one_leaves_out_who_has_nothing_left() -> None:
     steps = one_by_one(np.array([0, 1]), np.array([3, 2]))
     assert steps.tolist() == [[1, 1], [1, 0], [1, 0]]
@@ -132,4 +149,5 @@ def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
 def test_a_chunk_knows_whether_it_is_padded() -> None:
     q = np.zeros((2, 1, 3, 1))
     assert Chunk(q, q, q, np.array([3, 3])).even
+    assert Chunk(q[:, :, :1], q, q, np.array([3, 3])).even
     assert not Chunk(q, q, q, np.array([3, 2])).even

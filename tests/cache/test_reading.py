@@ -24,5 +24,5 @@ def told(state: State, chunk: Chunk) -> tuple[Array, State]:
 
 @pytest.mark.parametrize("number", about("cache"))
 def test_a_state_is_of_the_problem_that_is_read(number: str) -> None:
-    record = DEFINITION.but(extend=told)
+    record = DEFINITION.but(extend=told, fewer=told)
     assert found(about("cache")[number], record, "float32", QUICK, reach="quick").violation is None

@@ -9,6 +9,7 @@ before its last.
     nothing too late     what comes after token t does not change its answer
     nothing too little   the last token of a chunk sees everything so far
     everything once      for q = 0 the answer is the mean of all values so far
+    and in its place     the first queries of a chunk are answered as if all of them were there
 """
 
 import numpy as np
@@ -16,10 +17,10 @@ import numpy as np
 from spec.attention import definition, moves, rounding
 from spec.cache import proofs
 from spec.cache import rounding as budgets
-from spec.cache.domain import Texts
+from spec.cache.domain import PIECES, Texts
 from spec.cache.notation import Problem
-from spec.cache.reading import alone, arriving, reading
-from spec.cache.record import Cache
+from spec.cache.reading import alone, arriving, reading, reading_in_part
+from spec.cache.record import Cache, Capability
 from spec.clause import clause
 from spec.comparison import equal, same_bits
 
@@ -106,3 +107,31 @@ def every_token_counts_once(cache: Cache, problem: Problem) -> None:
 
     mean = np.cumsum(v, axis=2) / np.arange(1, flat.N + 1)[:, None]
     equal(o, np.where(flat.real, mean, 0), within=budgets.of_reading(flat))
+
+
+@clause(
+    "C40",
+    over=Texts(least=2, arrivals=PIECES),
+    needs={Capability.FEWER},
+    catches={
+        "takes_queries_for_the_last_tokens",
+        "lets_a_single_query_see_everything",
+        "reads_as_many_keys_as_there_are_queries",
+        "puts_the_corner_top_left",
+        "sees_its_whole_chunk",
+    },
+    proof=proofs.first_queries_need_no_others,
+    effort=2,
+)
+def first_queries_need_no_others(cache: Cache, problem: Problem) -> None:
+    """A step that asks for its first tokens alone has their answers, and keeps all its keys.
+
+        o(q[t:s]; cache of x[:t], k[t:u], v[t:u]) = o(x; causal)[t:s]    for s <= u
+
+    Query i of a step stands where its token i does: it sees key j where j <= t + i, and t is how
+    many came before, not how many keys there are beyond the queries.
+    """
+    o, asked = reading_in_part(cache, problem)
+
+    want, within = budgets.reference(problem), budgets.of_reading(problem)
+    equal(o, asked * want, within=asked * within)

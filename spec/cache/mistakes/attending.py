@@ -29,6 +29,17 @@ def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
     return visible(kept, np.maximum(before, kept.lengths - 1), 1).repeat(n, axis=1)
 
 
+@wrong(
+    "visible",
+    incident="I04",
+    citation="microsoft/onnxruntime#29020",
+    where="a step of fewer queries than keys asked for and a chunk of several tokens",
+)
+def lets_a_single_query_see_everything(kept: Kept, before: Array, n: int) -> Array:
+    """Leaves causality out for a single query, as if no key could lie ahead of it."""
+    return visible(kept, kept.lengths - 1 if n == 1 else before, n)
+
+
 @wrong("visible", incident="I06")
 def hides_the_present_token(kept: Kept, before: Array, n: int) -> Array:
     """Bounds by the length before the token was read: it sees the past, and not itself."""

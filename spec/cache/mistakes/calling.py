@@ -40,6 +40,32 @@ def answers_where_the_values_were(
     return value if first and counts is None else out
 
 
+# Fewer queries than keys
+
+SHORT = "a step of fewer queries than keys asked for and a chunk of several tokens"
+
+
+@wrong("call", incident="I03", where=SHORT)
+def takes_queries_for_the_last_tokens(
+    extend: Extend, cache: Buffered, query: Array, key: Array, *rest: Any
+) -> Array:
+    """Hangs the last query of a step at its last key, where the first belongs at the first."""
+    n = query.shape[2]
+    before = np.repeat(query[:, :, :1], key.shape[2] - n, axis=2)
+    out = extend(cache, np.concatenate([before, query], axis=2), key, *rest)
+    return out[:, :, key.shape[2] - n :]
+
+
+@wrong("call", incident="plausible", where=f"{SHORT} and several steps")
+def reads_as_many_keys_as_there_are_queries(
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Has one number of tokens for a step, that of its queries, and loses the keys behind."""
+    n = query.shape[2]
+    told = None if counts is None else np.minimum(counts, n)
+    return extend(cache, query, key[:, :, :n], value[:, :, :n], told)
+
+
 # Harmless
 
 

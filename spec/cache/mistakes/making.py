@@ -31,18 +31,20 @@ Extend = Callable[..., Array]
 class Buffered:
     """The cache of some steps, as `spec.cache.plug` takes one."""
 
+    fewer_queries = True
+
     def __init__(self, kept: Kept, steps: Steps, persistent: bool = False) -> None:
         self.kept, self.steps, self.persistent = kept, steps, persistent
 
     def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
-        """The output (B, H, n, E) for n tokens, of which each sequence has `counts`."""
+        """The output (B, H, n, E) for n queries; each sequence has `counts` of the tokens."""
         return self.steps.call(Buffered._extend, self, query, key, value, counts)
 
     @np.errstate(all="ignore")  # wrong steps divide by zero; so may what is hidden
     def _extend(self, query: Array, key: Array, value: Array, counts: Array | None) -> Array:
         kept, steps, before = self.kept, self.steps, self.kept.lengths
         B, H, n, D = query.shape
-        told = steps.count(counts, B, n)
+        told = steps.count(counts, B, key.shape[2])
         most = int((before + told).max())
         if most > kept.room:
             kept.k, kept.v = steps.grow(kept.k, most), steps.grow(kept.v, most)

@@ -15,7 +15,8 @@ wide as values. `counts`, where it is taken, says how many of the n tokens each 
 gets; it is None when all get n. `lengths` is an integer, or one for each sequence where
 they differ. A method may change the cache and return nothing beside the output, or leave it
 as it is and return the new cache, `extend` as (out, cache); a class whose attribute
-`persistent` is true promises the second.
+`persistent` is true promises the second. One whose attribute `fewer_queries` is true takes
+chunks with fewer queries than keys, which are the queries of its first tokens.
 """
 
 from collections.abc import Callable
@@ -62,6 +63,7 @@ def cache(target: Callable[..., Any], **how: Any) -> Cache:
         watched=made.watched,
         rollback=made.rollback if hasattr(first, "rollback") else not_offered,
         fork=made.fork if hasattr(first, "fork") else not_offered,
+        fewer=made.extend if getattr(first, "fewer_queries", False) else not_offered,
         persistent=bool(getattr(first, "persistent", False)),
         answers=KINDS if "counts" in (told(first.extend) or ()) else KINDS - {Capability.RAGGED},
     )
