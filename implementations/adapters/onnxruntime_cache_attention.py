@@ -1,8 +1,10 @@
 """Caches for decoding as onnxruntime keeps them on a CPU: what an operator returns, it is given.
 
-`Standard` is ONNX's Attention (version 24) with its past keys and values, which grow by each call;
-`MultiHead` and `Grouped` are onnxruntime's own operators. `Grouped` keeps arrays that are longer
-than the texts, and is told by lengths how much of them counts, and how much of a chunk.
+`Standard` is ONNX's Attention (version 24) with its past keys and values, which grow by each call,
+and whose queries may be fewer than the new keys: "query `i` attends key `j` iff
+`j <= i + past_sequence_length`". `MultiHead` and `Grouped` are onnxruntime's own operators.
+`Grouped` keeps arrays that are longer than the texts, and is told by lengths how much of them
+counts, and how much of a chunk.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ Formats = tuple[tuple[str, np.dtype[Any]], ...]
 class Standard:
     """ONNX's Attention: keys and values of all tokens so far come back from each call."""
 
+    fewer_queries = True
+
     def __init__(
         self, batch: int, key_heads: int, width: int, value_width: int, dtype: np.dtype[Any]
     ) -> None:
@@ -45,7 +49,7 @@ class Standard:
         self.v = np.zeros((batch, key_heads, 0, value_width), dtype)
 
     def extend(self, query: Array, key: Array, value: Array) -> Array:
-        """query (B, H, n, D), key (B, G, n, D), value (B, G, n, E) give (B, H, n, E)."""
+        """query (B, H, m, D), key (B, G, n, D), value (B, G, n, E) give (B, H, m, E)."""
         given = {"query": query, "key": key, "value": value}
         given |= {"past_key": self.k, "past_value": self.v}
         out, self.k, self.v = _run("Attention", given, {"is_causal": 1})
