@@ -20,6 +20,7 @@ and of what stands around it:
 
     multihead, multihead_torch          layers
     cached, cached_torch, paged         caches, that grow, are of a fixed length, or have pages
+    rolling                             a cache of a window, in a ring
     computing_anew                      a cache of any attention function
     sinusoidal, rotary, alibi           ways to show positions, in NumPy and torch
     feed_forward, dropout, merging      in NumPy and torch

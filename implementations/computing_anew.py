@@ -55,7 +55,7 @@ def cache_of(attention: Implementation, way: Way | None = None) -> Cache:
         rollback=_rollback,
         fork=lambda state: state,
         persistent=True,
-        answers=attention.answers & KINDS | {record.Capability.RAGGED},
+        answers=attention.answers & KINDS - {record.Capability.WINDOW} | {record.Capability.RAGGED},
         dtypes=attention.dtypes,
     )
 

@@ -22,14 +22,15 @@ attention. To read in this order:
     branching     a past may be shared, and is read once                  C28 to C30
     together      sequences and heads are decoded together, and each is alone   C31 to C35
     memory        a cache remembers one text, and nothing else            C36 to C39
+    windows       a window forgets what no token will see                 C41 to C43
     proofs        what holds without rounding
     plug          the record of a class that somebody wrote
     mistakes      plausible wrong caches
 
-Nothing is said of caches that forget on purpose (windows, attention sinks, eviction), that
-keep tokens in fewer bits than they came in, or that are told positions.
+Nothing is said of caches that forget more than a window does (sinks, eviction), that keep
+tokens in fewer bits than they came in, or that are told positions.
 """
 
-from spec.cache.clauses import agreement, branching, chunks, going_back, memory, together
+from spec.cache.clauses import agreement, branching, chunks, going_back, memory, together, windows
 
-SECTIONS = (agreement, chunks, going_back, branching, together, memory)
+SECTIONS = (agreement, chunks, going_back, branching, together, memory, windows)

@@ -3,6 +3,8 @@
     keys so far <- keys so far, k_t        values likewise
     o_t = sum_(j <= t) a_tj v_j            with a_t the softmax of scale <q_t, k_j>, j <= t
 
+and j > t - W where there is a window of W keys, which the definition keeps no less than others.
+
 A state is what was read, so that rollback is a slice of it, and a fork is the state itself.
 Each sequence is on its own. Precision follows the arrays, as in `spec.attention.definition`.
 """
@@ -28,14 +30,14 @@ def begin(problem: Problem) -> State:
 def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
     """The answer to each query of each sequence in turn, and zeros at padding."""
     o = np.zeros((*chunk.q.shape[:3], chunk.v.shape[-1]), np.longdouble)
-    asked = o.shape[2]
+    asked, seen = o.shape[2], slice(-(state.problem.window or 0), None)
     kept: list[Any] = []
     for b, (k, v) in enumerate(state.kept):
         for i in range(chunk.counts[b]):
             k = np.concatenate([k, chunk.k[b, :, i : i + 1]], axis=1)
             v = np.concatenate([v, chunk.v[b, :, i : i + 1]], axis=1)
             if i < asked:
-                o[b, :, i] = answer(chunk.q[b, :, i], k, v, state.problem.dtype)
+                o[b, :, i] = answer(chunk.q[b, :, i], k[:, seen], v[:, seen], state.problem.dtype)
         kept.append((k, v))
     return o, State(state.problem, tuple(kept))
 
@@ -47,7 +49,7 @@ def watched(state: State, chunk: Chunk) -> tuple[Call, State]:
 
 
 def answer(q: Array, k: Array, v: Array, dtype: str) -> Array:
-    """The attention of one token, q (H, D), to all keys so far, k (G, t, D).   (H, E)"""
+    """The attention of one token, q (H, D), to keys so far, k (G, t, D).   (H, E)"""
     row = Attention(
         q[None, :, None], k[None], v[None], np.zeros((1, len(q), 1, v.shape[-1])), dtype=dtype
     )

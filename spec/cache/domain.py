@@ -24,6 +24,7 @@ from spec.sizes import Limits, Sizes, sizes
 from spec.subject import holding
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
+WINDOWS = (1, 2, 3, 4, 5, 8, 16)  # keys that a token sees
 PIECES = ("anyhow",)  # for a clause that needs several tokens in a step that has a past
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
 
@@ -35,7 +36,7 @@ class Texts:
     families: of entries. least, sequences, heads: the fewest tokens of a sequence, the fewest
     sequences, the fewest query heads. grouped: fewer key heads than query heads. ragged:
     sequences of different lengths, or that get different numbers of tokens. arrivals: the ways to
-    arrive, to draw from.
+    arrive, to draw from. windowed: each token sees so many keys, and not all so far.
     """
 
     families: tuple[str, ...] = entries.ALL
@@ -45,12 +46,17 @@ class Texts:
     grouped: bool | None = None
     ragged: bool = False
     arrivals: tuple[str, ...] = ARRIVALS
+    windowed: bool = False
     about: ClassVar[str] = "cache"
 
     @property
     def needs(self) -> frozenset[str]:
         """What the domain cannot do without, and a clause over it needs as well."""
-        asked = {Capability.GROUPS: self.grouped, Capability.RAGGED: self.ragged}
+        asked = {
+            Capability.GROUPS: self.grouped,
+            Capability.RAGGED: self.ragged,
+            Capability.WINDOW: self.windowed,
+        }
         return holding(asked)
 
     def problem(self, choices: Choices, scope: Scope) -> Problem:
@@ -71,6 +77,7 @@ class Texts:
         arrivals = _arrivals(choices.pick(self.arrivals), seed, lengths, ragged)
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
+        drawn["window"] = _window(choices, arrivals, size.N) if self.windowed else None
         return Problem(**drawn, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
 
 
@@ -79,6 +86,12 @@ def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
     lengths = np.random.default_rng(seed).integers(domain.least, size.N + 1, size=size.B)
     lengths[0] = size.N
     return lengths
+
+
+def _window(choices: Choices, arrivals: Array, N: int) -> int:
+    """A few keys, or about as many as come in a step: longer chunks are refused by many rings."""
+    few, step = choices.pick(WINDOWS), min(int(arrivals.max(initial=1)), N)
+    return choices.pick((few, step, step, step + 1))
 
 
 def _arrivals(kind: str, seed: int, lengths: Array, ragged: bool) -> Array:

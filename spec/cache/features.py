@@ -2,6 +2,8 @@
 
 several steps               the text does not arrive at once
 a chunk of several tokens   some step brings more than one to a sequence
+a window                    a token sees so many keys, and not all so far
+a text beyond the window    there are more tokens than keys that a token sees
 padding                     sequences are not as long, or get as many tokens, in every step
 scores beyond 1000          a query has such a score, or its negative, of some key, be it of
                             a later token or of the other text
@@ -30,6 +32,8 @@ def _beyond(limit: float, problem: Problem) -> bool:
 WORDS: Mapping[str, Feature] = {
     "several steps": lambda p: len(arriving(p)) > 1,
     "a chunk of several tokens": lambda p: bool(arriving(p).max(initial=0) > 1),
+    "a window": lambda p: p.window is not None,
+    "a text beyond the window": lambda p: p.window is not None and p.window < p.N,
     "padding": lambda p: not p.even,
     "grouped heads": lambda p: p.G != p.H,
     "scores beyond 1000": lambda p: _beyond(1000, p),

@@ -68,6 +68,7 @@ class Problem(Posed):
     arrivals: how many tokens of each sequence are to arrive in each step; no more than are
         left do, and what is left after the last step arrives in one step more.   (T, B)
     lengths: how many of the N tokens are the text of each sequence.   (B,)
+    window: how many keys a token sees, its own and those right before it; None: all so far.
     """
 
     q: Array
@@ -78,6 +79,7 @@ class Problem(Posed):
     v_other: Array
     arrivals: Array
     lengths: Array
+    window: int | None = None
 
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",

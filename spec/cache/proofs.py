@@ -58,6 +58,22 @@ def first_queries_need_no_others(problem: Problem, corner: Corner | None = None)
 
 
 @exactly(causal=True, lost=1)
+def a_chunk_needs_the_keys_of_its_first_window(problem: Problem, lost: int = 0) -> Array:
+    """A chunk, its keys and the W - 1 before them give rows of one pass. The control has W - 2."""
+    whole = square(problem)
+    found = []
+    for W in range(2, whole.N + 1):
+        windowed = whole.but(window=(W - 1, 0))
+        o = definition.attention(windowed)
+        for start in range(whole.N):
+            stop, first = min(start + 2, whole.N), max(start - (W - 1 - lost), 0)
+            part = chunk(windowed, start, stop, "bottom-right")
+            part = moves.of_keys(part, slice(first, None))
+            found.append(definition.attention(part) - o[:, :, start:stop])
+    return flat(found)
+
+
+@exactly(causal=True, lost=1)
 def every_token_counts_once(problem: Problem, lost: int = 0) -> Array:
     """For q = 0 the answers are running means. The control loses the first token."""
     whole = square(problem.but(q=0 * problem.q))

@@ -22,6 +22,7 @@ class Capability(StrEnum):
     CALL = options.Capability.CALL
     GROUPS = options.Capability.GROUPS
     WIDTHS = options.Capability.WIDTHS
+    WINDOW = options.Capability.WINDOW
 
     ROLLBACK = "takes tokens back"
     FORK = "can be branched"
@@ -42,7 +43,7 @@ class State:
     given: Any = None
 
 
-KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.RAGGED})
+KINDS = frozenset({Capability.GROUPS, Capability.WIDTHS, Capability.WINDOW, Capability.RAGGED})
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Cache(Subject):
         tests = {
             Capability.GROUPS: problem.G != problem.H,
             Capability.WIDTHS: problem.E != problem.D,
+            Capability.WINDOW: problem.window is not None,
             Capability.RAGGED: not problem.even,
         }
         return holding(tests)

@@ -12,10 +12,12 @@ sequence nothing is claimed, and nothing is compared: `real` says where tokens a
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from spec.attention import rounding
+from spec.attention.notation import UNBOUNDED
 from spec.attention.notation import Problem as Attention
 from spec.cache.notation import Problem
 from spec.notation import Array
@@ -28,8 +30,9 @@ def one_pass(problem: Problem) -> Attention:
     A later token changes no row before it, so that sequences may be of different lengths.
     """
     none = np.zeros((*problem.q.shape[:3], problem.E))
-    granted = problem.rounding
-    return Attention(*problem.text, none, causal=True, dtype=problem.dtype, rounding=granted)
+    window = UNBOUNDED if problem.window is None else (problem.window - 1, 0)
+    how: dict[str, Any] = {"dtype": problem.dtype, "rounding": problem.rounding}
+    return Attention(*problem.text, none, causal=True, window=window, **how)
 
 
 def reference(problem: Problem) -> Array:

@@ -11,6 +11,7 @@ from implementations import TARGETS
 from implementations.cached import Growing, fixed
 from implementations.computing_anew import WAYS, Way, cache_of, first_way
 from implementations.paged import Paged
+from implementations.rolling import Rolling
 from spec import CLAUSES
 from spec.attention.mistakes import MISTAKES as ATTENTION_MISTAKES
 from spec.attention.options import Capability
@@ -50,6 +51,7 @@ RIGHT: dict[str, tuple[Callable[[], Cache], tuple[str, ...]]] = {
     "growing": (partial(cache, Growing), NUMPY),
     "fixed": (partial(cache, fixed), ("float32",)),
     "paged": (partial(cache, Paged), ("float64",)),
+    "rolling": (partial(cache, Rolling), NUMPY),
     **{f"by {way}": (partial(by_way, way), ("float32",)) for way in WAYS},
 }
 IN_TORCH = {

@@ -6,7 +6,7 @@ harmless ones must be certified.
 
 from collections.abc import Mapping
 
-from spec.cache.mistakes import attending, calling, going_back, keeping
+from spec.cache.mistakes import attending, calling, forgetting, going_back, keeping
 from spec.mistake import Mistake, catalogue
 
-MISTAKES: Mapping[str, Mistake] = catalogue(attending, keeping, going_back, calling)
+MISTAKES: Mapping[str, Mistake] = catalogue(attending, keeping, forgetting, going_back, calling)

@@ -70,8 +70,17 @@ class Buffered:
 def program(steps: Steps, persistent: bool = False) -> Any:
     """What makes caches of these steps, in which nothing was read."""
 
-    def make(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Buffered:
-        return Buffered(steps.start(batch, key_heads, width, value_width, dtype), steps, persistent)
+    def make(
+        batch: int,
+        key_heads: int,
+        width: int,
+        value_width: int,
+        dtype: Any,
+        window: int | None = None,
+    ) -> Buffered:
+        kept = steps.start(batch, key_heads, width, value_width, dtype)
+        kept.window = window
+        return Buffered(kept, steps, persistent)
 
     return make
 

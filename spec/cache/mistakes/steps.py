@@ -27,7 +27,8 @@ class Kept:
     """What a cache remembers.
 
     k, v: (B, G, room, width). lengths: how many tokens each sequence has (B,), and `high` the
-    most it ever had. chunks: how many were read. notes: what a mistake has to remember.
+    most it ever had. chunks: how many were read. window: how many keys a token sees, None
+    being all. notes: what a mistake has to remember.
     """
 
     k: Array
@@ -35,6 +36,7 @@ class Kept:
     lengths: Array
     high: Array
     chunks: int = 0
+    window: int | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -87,12 +89,13 @@ def scale(width: int, _: Array) -> Any:
 
 
 def visible(kept: Kept, before: Array, n: int) -> Array:
-    """True where place j is not after token i of the chunk; `before` it were so many.
+    """True where place j is not after token i of the chunk, and in its window.   (B, n, room)
 
-    (B, n, room)
+    before: how many tokens there were before the chunk.   (B,)
     """
     own = before[:, None] + np.arange(n)
-    return np.asarray(np.arange(kept.room) <= own[..., None])
+    behind = own[..., None] - np.arange(kept.room)
+    return np.asarray((behind >= 0) & (behind < (kept.window or np.inf)))
 
 
 def forget(kept: Kept, lengths: Array) -> None:
@@ -103,4 +106,6 @@ def forget(kept: Kept, lengths: Array) -> None:
 def branch(kept: Kept) -> Kept:
     """The same in memory of its own."""
     arrays = (kept.k.copy(), kept.v.copy(), kept.lengths.copy(), kept.high.copy())
-    return Kept(*arrays, kept.chunks, {name: list(x) for name, x in kept.notes.items()})
+    return Kept(
+        *arrays, kept.chunks, kept.window, {name: list(x) for name, x in kept.notes.items()}
+    )

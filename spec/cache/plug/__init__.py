@@ -9,7 +9,9 @@
     from spec.cache.plug import cache
     record = cache(MyCache)
 
-Of the constructor's arguments any may be left out; they are matched by name. query is
+Of the constructor's arguments any may be left out; they are matched by name. Who takes a
+width and no `value_width` has one for both. Who takes a `window` as well is given the number of
+keys that a token sees, its own the last of them, or None, and may forget the others. query is
 (batch, heads, n, width), key and value (batch, key_heads, n, ...), and out like query but as
 wide as values. `counts`, where it is taken, says how many of the n tokens each sequence
 gets; it is None when all get n. `lengths` is an integer, or one for each sequence where
@@ -34,12 +36,15 @@ from spec.cache.notation import Chunk, Problem
 from spec.cache.record import KINDS, Cache, Capability, State
 from spec.entries import eighths
 from spec.notation import Array, Call
-from spec.subject import Refused, not_offered
+from spec.subject import Refused, holding, not_offered
 
 INPUTS = ("query", "key", "value")
 SPOILED = 3.0  # what a caller writes into its arrays after the call; a number of every format
 LIBRARIES = ("numpy", "torch")
-KNOWN = ("batch", "heads", "key_heads", "capacity", "width", "value_width", "dtype", "device")
+KNOWN = (
+    *("batch", "heads", "key_heads", "capacity", "width", "value_width"),
+    *("window", "dtype", "device"),
+)
 
 
 def cache(target: Callable[..., Any], **how: Any) -> Cache:
@@ -54,8 +59,13 @@ def cache(target: Callable[..., Any], **how: Any) -> Cache:
     arrays, facts = plugged(target, **how)
     if arrays.name not in LIBRARIES:
         raise Unsuitable(f"caches are judged in NumPy and torch, not in {arrays.name}")
-    made = Made(target, arrays, constructor(target, facts["name"]))
+    made = Made(target, arrays, wanted := constructor(target, facts["name"]))
     first = made.probed(facts["dtypes"][0])
+    left_out = {
+        Capability.RAGGED: "counts" not in (told(first.extend) or ()),
+        Capability.WINDOW: "window" not in wanted,
+        Capability.WIDTHS: "width" in wanted and "value_width" not in wanted,
+    }
     return Cache(
         **facts,
         begin=made.begin,
@@ -65,7 +75,7 @@ def cache(target: Callable[..., Any], **how: Any) -> Cache:
         fork=made.fork if hasattr(first, "fork") else not_offered,
         fewer=made.extend if getattr(first, "fewer_queries", False) else not_offered,
         persistent=bool(getattr(first, "persistent", False)),
-        answers=KINDS if "counts" in (told(first.extend) or ()) else KINDS - {Capability.RAGGED},
+        answers=KINDS - holding(left_out),
     )
 
 
@@ -92,8 +102,9 @@ class Made:
     def begin(self, problem: Problem) -> State:
         """A cache that was just made."""
         p, library = problem, self.library
-        values = (p.B, p.H, p.G, p.capacity, p.D, p.E, library.format(p.dtype), library.device)
-        given = dict(zip(KNOWN, values, strict=True))
+        sizes = (p.B, p.H, p.G, p.capacity, p.D, p.E)
+        others = (p.window, library.format(p.dtype), library.device)
+        given = dict(zip(KNOWN, (*sizes, *others), strict=True))
         with self.library.quiet(problem.dtype), refusing():
             return State(problem, self.make(**{name: given[name] for name in self.wanted}))
 
