@@ -55,9 +55,7 @@ def forward(
     """
     if not is_causal:
         raise ValueError("it is causal")
-    words: dict[str, Any] = {"attention_logit_softcapping": softcap}
-    if sliding_window is not None:
-        words |= {"sliding_window_size": sliding_window, "sliding_window_indices": [1]}
+    words = {"attention_logit_softcapping": softcap} | _windowed(sliding_window)
     return _passed(_layer(query, key.shape[1], **words), query, key, value)
 
 
@@ -67,9 +65,17 @@ class Cached:
     words: dict[str, Any] = {}  # noqa: RUF012 - what a model of this kind is configured with
 
     def __init__(
-        self, batch: int, heads: int, key_heads: int, capacity: int, width: int, dtype: torch.dtype
+        self,
+        batch: int,
+        heads: int,
+        key_heads: int,
+        capacity: int,
+        width: int,
+        dtype: torch.dtype,
+        window: int | None = None,
     ) -> None:
-        self.layer = _layer(torch.empty(batch, heads, 0, width), key_heads, **self.words)
+        words = self.words | _windowed(window)
+        self.layer = _layer(torch.empty(batch, heads, 0, width), key_heads, **words)
         self.layer.kv_cache = self.layer.build_kv_cache(
             batch, capacity, rope_cache_length=0, dtype=dtype
         )
@@ -91,6 +97,13 @@ class Capped(Cached):
     """The same with a cap that changes no score of a few units by much."""
 
     words = {"attention_logit_softcapping": CAP}  # noqa: RUF012 - as above
+
+
+def _windowed(window: int | None) -> dict[str, Any]:
+    """What a model is configured with whose tokens see so many keys, their own among them."""
+    if window is None:
+        return {}
+    return {"sliding_window_size": window, "sliding_window_indices": [1]}
 
 
 def _layer(query: Tensor, key_heads: int, **words: Any) -> CausalSelfAttention:
