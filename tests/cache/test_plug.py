@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from implementations.cached import Growing
+from implementations.rolling import Rolling
 from spec import CLAUSES
 from spec.backends import Unsuitable
 from spec.cache.plug import cache
@@ -80,3 +81,21 @@ def test_what_a_class_leaves_out_is_not_offered() -> None:
     assert not record.offers & {*kinds, Capability.FEWER}
     assert not CLAUSES["C23"].binds(record)
     assert CLAUSES["C16"].binds(record)
+
+
+def test_what_a_class_is_made_with_tells_what_it_is_asked() -> None:
+    """A window only of who takes one, and a second width only of who is not told a single one."""
+
+    class OfOneWidth:
+        def __init__(self, width: int, window: int | None = None) -> None:
+            self.width, self.window = width, window
+
+        def extend(self, query: Array, key: Array, value: Array) -> Array:
+            del key, value
+            return query
+
+    kinds = {Capability.WINDOW, Capability.WIDTHS}
+    assert cache(OfOneWidth, backend="numpy").offers & kinds == {Capability.WINDOW}
+    assert cache(Growing).offers & kinds == {Capability.WIDTHS}
+    assert cache(Rolling).offers & kinds == kinds
+    assert Capability.FEWER in cache(Growing).offers

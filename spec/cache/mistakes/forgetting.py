@@ -11,7 +11,7 @@ from spec.cache.mistakes.steps import Kept, visible
 from spec.notation import Array
 
 LONG = "a text beyond the window"
-WRAPS = f"{LONG} and several steps and a chunk of several tokens"
+CHUNKS = f"{LONG} and a chunk of several tokens"
 
 
 @wrong("visible", incident="I07", where=LONG)
@@ -20,7 +20,7 @@ def forgets_nothing(kept: Kept, before: Array, n: int) -> Array:
     return visible(seeing(kept, None), before, n)
 
 
-@wrong("visible", incident="I07", where=f"{LONG} and a chunk of several tokens")
+@wrong("visible", incident="I07", where=CHUNKS)
 def has_windows_for_single_tokens_alone(kept: Kept, before: Array, n: int) -> Array:
     """Leaves forgetting to the ring, and the mask of a prompt is causal."""
     return visible(kept if n == 1 else seeing(kept, None), before, n)
@@ -38,12 +38,7 @@ def forgets_one_key_too_early(kept: Kept, before: Array, n: int) -> Array:
     return visible(seeing(kept, kept.window and max(kept.window - 1, 1)), before, n)
 
 
-@wrong(
-    "visible",
-    incident="I29",
-    citation="pytorch/executorch#20346",
-    where=f"{LONG} and a chunk of several tokens",
-)
+@wrong("visible", incident="I29", citation="pytorch/executorch#20346", where=CHUNKS)
 def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Array:
     """Has the last keys alone when a chunk is answered, of which its first tokens see more."""
     left = np.arange(kept.room) >= (kept.lengths - (kept.window or kept.room))[:, None]
@@ -51,7 +46,7 @@ def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Arr
     return visible(kept, before, n) & (left[:, None] | own)
 
 
-@wrong("fetch", incident="I27", citation="Lightning-AI/litgpt#2182", where=WRAPS)
+@wrong("fetch", incident="I27", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
 def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
     """Has the latest key in each place of the ring, whichever token of the chunk asks."""
     W, places = kept.window or kept.room, np.arange(kept.room)
