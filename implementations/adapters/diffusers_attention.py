@@ -62,6 +62,27 @@ def flex(
     return _dispatched("flex", query, key, value, enable_gqa=enable_gqa, **asked)
 
 
+def padded(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """As `flex`, its mask of keys alone, (batch, keys).
+
+    Raises ValueError: a mask that is not of truth values, (B, 1, 1, M).
+    """
+    B, M = query.shape[0], key.shape[1]
+    if mask is not None:
+        if mask.dtype.is_floating_point or mask.shape != (B, 1, 1, M):
+            raise ValueError("a mask is of truth values, and of keys alone")
+        mask = mask[:, 0, 0]
+    asked = {"attn_mask": mask, "scale": scale, "enable_gqa": enable_gqa}
+    return _dispatched("flex", query, key, value, **asked)
+
+
 def _dispatched(backend: str, query: Tensor, key: Tensor, value: Tensor, **asked: Any) -> Tensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that flex_attention is not compiled
