@@ -31,23 +31,30 @@ class Given(NamedTuple):
     """What a layer is made for and told: the library's own layer is built from it and called.
 
     places: "q", "k", "v", "out"; inputs: (B, N, A), (B, M, K), (B, M, V); mask: (B, H, N, M) or
-    what broadcasts to it, True where a query may attend, or None.
+    what broadcasts to it, True where a query may attend, or None. asked: for the weights as well.
     """
 
     heads: int
     places: dict[str, Place]
     inputs: tuple[Any, Any, Any]
     mask: Any
+    asked: bool = False
 
 
-def plugged(name: str, run: Callable[[Given], Any]) -> type:
-    """The class whose call is `run`, which returns (B, N, A), compiled once for each shape."""
+def plugged(name: str, run: Callable[[Given], Any], *, shows: bool = False) -> type:
+    """The class whose call is `run`, which returns (B, N, A), compiled once for each shape.
 
-    def called(heads: int, mask: Any, state: Named, *inputs: Any) -> Any:
-        return run(Given(heads, _places(state), (inputs[0], inputs[1], inputs[2]), mask))
+    shows: that it returns the weights of each head (B, H, N, M) as well, where they are asked for.
+    """
 
-    compiled = staticmethod(jax.jit(called, static_argnums=0))
-    return type(name, (Plugged,), {"run": compiled, "__doc__": run.__doc__})
+    def called(heads: int, asked: bool, mask: Any, state: Named, *inputs: Any) -> Any:
+        given = Given(heads, _places(state), (inputs[0], inputs[1], inputs[2]), mask, asked)
+        found = run(given)
+        return found if asked else (found, None)
+
+    compiled = staticmethod(jax.jit(called, static_argnums=(0, 1)))
+    kind = Showing if shows else Plugged
+    return type(name, (kind,), {"run": compiled, "__doc__": run.__doc__})
 
 
 class Plugged:
@@ -91,11 +98,23 @@ class Plugged:
         attn_mask: Array | None = None,
     ) -> Array:
         """y (B, N, A). True in a mask forbids. Raises ValueError: a mask of numbers, no batch."""
-        if query.ndim != 3:
+        return self.called((query, key, value), attn_mask, key_padding_mask)[0]
+
+    def called(
+        self,
+        inputs: tuple[Array, Array, Array],
+        mask: Array | None,
+        padding: Array | None,
+        *,
+        asked: bool = False,
+    ) -> tuple[Array, Array | None]:
+        """y (B, N, A), and the weights of each head (B, H, N, M) if they are asked for."""
+        if inputs[0].ndim != 3:
             raise ValueError("texts come in a batch")
-        run = partial(type(self).run, self.heads, _seen(self.heads, attn_mask, key_padding_mask))
-        y, self.back = jax.vjp(run, self.state, *(jnp.asarray(x) for x in (query, key, value)))
-        return np.asarray(y)
+        run = partial(type(self).run, self.heads, asked, _seen(self.heads, mask, padding))
+        arrays = (jnp.asarray(x) for x in inputs)
+        y, self.back, a = jax.vjp(run, self.state, *arrays, has_aux=True)
+        return np.asarray(y), None if a is None else np.asarray(a)
 
     def backward(self, dout: Array) -> tuple[Array, Array, Array, Named]:
         """dquery, dkey, dvalue, and the gradients of the parameters, of the last call."""
@@ -110,6 +129,26 @@ class Plugged:
         """Take rate times the gradient of the last `backward` from every parameter."""
         for name, x in self.state.items():
             self.state[name] = x - x.dtype.type(rate) * self.gradients[name]
+
+
+class Showing(Plugged):
+    """A layer that returns the weights of each head where they are asked for, and no mean."""
+
+    def __call__(  # type: ignore[override]
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        key_padding_mask: Array | None = None,
+        attn_mask: Array | None = None,
+        need_weights: bool = False,
+        average_attn_weights: bool = False,
+    ) -> tuple[Array, Array | None]:
+        """y (B, N, A), and weights (B, H, N, M) or None. Raises ValueError: a mean, as above."""
+        if need_weights and average_attn_weights:
+            raise ValueError("there is no mean of the heads")
+        inputs = (query, key, value)
+        return self.called(inputs, attn_mask, key_padding_mask, asked=need_weights)
 
 
 def _places(state: Named) -> dict[str, Place]:

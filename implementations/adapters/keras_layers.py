@@ -1,4 +1,7 @@
-"""The layers of Keras on its JAX backend, under torch's names: each key head its own, or shared."""
+"""The layers of Keras on its JAX backend, under torch's names: each key head its own, or shared.
+
+Their scores are the weights of each head; a mean of the heads is not offered.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ def _called(layer: Any, given: Given) -> Any:
         mask = jnp.broadcast_to(mask, (len(query), *mask.shape[1:]))
     variables = layer.trainable_variables
     assert [x.shape for x in variables] == [x.shape for x in arrays]
-    y, _ = layer.stateless_call(arrays, [], query, value, key, attention_mask=mask)
-    return y
+    told = {"attention_mask": mask, "return_attention_scores": given.asked}
+    return layer.stateless_call(arrays, [], query, value, key, **told)[0]
 
 
 def _multi(given: Given) -> Any:
@@ -54,5 +57,5 @@ def _grouped(given: Given) -> Any:
     return _called(layer, given)
 
 
-MultiHeadAttention: Any = plugged("MultiHeadAttention", _multi)
-GroupQueryAttention: Any = plugged("GroupQueryAttention", _grouped)
+MultiHeadAttention: Any = plugged("MultiHeadAttention", _multi, shows=True)
+GroupQueryAttention: Any = plugged("GroupQueryAttention", _grouped, shows=True)

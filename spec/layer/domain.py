@@ -37,6 +37,8 @@ HIDING: Mapping[str, frozenset[str]] = {
     "idle by mask": frozenset({Capability.MASK}),
     "idle by bias": frozenset({Capability.BIAS}),
 }
+# Which weights are asked for, and what an implementation has to return for it.
+SHOWING: Mapping[str, str] = {"mean": Capability.MEAN, "heads": Capability.EACH_HEAD}
 IDLE = ("idle by padding", "idle by mask")  # by truth values
 LIVE = tuple(kind for kind in HIDING if not kind.startswith("idle"))
 EVERY = (*LIVE, *IDLE)
@@ -83,6 +85,7 @@ class LayerProblems:
         needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()
         asked = {
             Capability.APART: 1 not in self.arrays,
+            Capability.MEAN: self.asks == ("mean",),
             Capability.WIDTHS: self.own_widths,
             Capability.UNBIASED: self.biases == (),
             Capability.UNBATCHED: self.unbatched,
@@ -104,7 +107,6 @@ class LayerProblems:
         without = None if domain.biases is None else not domain.biases
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
         biases = [] if unbiased else [name for name in BUILT_WITH if BUILT_WITH[name] in answers]
-        each_head = Capability.EACH_HEAD in answers
         family = choices.vary(choices.pick(domain.families), domain.families)
         chance = np.random.default_rng(choices.seed())
         grouped = domain.grouped is None and Capability.GROUPS in answers
@@ -119,7 +121,7 @@ class LayerProblems:
             arrays=count,
             batched=not unbatched,
             training=choices.pick((True, False)) if domain.training is None else domain.training,
-            asks=choices.pick([x for x in domain.asks if x != "heads" or each_head]),
+            asks=choices.pick(_asks(domain, answers)),
             turn=_turn(scope),  # type: ignore[arg-type]
             dtype=scope.dtype,
             rounding=scope.rounding,
@@ -131,6 +133,11 @@ def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:
     """What may hide keys; nothing does in every third problem, where that is allowed."""
     kinds = [kind for kind in domain.hiding if HIDING[kind] <= answers]
     return kinds + ["none"] * (len(kinds) // 2) if "none" in kinds else kinds
+
+
+def _asks(domain: LayerProblems, answers: frozenset[str]) -> list[Asks]:
+    """Which weights may be asked for, of those that the domain asks for."""
+    return [x for x in domain.asks if x not in SHOWING or SHOWING[x] in answers]
 
 
 def _either(choices: Choices, wanted: bool | None, possible: bool) -> bool:

@@ -35,6 +35,7 @@ class Capability(StrEnum):
     PADDING = "takes a key padding mask"
     HEAD_MASK = "takes a mask for every head"
     EACH_HEAD = "returns the weights of each head"
+    MEAN = "returns the mean of the weights of the heads"
     STILL = "leaves queries and keys as they are projected"
     APART = "takes queries and keys of their own"
     QUERY_BIAS = "can be built with a bias of queries"
@@ -73,6 +74,7 @@ def kinds_of(problem: LayerProblem) -> frozenset[str]:
         Capability.BIAS: mask is not None and mask.dtype != bool,
         Capability.HEAD_MASK: mask is not None and mask.ndim == 3,
         Capability.EACH_HEAD: problem.asks == "heads",
+        Capability.MEAN: problem.asks == "mean",
         Capability.CAUSAL: problem.causal,
         Capability.FUTURE: not problem.causal,
         Capability.PADDING: problem.padding is not None,

@@ -59,6 +59,24 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
     assert "want nan" not in verdict.message
 
 
+def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
+    """And who returns those of each head alone is asked for these alone."""
+    found = certify(
+        layers.UniformUnlessShown,
+        profile="quick",
+        dtypes=("float32",),
+        clauses="L1,L4,L5,L6,L7,L31,L32",
+        conventions={"idle": "uniform"},
+    )
+    outcomes = {v.clause: v.outcome for v in found.verdicts}
+    assert outcomes.pop("L6") == "refused"
+    assert outcomes.pop("L32") == "violated"
+    assert {*outcomes.values()} == {"holds"}
+    assert [x.what for x in found.refusals] == ["returns the mean of the weights of the heads"]
+    (cause,) = found.causes
+    assert cause.sentence == "where an idle query and weights returned, the output is wrong"
+
+
 def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
     """They are told of causality by the problem, and of the masks as it has them."""
     truth = KINDS["layer"].truth()

@@ -195,3 +195,23 @@ class FilledWhenIdle(OwnWhenIdle):
 
     def mean(self, query, key, value):
         return UniformWhenIdle.instead(self, query, key, value)
+
+
+class UniformUnlessShown(UniformWhenIdle):
+    """Clears what it attends to alike where its heads are shown, of which it takes no mean."""
+
+    def __call__(
+        self,
+        query,
+        key,
+        value,
+        key_padding_mask=None,
+        need_weights=True,
+        attn_mask=None,
+        average_attn_weights=True,
+    ):
+        if need_weights and average_attn_weights:
+            raise ValueError("there is no mean of the heads")
+        kind = MultiHead if need_weights else UniformWhenIdle
+        masks = (key_padding_mask, need_weights, attn_mask, False)
+        return kind.__call__(self, query, key, value, *masks)

@@ -38,6 +38,7 @@ def kinds(
         **{BUILT_WITH[name]: True for name in told.biases},
         Capability.UNBIASED: without or not told.biases,
         Capability.EACH_HEAD: "average_attn_weights" in takes,
+        Capability.MEAN: True,
         Capability.UNBATCHED: True,
         Capability.MANY_TOKENS: True,
         Capability.APART: told.inputs > 1,

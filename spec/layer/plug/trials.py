@@ -65,6 +65,7 @@ def kinds(dtype: str) -> Mapping[str, Problems]:
             plain.but(mask=np.broadcast_to(bias, (6, 4, 4)).copy()),
         ),
         Capability.EACH_HEAD: (plain.but(asks="heads"),),
+        Capability.MEAN: (plain.but(asks="mean"),),
         Capability.APART: (three, three.but(arrays=2)),
         Capability.WIDTHS: (apart(dtype, K=5, V=7),),
         Capability.UNBIASED: (plain.of(**dict.fromkeys(BUILT_WITH)),),
