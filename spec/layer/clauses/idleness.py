@@ -47,7 +47,11 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
     "L32",
     over=LayerProblems(hiding=IDLE, asks=("heads", "mean")),
     needs={Capability.WEIGHTS},
-    catches={"gives_idle_queries_of_a_layer_nan", "gives_idle_queries_of_a_layer_the_mean"},
+    catches={
+        "gives_idle_queries_of_a_layer_nan",
+        "gives_idle_queries_of_a_layer_the_mean",
+        "divides_by_zero_when_asked_for_weights",
+    },
     proof=exactly.idle_queries_have_no_weights,
     effort=2,
 )
@@ -56,7 +60,8 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
 
         a_ij = 0 for all j,    y_i = b_o    if every key is forbidden to i, in every head
 
-    The path that keeps its weights divides 0 by 0 where a kernel has thought of it.
+    The path that keeps its weights divides 0 by 0 where a kernel has thought of it; or it clears
+    what it shows of such a row, where the kernel returns a mean.
     """
     y, a = layer.forward(problem), layer.weights(problem)
 

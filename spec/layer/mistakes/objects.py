@@ -67,3 +67,21 @@ def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any)
         return y, a
     hidden = mask if padding is None else mask | padding[..., None, :]
     return np.where(hidden.all(axis=-1)[..., None], np.nan, y).astype(y.dtype), a
+
+
+@wrong(
+    "call",
+    incident="I01",
+    citation="pytorch/pytorch#160064",
+    where="an idle query and weights returned",
+)
+def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
+    """Takes a softmax of its own where weights are to be shown, and forgets who may see nothing."""
+    y, a = call(layer, *inputs, **o)
+    if a is None:
+        return y, a
+    averaged = o.get("average_attn_weights", True)
+    some = a.any(axis=-1) if averaged else a.any(axis=(-3, -1))  # of a query, in some head
+    mine = some[..., None] if averaged else some[..., None, :, None]
+    nan = a.dtype.type(np.nan)
+    return np.where(some[..., None], y, nan), np.where(mine, a, nan)
