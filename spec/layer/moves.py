@@ -42,6 +42,28 @@ def asking_nothing(problem: LayerProblem) -> LayerProblem:
     return problem.of(**{x: np.zeros_like(named[x]) for x in ("W_q", "b_q") if x in named})
 
 
+# Products of a query and a key that are as far from zero as scores are asked for: of float16, whose
+# range is soon at its end, two thirds of it, so that times log2(e) they are numbers still.
+FAR = {"float64": 2.0**1019, "float32": 2.0**124, "bfloat16": 2.0**124, "float16": 11 * 2.0**12}
+
+
+def outscored(problem: LayerProblem) -> LayerProblem:
+    """Each query sees one key alone, of a score as low as can be; the next has one as high.
+
+    A head reads the first column of queries and keys, which is 1 and -1 by turns, and no other.
+    """
+    seen, turns = np.arange(problem.N) % problem.M, (-1.0) ** np.arange(problem.M)
+    query, key = problem.query.copy(), problem.key.copy()
+    query[..., 0], key[..., 0] = turns[seen], turns
+    far, D = FAR[problem.dtype], problem.D
+    of_keys = 2.0 ** (np.log2(far) // 2)
+    flat = asking_nothing(problem).parameters
+    named = {name: np.zeros_like(x) for name, x in flat.named().items() if name[2:] in "qk"}
+    named["W_q"][::D, 0], named["W_k"][::D, 0] = far / of_keys, -of_keys
+    mask = np.arange(problem.M) != seen[:, None]
+    return problem.but(query=query, key=key, mask=mask).of(**named)
+
+
 def of_batch(problem: LayerProblem, *elements: int) -> LayerProblem:
     """These batch elements alone, with the masks of their heads."""
     own = np.arange(problem.B * problem.H).reshape(problem.B, -1)[list(elements)].reshape(-1)

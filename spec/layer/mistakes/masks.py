@@ -83,6 +83,29 @@ def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> 
     return s + np.where(hidden, s.dtype.type(-1e3), 0)
 
 
+@wrong("combine", incident="I11", where="an idle query or a hidden key far ahead")
+def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> Array:
+    """Adds -1e9 to the scores of what is hidden, which is nothing to a score that is larger."""
+    for hidden in (mask, padding):
+        if hidden is not None:
+            s = s + (np.where(hidden, s.dtype.type(-1e9), 0) if hidden.dtype == bool else hidden)
+    return s
+
+
+@wrong("weigh", incident="I11", where="a hidden key far ahead")
+def gives_hidden_keys_minus_a_billion_and_no_weight(s: Array) -> Array:
+    """Fills hidden scores with -1e9, and clears the weights that they win from what is lower."""
+    hidden = np.isneginf(s)
+    return np.where(hidden, 0, softmax(np.where(hidden, s.dtype.type(-1e9), s)))
+
+
+@wrong("weigh", incident="I11", dtypes=("float16",))
+def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
+    """Fills hidden scores with -30000, below which float16 has numbers still, and clears them."""
+    hidden = np.isneginf(s)
+    return np.where(hidden, 0, softmax(np.where(hidden, s.dtype.type(-3e4), s)))
+
+
 @wrong(
     "spread",
     incident="I10",

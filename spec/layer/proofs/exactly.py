@@ -110,6 +110,14 @@ def truth_values_are_minus_infinity(problem: LayerProblem, forbidden: float = -n
     return untrue(problem, problem.but(mask=np.where(problem.mask, forbidden, 0.0)))
 
 
+@exactly(("none",), visible=2)
+def the_only_visible_key_has_all_the_weight(problem: LayerProblem, visible: int = 1) -> Array:
+    """What sees one key does not depend on its score. The control sees two."""
+    seen = (np.arange(problem.M) - np.arange(problem.N)[:, None]) % problem.M < visible
+    one = problem.but(mask=np.logical_not(seen))
+    return untrue(one, moves.asking_nothing(one))
+
+
 @exactly(("causal", "causal and padding"), diagonal=2)
 def the_future_is_a_mask(problem: LayerProblem, diagonal: int = 1) -> Array:
     """Causality is the mask that forbids j > i. The control lets a query see the next key."""
