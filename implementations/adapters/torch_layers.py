@@ -1,11 +1,10 @@
 """Layers of torch's beside `torch.nn.MultiheadAttention` in its own layout.
 
-`Length` is that class as it is made by default, with the length before the batch. `Encoder` is the
-self-attention of `torch.nn.TransformerEncoderLayer`, as the slow path of its forward pass calls it;
-its fast path cannot be told apart from the norms around it. `Quantizable` is
-`torch.ao.nn.quantizable.MultiheadAttention`, which has a forward pass of its own in Python, and
-three projections; the packed one that it inherits, and never reads, is left out.
-`QuantizableLength` is that class as it is made by default.
+`Length` is that class as it is made by default, with the length before the batch. `Encoder` is a
+whole `torch.nn.TransformerEncoderLayer`, whose fast path is one program, with parameters of which
+all but the attention does nothing. `Quantizable` is `torch.ao.nn.quantizable.MultiheadAttention`,
+which has a forward pass of its own in Python, and three projections; the packed one that it
+inherits, and never reads, is left out. `QuantizableLength` is that class as it is made by default.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.ao.nn import quantizable
+from torch.func import functional_call
 
 
 class Length(nn.MultiheadAttention):
@@ -42,14 +42,33 @@ class Length(nn.MultiheadAttention):
 
 
 class Encoder(nn.Module):
-    """The self-attention of an encoder layer: one text, masks of torch's kind."""
+    """`torch.nn.TransformerEncoderLayer` as the attention inside: one text, masks of torch's kind.
+
+    Its norms are what they are given, as its epsilon is 2^100 and their weights are 2^50: of rows
+    whose mean is zero, as in (x, -x, 0, 0). Attention reads the first of these four parts, and adds
+    to the third; the network behind has an output of zero. All that is computed in float64, so that
+    what norms round is nothing beside float32. A head is four times as wide, and scales by half.
+    """
 
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
         super().__init__()
+        self.self_attn = nn.MultiheadAttention(embed_dim, num_heads, bias=bias)  # it holds them
         layer = nn.TransformerEncoderLayer(
-            embed_dim, num_heads, 1, dropout=0.0, batch_first=True, bias=bias
+            4 * embed_dim,
+            num_heads,
+            1,
+            dropout=0.0,
+            layer_norm_eps=2.0**100,
+            batch_first=True,
+            norm_first=True,
+            bias=bias,
         )
-        self.self_attn, self.layers = layer.self_attn, (layer,)  # a tuple hides the rest of it
+        with torch.no_grad():
+            for norm in (layer.norm1, layer.norm2):
+                norm.weight.fill_(2.0**50)
+            for x in layer.linear2.parameters():
+                x.zero_()
+        self.layers = (layer.double(),)  # a tuple hides it
 
     def forward(
         self,
@@ -59,10 +78,35 @@ class Encoder(nn.Module):
         is_causal: bool = False,
     ) -> Tensor:
         """x (B, N, A) gives (B, N, A)."""
-        (layer,) = self.layers
+        (layer,), A = self.layers, x.shape[-1]
         layer.train(self.training)
-        out: Tensor = layer._sa_block(x, attn_mask, key_padding_mask, is_causal)
-        return out
+        nothing = torch.zeros_like(x)
+        rows = torch.cat([x, -x, nothing, nothing], dim=-1).double()
+        masks = (
+            mask.double() if mask is not None and mask.is_floating_point() else mask
+            for mask in (attn_mask, key_padding_mask)
+        )
+        out: Tensor = functional_call(layer, self._placed(A), (rows, *masks, is_causal))
+        return out[..., 2 * A : 3 * A].to(x.dtype)
+
+    def _placed(self, A: int) -> dict[str, Tensor]:
+        """The parameters of the attention of 4 A, of which those of A are a part."""
+        H = self.self_attn.num_heads
+        head = torch.arange(4 * A).reshape(H, 4, A // H)[:, 0].reshape(-1)
+        twice = torch.tensor([2.0, 1.0, 1.0], dtype=torch.float64)
+        found = {}
+        for name, p in self.self_attn.named_parameters():
+            whole = torch.zeros([4 * n for n in p.shape], dtype=torch.float64)
+            part = p.double()
+            if name.startswith("out"):
+                whole[(slice(2 * A, 3 * A), head)[: p.ndim]] = part
+            else:
+                whole = whole.reshape(3, 4 * A, *whole.shape[1:])
+                parts = part.reshape(3, A, *p.shape[1:]) * twice.reshape(3, *[1] * p.ndim)
+                whole[(slice(None), head, slice(A))[: p.ndim + 1]] = parts
+                whole = whole.flatten(0, 1)
+            found[f"self_attn.{name}"] = whole
+        return found
 
 
 class Quantizable(quantizable.MultiheadAttention):

@@ -9,7 +9,7 @@ from spec.layer.domain import HIDING, IDLE, LIVE
 from spec.layer.proofs.examples import SEEDS, example
 
 # No theorems: what a layer is, how it is called, what it remembers.
-DEFINED = {"L1", "L4", "L6", "L22", "L33", "L46", "L48"}
+DEFINED = {"L1", "L4", "L6", "L22", "L33", "L46", "L48", "L50"}
 OF_PROGRAMS = {"L5", "L37", "L39", "L40", "L41", "L42", "L43", "L44"}
 
 

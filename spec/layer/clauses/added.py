@@ -60,3 +60,34 @@ def a_low_bias_of_a_layer_hides_nothing_by_itself(layer: Layer, problem: LayerPr
     y = layer.forward(flat.but(mask=bias))
 
     equal(y, budgets(flat).y, within=budgets(flat).of_output)
+
+
+@clause(
+    "L50",
+    over=LayerProblems(
+        hiding=("bias", "bias of heads", "bias and padding"),
+        arrays=(1,),
+        biases=("b_o",),
+        training=False,
+        least=(1, 1, 2, 2),
+    ),
+    catches={"takes_numbers_for_truth_values_in_evaluation"},
+    effort=3,
+)
+def what_is_added_is_added_in_evaluation(layer: Layer, problem: LayerProblem) -> None:
+    """In evaluation too, a mask of numbers is added to the scores.
+
+        y(evaluation) = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(q_h, k_h, v_h; b)
+
+    The fast path of a layer that reads one text is a program of its own, and may know of no masks
+    but those of truth values: then every number but zero hides, or none does. The first key
+    has zero here, so that who reads them so sees something, and what is wrong is a number.
+    """
+    assert problem.mask is not None
+    bias = problem.mask.copy()
+    bias[..., 0] = 0.0
+    added = problem.but(mask=bias)
+
+    y = layer.forward(added)
+
+    equal(y, budgets(added).y, within=budgets(added).of_output)

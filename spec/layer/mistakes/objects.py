@@ -85,3 +85,14 @@ def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, 
     mine = some[..., None] if averaged else some[..., None, :, None]
     nan = a.dtype.type(np.nan)
     return np.where(some[..., None], y, nan), np.where(mine, a, nan)
+
+
+@wrong("call", incident="I09", where="not training and an additive mask")
+def takes_numbers_for_truth_values_in_evaluation(
+    call: Any, layer: Any, *inputs: Any, **o: Any
+) -> Any:
+    """Hides in evaluation where a mask is not zero, as its fast path reads truth values alone."""
+    mask = o.get("attn_mask")
+    if not layer.training and mask is not None:
+        o["attn_mask"] = mask != 0
+    return call(layer, *inputs, **o)
