@@ -187,6 +187,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
         "gives_hidden_keys_of_float16_minus_30000",
     },
     proof=exactly.the_only_visible_key_has_all_the_weight,
+    effort=3,
 )
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
     """A query that sees one key returns its value, however low the score of that key is.
