@@ -183,7 +183,7 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
     needs={Capability.MASK, Capability.STILL},
     catches={
         "takes_a_billion_from_hidden_scores",
-        "gives_hidden_keys_minus_a_billion_and_no_weight",
+        "fills_hidden_scores_when_asked_for_weights",
         "gives_hidden_keys_of_float16_minus_30000",
     },
     proof=exactly.the_only_visible_key_has_all_the_weight,

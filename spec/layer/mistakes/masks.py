@@ -92,13 +92,6 @@ def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> A
     return s
 
 
-@wrong("weigh", incident="I11", where="a hidden key far ahead")
-def gives_hidden_keys_minus_a_billion_and_no_weight(s: Array) -> Array:
-    """Fills hidden scores with -1e9, and clears the weights that they win from what is lower."""
-    hidden = np.isneginf(s)
-    return np.where(hidden, 0, softmax(np.where(hidden, s.dtype.type(-1e9), s)))
-
-
 @wrong("weigh", incident="I11", dtypes=("float16",))
 def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
     """Fills hidden scores with -30000, below which float16 has numbers still, and clears them."""

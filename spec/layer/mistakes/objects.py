@@ -1,9 +1,11 @@
 """A layer is an object, so it can remember, and change what it was given."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.exponentials import softmax
 from spec.layer.mistakes.making import wrong
 from spec.notation import Array
 
@@ -85,6 +87,21 @@ def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, 
     mine = some[..., None] if averaged else some[..., None, :, None]
     nan = a.dtype.type(np.nan)
     return np.where(some[..., None], y, nan), np.where(mine, a, nan)
+
+
+@wrong("call", incident="I11", where="a hidden key far ahead and weights returned")
+def fills_hidden_scores_when_asked_for_weights(
+    call: Any, layer: Any, *inputs: Any, **o: Any
+) -> Any:
+    """Fills hidden scores with -1e9 where weights are to be shown, and clears what these win."""
+
+    def filled(s: Array) -> Array:
+        hidden = np.isneginf(s)
+        return np.where(hidden, 0, softmax(np.where(hidden, s.dtype.type(-1e9), s)))
+
+    if o.get("need_weights", True):
+        layer.steps = replace(type(layer).steps, weigh=filled)
+    return call(layer, *inputs, **o)
 
 
 @wrong("call", incident="I09", where="not training and an additive mask")
