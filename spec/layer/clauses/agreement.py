@@ -10,9 +10,10 @@ import numpy as np
 
 from spec.clause import clause
 from spec.comparison import equal
+from spec.layer import moves
 from spec.layer.domain import EVERY, LayerProblems
 from spec.layer.notation import LayerProblem
-from spec.layer.proofs import any_number_of_keys, gradients
+from spec.layer.proofs import any_number_of_keys, exactly, gradients
 from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
@@ -169,6 +170,28 @@ def asking_for_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> N
     asked, plain = layer.forward(problem), layer.forward(problem.but(asks="nothing"))
 
     equal(asked, plain, within=2 * budgets(problem).of_output)
+
+
+@clause(
+    "L51",
+    over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2), asks=("heads", "mean")),
+    needs={Capability.WEIGHTS, Capability.MASK, Capability.STILL},
+    catches={"fills_hidden_scores_when_asked_for_weights"},
+    proof=exactly.the_only_visible_key_has_all_the_weight,
+)
+def asking_for_weights_loses_no_key(layer: Layer, problem: LayerProblem) -> None:
+    """Asked for weights too, a query that sees one key returns its value, however low its score is.
+
+        y_i = y_i(W_q = 0, b_q = 0)    if i sees one key alone, whatever s_ij is
+
+    As L49 has it of who is not asked: the path that keeps weights hides keys in a way of its own.
+    """
+    low = moves.outscored(problem)
+    flat = moves.asking_nothing(low)
+
+    y = layer.forward(low)
+
+    equal(y, budgets(flat).y, within=budgets(flat).of_output)
 
 
 @clause(

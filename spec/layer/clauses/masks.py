@@ -179,15 +179,10 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
 
 @clause(
     "L49",
-    over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2), asks=("nothing", "mean", "heads")),
+    over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2)),
     needs={Capability.MASK, Capability.STILL},
-    catches={
-        "takes_a_billion_from_hidden_scores",
-        "fills_hidden_scores_when_asked_for_weights",
-        "gives_hidden_keys_of_float16_minus_30000",
-    },
+    catches={"takes_a_billion_from_hidden_scores", "gives_hidden_keys_of_float16_minus_30000"},
     proof=exactly.the_only_visible_key_has_all_the_weight,
-    effort=3,
 )
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
     """A query that sees one key returns its value, however low the score of that key is.
@@ -195,7 +190,7 @@ def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem)
         y_i = y_i(W_q = 0, b_q = 0)    if i sees one key alone, whatever s_ij is
 
     exp(s_ij - s_ij) = 1. What stands for -inf and is finite, filled in or added, is above some
-    score; and a layer has paths of its own for those who ask for weights.
+    score.
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)
