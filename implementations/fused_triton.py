@@ -213,7 +213,7 @@ def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
 
 def wide(width: int) -> int:
     """A width as tiles have it: a power of 2, and 16 at least, as products of tiles ask for."""
-    return max(16, triton.next_power_of_2(width))
+    return max(16, 1 << (width - 1).bit_length())
 
 
 def blocks(kernel: Any, given: dict[str, Any]) -> dict[str, int]:

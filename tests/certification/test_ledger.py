@@ -111,6 +111,11 @@ def test_a_cause_of_which_nothing_is_said_is_a_failure_and_so_is_what_is_said_of
 def test_what_was_found_by_hand_need_be_no_cause_but_has_a_script_that_shows_it(ledger):
     other = JUDGED.replace("where M > 1", "somewhere").replace(".causes]]", ".by_hand]]")
     (ledger / "mine.toml").write_text(LEDGER + JUDGED + other)
+    done = held(ledger, "--record")
+    assert done.returncode == 2
+    assert done.stderr == "error: mine.toml: targets.mine.by_hand, 1: a fault needs why\n"
+    other += 'why = "It comes and goes."\n'
+    (ledger / "mine.toml").write_text(LEDGER + JUDGED + other)
     assert held(ledger, "--record").returncode == 0
     (ledger / "faults" / "mine_is_wrong.py").write_text("")
     assert held(ledger).returncode == 1

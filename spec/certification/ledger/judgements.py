@@ -6,7 +6,8 @@
     words = "A query that sees no key divides zero by zero."
     script = "attend_divides_by_zero.py"                       # in the folder `faults`
 
-What was found by reading, and is no cause of a certificate, stands in tables `by_hand`.
+What was found by reading, and is no cause of a certificate, stands in tables `by_hand`, which say
+`why` no clause shows it.
 """
 
 import subprocess
@@ -28,8 +29,8 @@ NEEDS = {  # what each kind of judgement has to have beside words
     "precision": "",  # fewer bits than the arrays have
 }
 KEYS = ("sentence", "kind", "words", "documentation", "issue", "script")
-BY_HAND = "by_hand"
-TABLES = ("causes", BY_HAND)
+BY_HAND, WHY = "by_hand", "why"
+TABLES = {"causes": KEYS, BY_HAND: (*KEYS, WHY)}
 UNFIT = (  # how a script ends that does not fit the library any more, and shows nothing
     *("ImportError", "ModuleNotFoundError", "FileNotFoundError", "SyntaxError"),
     *("NameError", "AttributeError", "TypeError"),
@@ -44,7 +45,7 @@ class Judgement:
     sentence: that of the cause, or of the clause that is broken for no cause, its number. kind: a
     key of `NEEDS`. documentation: where the library says so, and its words. issue: the address in
     its tracker, if there is one. script: shows it with the library alone, and fails while it is
-    there. by_hand: no clause shows it.
+    there. why: no clause shows it, for this reason.
     """
 
     sentence: str
@@ -53,30 +54,29 @@ class Judgement:
     documentation: str = ""
     issue: str = ""
     script: str = ""
-    by_hand: bool = False
+    why: str = ""
 
     @staticmethod
-    def read(written: Any, place: str, by_hand: bool = False) -> "Judgement":
+    def read(written: Any, place: str, table: str = "causes") -> "Judgement":
         """The judgement of a table. Raises Unsuitable, with the place, where it is no good."""
         if not isinstance(written, dict):
             raise Unsuitable(f"{place}: got {written!r}, want a table")
         for key, value in written.items():
-            if key not in KEYS:
-                raise Unsuitable(f"{place}: unknown key {key!r}: choose from {', '.join(KEYS)}")
+            if key not in (keys := TABLES[table]):
+                raise Unsuitable(f"{place}: unknown key {key!r}: choose from {', '.join(keys)}")
             if not isinstance(value, str) or not value.strip():
                 raise Unsuitable(f"{place}.{key}: got {value!r}, want a string")
         if (kind := written.get("kind")) not in NEEDS:
             raise Unsuitable(f"{place}.kind: got {kind!r}: choose from {', '.join(NEEDS)}")
-        for key in filter(None, ("sentence", "words", NEEDS[kind])):
+        for key in filter(None, ("sentence", "words", NEEDS[kind], *{WHY} & {*TABLES[table]})):
             if key not in written:
                 raise Unsuitable(f"{place}: a {kind} needs {key}")
-        fields = {key: " ".join(value.split()) for key, value in written.items()}
-        return Judgement(**fields, by_hand=by_hand)
+        return Judgement(**{key: " ".join(value.split()) for key, value in written.items()})
 
 
 def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Iterator[str]:
     """A line for each cause of which nobody says what it is, and for what is said of none."""
-    said = [x.sentence for x in judgements if not x.by_hand]
+    said = [x.sentence for x in judgements if not x.why]
     causes = [cause.sentence for cause in certificate.causes]
     broken = {v.clause for v in certificate.verdicts if v.outcome in ("violated", "deviates")}
     open_ = [v.clause for v in certificate.failures if v.force == "must" and not v.causes]
@@ -119,5 +119,5 @@ def judgements(written: Mapping[str, Any], place: str) -> tuple[Judgement, ...]:
         if not isinstance(listed, list):
             raise Unsuitable(f"{place}.{name}: got {listed!r}, want tables")
         for n, table in enumerate(listed, start=1):
-            found.append(Judgement.read(table, f"{place}.{name}, {n}", name == BY_HAND))
+            found.append(Judgement.read(table, f"{place}.{name}, {n}", name))
     return tuple(found)

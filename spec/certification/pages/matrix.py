@@ -46,12 +46,14 @@ class State:
         """Whether it is shown as wrong."""
         return self.outcome in GRAVE
 
-    @property
-    def words(self) -> str:
-        """In words."""
+    def words(self, formats: int) -> str:
+        """In words, where the implementation has so many formats; all of them are not named."""
         said = WORDS.get(self.outcome, self.outcome)
         alike = grouped((f"{count} of {ran}", dtype) for dtype, (count, ran) in self.of.items())
-        parts = (f"{figures} in {', '.join(dtypes)}" for figures, dtypes in alike.items())
+        parts = [
+            figures + (f" in {', '.join(dtypes)}" if len(dtypes) < formats else "")
+            for figures, dtypes in alike.items()
+        ]
         return f"{said}: {'; '.join(parts)}"
 
 

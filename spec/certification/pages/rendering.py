@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,22 @@ def environment() -> Environment:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise Unsuitable(MISSING) from None
-    return Environment(
+    found = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters["between"] = between
+    return found
+
+
+def between(text: str) -> Any:
+    """A stranger's text between tags, where quotation marks are letters: scripts have many."""
+    from markupsafe import Markup
+
+    return Markup(escape(text, quote=False))
 
 
 def rendered(template: str, **words: Any) -> str:
