@@ -163,6 +163,7 @@ def _add_work_options(parser: Parser) -> None:
     add("--scheduler", metavar="ADDRESS", help="of Dask, whose workers are to judge")
     hangs = f"a call that takes longer hangs; one that may compile has {COMPILING:g} times as long"
     add("--patience", type=float, metavar="SECONDS", help=hangs)
+    add("--search", type=float, metavar="SECONDS", help="for finding causes")
     on = "go on after every crash, however many"
     add("--isolate", action="store_true", default=None, help=on)
 

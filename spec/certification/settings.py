@@ -93,8 +93,9 @@ class Request:
     judged as it is written.
     specification: `module:name` of the clauses by number.
     deviations: number of a clause -> why it is known to be broken.
-    patience: overrides that of the profile. replays: nothing is judged but these problems, by
-    clause and dtype (`judging.replaying`). The other fields are the options of the command line.
+    patience: overrides that of the profile, and search its seconds for finding causes. replays:
+    nothing is judged but these problems, by clause and dtype (`judging.replaying`). The other
+    fields are the options of the command line.
     """
 
     target: str = ""
@@ -119,6 +120,7 @@ class Request:
     scheduler: str | None = None
     isolate: bool = False
     patience: float | None = None
+    search: float | None = None
     where: str = ""
     replays: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specification: str = f"{NAME}:CLAUSES"
@@ -135,9 +137,10 @@ class Request:
 
     @property
     def thoroughness(self) -> Profile:
-        """The profile, with this request's patience."""
+        """The profile, with the seconds that this request has for a call and for causes."""
         profile = PROFILES[self.profile]
-        return dataclasses.replace(profile, patience=self.patience or profile.patience)
+        patience, search = self.patience or profile.patience, self.search or profile.diagnosis
+        return dataclasses.replace(profile, patience=patience, diagnosis=search)
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -181,6 +184,9 @@ def checked(request: Request) -> Request:
             raise Unsuitable(f"--{name} {number}: multiples of what is at least one are meant")
     if request.jobs < 1:
         raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
+    for name in ("patience", "search"):
+        if (seconds := getattr(request, name)) is not None and seconds <= 0:
+            raise Unsuitable(f"--{name} {seconds:g}: seconds are more than none")
     return request
 
 

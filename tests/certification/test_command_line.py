@@ -35,6 +35,22 @@ def test_what_was_selected_is_judged_before_the_definition():
     assert "--clause K2,A1" in done.stdout
 
 
+def test_causes_are_looked_for_as_long_as_is_said():
+    words = "elementwise", "--clause", "A2,A3"
+    assert certify(*words).stdout.startswith("elementwise: not certified, for 1 cause\n")
+    done = certify(*words, "--search", "1e-9")
+    assert done.returncode == 1
+    assert done.stdout.startswith("elementwise: not certified\n")
+    assert "\nviolated: A2 the_gradient_of_the_queries" in done.stdout
+
+
+@pytest.mark.parametrize("word", ["--search", "--patience"])
+def test_no_time_at_all_is_no_good(word):
+    done = certify("right", word, "0")
+    assert done.returncode == 2
+    assert done.stderr == f"error: {word} 0: seconds are more than none\n"
+
+
 def test_violated_is_exit_code_1_and_says_all(tmp_path):
     json_file, folder = tmp_path / "c.json", tmp_path / "report"
     done = certify(
