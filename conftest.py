@@ -1,6 +1,5 @@
 """What cannot run here is not collected; `pytest --implementation` is `pytest_attention_spec`."""
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -51,13 +50,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("browser"):
                 item.add_marker(pytest.mark.skip(reason=reason))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Three for two processors, as many tests wait for what they have started."""
-    there = getattr(os, "sched_getaffinity", None)
-    return max(1, 3 * (len(there(0)) if there else os.cpu_count() or 1) // 2)
 
 
 def no_browser() -> str:
