@@ -7,21 +7,16 @@ attends key `j` iff `j <= i + past_sequence_length`".
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from onnx import helper
-from openvino import CompiledModel, Core
+from openvino import CompiledModel
 
+from implementations.adapters.openvino_onnx_attention import model, run
 from spec.notation import Array
 
-VERSION, IR = 24, 10
-MODELS = 64  # that are kept
-EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 INPUTS = ("query", "key", "value", "", "past_key", "past_value")
 OUTPUTS = ("out", "present_key", "present_value")
-Told = tuple[tuple[str, np.dtype[Any], tuple[int | None, ...]], ...]
 
 
 class Standard:
@@ -40,22 +35,6 @@ class Standard:
         given = {"query": query, "key": key, "value": value}
         given |= {"past_key": self.k, "past_value": self.v}
         told = tuple((name, x.dtype, (*x.shape[:2], None, x.shape[3])) for name, x in given.items())
-        found = _model(told)({name: x.copy(order="C") for name, x in given.items()})
-        out, self.k, self.v = (np.array(found[i]) for i in range(len(OUTPUTS)))
+        compiled: CompiledModel = model(told, (("is_causal", 1),), INPUTS, OUTPUTS)
+        out, self.k, self.v = run(given, compiled)
         return out
-
-
-@lru_cache(MODELS)
-def _model(inputs: Told) -> CompiledModel:
-    """A model of one operator, for arrays of these batches, heads and widths."""
-
-    def told(name: str, dtype: np.dtype[Any], shape: Any) -> Any:
-        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)
-
-    node = helper.make_node("Attention", INPUTS, OUTPUTS, is_causal=1)
-    outputs = [told(name, inputs[0][1], [None] * 4) for name in OUTPUTS]
-    graph = helper.make_graph([node], "attention", [told(*x) for x in inputs], outputs)
-    opsets = [helper.make_opsetid("", VERSION)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
-    core = Core()
-    return core.compile_model(core.read_model(model.SerializeToString()), "CPU", EXACT)

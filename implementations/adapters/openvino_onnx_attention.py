@@ -18,6 +18,9 @@ from spec.notation import Array
 VERSION, IR = 24, 10
 MODELS = 64  # that are kept
 EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
+INPUTS, OUTPUTS = ("Q", "K", "V", "mask"), ("Y",)
+Told = tuple[tuple[str, np.dtype[Any], tuple[int | None, ...]], ...]
+Asked = tuple[tuple[str, Any], ...]
 
 
 def attend(
@@ -40,23 +43,31 @@ def attend(
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     said = tuple((name, x) for name, x in asked.items() if x is not None)
     told = tuple((name, x.dtype, x.shape) for name, x in given.items())
-    return np.array(_model(told, said)({name: x.copy(order="C") for name, x in given.items()})[0])
+    return run(given, model(told, said, INPUTS[: len(given)], OUTPUTS))[0]
+
+
+def run(given: dict[str, Array], compiled: CompiledModel) -> list[Array]:
+    """What a model returns, in memory of its own."""
+    found = compiled({name: x.copy(order="C") for name, x in given.items()})
+    return [np.array(found[i]) for i in range(len(compiled.outputs))]
 
 
 @lru_cache(MODELS)
-def _model(
-    inputs: tuple[tuple[str, np.dtype[Any], tuple[int, ...]], ...],
-    asked: tuple[tuple[str, Any], ...],
+def model(
+    inputs: Told, asked: Asked, places: tuple[str, ...], outputs: tuple[str, ...]
 ) -> CompiledModel:
-    """A model of one operator, for arrays of these shapes."""
+    """A model of one operator, for arrays of these shapes, of which None is any length.
+
+    places: what the operator reads, "" where it is given nothing
+    """
 
     def told(name: str, dtype: np.dtype[Any], shape: Any) -> Any:
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)
 
-    node = helper.make_node("Attention", [name for name, _, _ in inputs], ["Y"], **dict(asked))
-    outputs = [told("Y", inputs[0][1], [None] * 4)]
-    graph = helper.make_graph([node], "attention", [told(*x) for x in inputs], outputs)
+    node = helper.make_node("Attention", places, outputs, **dict(asked))
+    returned = [told(name, inputs[0][1], [None] * 4) for name in outputs]
+    graph = helper.make_graph([node], "attention", [told(*x) for x in inputs], returned)
     opsets = [helper.make_opsetid("", VERSION)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
+    written = helper.make_model(graph, opset_imports=opsets, ir_version=IR).SerializeToString()
     core = Core()
-    return core.compile_model(core.read_model(model.SerializeToString()), "CPU", EXACT)
+    return core.compile_model(core.read_model(written), "CPU", EXACT)

@@ -18,20 +18,16 @@ from spec.certification.ledger.brief import brief
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.reading import read
 from tests.cuda import there_is_one
-from tests.cuda.targets import TARGETS
+from tests.cuda.targets import TARGETS, parser
 
 TF32 = {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}
 
 
 def main() -> int:
     """Certify the torch implementations on a GPU; 1 if one of them is not certified."""
-    asked = argparse.ArgumentParser(prog="python -m tests.cuda", description=__doc__)
+    asked = parser("python -m tests.cuda", __doc__, TARGETS)
     asked.add_argument("--profile", default="quick", choices=("quick", "standard", "deep"))
-    asked.add_argument("--jobs", type=int, default=4, help="that run at a time")
-    asked.add_argument("--seconds", type=float, default=3600, help="for all of them")
     asked.add_argument("--into", type=Path, help="a folder for the certificates, in short")
-    asked.add_argument("--only", nargs="+", choices=TARGETS, default=[*TARGETS])
-    asked.add_argument("--device", default="cuda", help="cpu, to try this program without a GPU")
     words = asked.parse_args()
     if words.device == "cuda" and not there_is_one():
         return 0

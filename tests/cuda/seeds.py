@@ -4,27 +4,22 @@ Each target is judged in each format by a process of its own, with one seed afte
 a device is begun once; a line is printed for each certificate.
 """
 
-import argparse
 import multiprocessing
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from tests.cuda import there_is_one
-from tests.cuda.targets import TARGETS
+from tests.cuda.targets import TARGETS, parser
 
-# What was certified on a GPU, and computes the same numbers in every call of it.
+# What was certified on a GPU.
 CERTIFIED = "math", "efficient-aligned", "flash-aligned", "triton", "autograd", "einsum"
 
 
 def main() -> int:
     """Certify with many seeds, quick; 1 if one of them is not certified."""
-    asked = argparse.ArgumentParser(prog="python -m tests.cuda.seeds", description=__doc__)
+    asked = parser("python -m tests.cuda.seeds", __doc__, CERTIFIED)
     asked.add_argument("--seeds", type=int, default=20)
-    asked.add_argument("--jobs", type=int, default=4, help="that run at a time")
-    asked.add_argument("--seconds", type=float, default=3600, help="for all of them")
-    asked.add_argument("--only", nargs="+", choices=TARGETS, default=CERTIFIED)
-    asked.add_argument("--device", default="cuda", help="cpu, to try this program without a GPU")
     words = asked.parse_args()
     if words.device == "cuda" and not there_is_one():
         return 0

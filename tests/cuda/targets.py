@@ -1,5 +1,7 @@
 """What is judged on a GPU."""
 
+from argparse import ArgumentParser
+from collections.abc import Iterable
 from typing import NamedTuple
 
 WIDE, SINGLE, HALVES = ("float64",), ("float32",), ("float16", "bfloat16")
@@ -43,3 +45,13 @@ TARGETS = {
     "einsum-compiled": Judged("implementations.einsum_torch:attend", SINGLE, compiled="dynamic"),
     "flex": Judged("implementations.adapters.flex_attention:attend", HALVES, compiled="dynamic"),
 }
+
+
+def parser(program: str, about: str | None, names: Iterable[str]) -> ArgumentParser:
+    """What a program is told that judges them. names: those that it judges by itself."""
+    asked = ArgumentParser(prog=program, description=about)
+    asked.add_argument("--jobs", type=int, default=4, help="that run at a time")
+    asked.add_argument("--seconds", type=float, default=3600, help="for all of them")
+    asked.add_argument("--only", nargs="+", choices=TARGETS, default=[*names])
+    asked.add_argument("--device", default="cuda", help="cpu, to try this program without a GPU")
+    return asked

@@ -4,6 +4,8 @@ A ring of as many places as the window has keys is right for single tokens. Of a
 token sees what the ring then holds, and the first has to see what it held before.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.cache.mistakes.making import wrong
@@ -57,4 +59,4 @@ def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
 
 def seeing(kept: Kept, window: int | None) -> Kept:
     """The same with another window."""
-    return Kept(kept.k, kept.v, kept.lengths, kept.high, kept.chunks, window)
+    return replace(kept, window=window)

@@ -68,7 +68,8 @@ class Judgement:
                 raise Unsuitable(f"{place}.{key}: got {value!r}, want a string")
         if (kind := written.get("kind")) not in NEEDS:
             raise Unsuitable(f"{place}.kind: got {kind!r}: choose from {', '.join(NEEDS)}")
-        for key in filter(None, ("sentence", "words", NEEDS[kind], *{WHY} & {*TABLES[table]})):
+        why = WHY if table == BY_HAND else ""
+        for key in filter(None, ("sentence", "words", NEEDS[kind], why)):
             if key not in written:
                 raise Unsuitable(f"{place}: a {kind} needs {key}")
         return Judgement(**{key: " ".join(value.split()) for key, value in written.items()})
