@@ -1,18 +1,17 @@
-"""Problems of any kind as data: their sizes, options and arrays; as JSON, and as source text.
+"""Problems of any kind as data: their sizes, options and arrays; as source text.
 
 A problem is a frozen dataclass of arrays and options; one field may be such a record itself,
 as the parameters of a layer are.
 """
 
-import math
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.toli
 def arrays(problem: Any) -> dict[str, Array]:
     """The arrays of a problem by name, those of a record inside it among them."""
     found: dict[str, Array] = {}
-    for name, x in _values(problem):
+    for name, x in values(problem):
         if isinstance(x, np.ndarray):
             found[name] = x
         elif is_dataclass(x):
@@ -83,24 +82,6 @@ def in_a_line(problem: Any) -> str:
     return ", ".join([lengths, *words, problem.dtype])
 
 
-def problem_to_json(problem: Any) -> dict[str, Any]:
-    """A problem as JSON has it: numbers that JSON lacks are written as words."""
-    return {name: _to_json(x) for name, x in _values(problem)}
-
-
-def problem_from_json(kind: type, written: Mapping[str, Any]) -> Any:
-    """The problem of a kind that `problem_to_json` wrote."""
-    hints = get_type_hints(kind)
-    return kind(**{name: _from_json(hints[name], x) for name, x in written.items()})
-
-
-def number(x: Any) -> Any:
-    """A number, or the word for one that JSON has no number for."""
-    if isinstance(x, float) and not math.isfinite(x):
-        return str(x)
-    return list(x) if isinstance(x, tuple) else x
-
-
 def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> str:
     """An array as source text: of float64, int or truth values, unless options say otherwise.
 
@@ -135,7 +116,7 @@ def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
     made = f"{type(problem).__name__}("
     lines = [f"{variable} = {made}" if variable else made]
     usual = {field.name: field.default for field in fields(problem)}
-    for name, x in _values(problem):
+    for name, x in values(problem):
         plain = not isinstance(x, np.ndarray) and not is_dataclass(x)
         if plain and name != "dtype" and x == usual[name]:
             continue
@@ -205,7 +186,7 @@ def installed() -> frozenset[Path]:
 
 def classes(problem: Any) -> list[str]:
     """The classes that `source` names, those of the same module first."""
-    inside = [type(x).__name__ for _, x in _values(problem) if is_dataclass(x)]
+    inside = [type(x).__name__ for _, x in values(problem) if is_dataclass(x)]
     return [type(problem).__name__, *inside]
 
 
@@ -224,24 +205,6 @@ def optional(kind: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((f.name, f.default) for f in optional)
 
 
-def _values(problem: Any) -> Iterator[tuple[str, Any]]:
+def values(problem: Any) -> Iterator[tuple[str, Any]]:
+    """All that a problem is made of, by name."""
     return ((field.name, getattr(problem, field.name)) for field in fields(problem))
-
-
-def _to_json(x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        numbers = [number(entry) for entry in x.reshape(-1).tolist()]
-        return {"shape": list(x.shape), "dtype": str(x.dtype), "numbers": numbers}
-    if is_dataclass(x):
-        return problem_to_json(x)
-    return number(x)
-
-
-def _from_json(hint: Any, written: Any) -> Any:
-    if not isinstance(written, Mapping):
-        return tuple(written) if isinstance(written, list) else written
-    if set(written) == {"shape", "dtype", "numbers"}:
-        numbers = [float(x) if isinstance(x, str) else x for x in written["numbers"]]
-        return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])
-    inside = next(kind for kind in (hint, *get_args(hint)) if is_dataclass(kind))
-    return problem_from_json(inside, written)  # type: ignore[arg-type]

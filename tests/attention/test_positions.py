@@ -17,7 +17,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.attention.simplify import options
 from spec.domain import Scope
-from spec.written import problem_from_json, problem_to_json
+from spec.saved import problem_from_json, problem_to_json
 from tests.attention.test_domain import drawn
 
 attend = partial(dense.attend, enable_gqa=True)

@@ -18,8 +18,9 @@ from spec.kinds import KINDS
 from spec.layer.mistakes import MISTAKES
 from spec.layer.plug import layer
 from spec.layer.record import Capability
+from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
-from spec.written import arrays, problem_from_json, problem_to_json
+from spec.written import arrays
 from tests.judging import found
 from tests.shell import run
 from tests.targets import layers

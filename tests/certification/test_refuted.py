@@ -11,7 +11,7 @@ from spec.attention.plug.trials import core
 from spec.certification import certify
 from spec.certification.ledger.reading import loaded
 from spec.certification.ledger.text import save_report
-from spec.written import problem_from_json, problem_to_json
+from spec.saved import problem_from_json, problem_to_json
 
 
 @pytest.fixture(scope="module")

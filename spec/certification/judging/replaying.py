@@ -20,10 +20,10 @@ from spec.certification.judging.verdict import Verdict, unrun
 from spec.clause import Clause
 from spec.domain import Scope
 from spec.notation import Grade
+from spec.saved import problem_to_json
 from spec.sizes import Reach
 from spec.subject import Subject
 from spec.trial import broken
-from spec.written import problem_to_json
 
 BREAKS, HOLDS, OTHER = "breaks it", "no longer breaks it", "draws another problem now"
 

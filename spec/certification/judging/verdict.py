@@ -17,7 +17,7 @@ from spec.clause import Clause
 from spec.comparison import Compared, Place
 from spec.kinds import kind_of
 from spec.notation import Grade
-from spec.written import number, problem_from_json, problem_to_json
+from spec.saved import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
 ASKED = ", last asked for "  # in the message of what crashed: before it how, behind it on what

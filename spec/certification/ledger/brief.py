@@ -1,7 +1,8 @@
 """A certificate in short: what a repository keeps of it, to hold later ones to.
 
 Left out are the figures of each clause, the way in which problems are drawn again, and where on a
-machine a target was; verdicts are told by outcome, and causes whole, with their smallest problems.
+machine a target was; verdicts are told by outcome, and causes whole, with their smallest problems
+and the scripts that a person reads.
 """
 
 import re
@@ -19,6 +20,7 @@ from spec.clause import Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES
 
+LONG = 40_000  # characters, of a script that nobody reads: a kernel may take no small problem
 FOUND = re.compile(r"(?:import sys\n)?sys\.path\.insert\(.*\)\n")  # in a script
 SAME = ("name", "about", "profile", "seed", "command", "where", "compiled", "notes", "advice")
 
@@ -39,7 +41,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
         "said": _said(certificate),
         "refusals": [[*what, dtypes] for what, dtypes in refused.items()],
         "region": vars(certificate.region),
-        "causes": [_anywhere(cause).to_json() for cause in certificate.causes],
+        "causes": [_in_short(cause).to_json() for cause in certificate.causes],
     }
 
 
@@ -70,12 +72,13 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
     )
 
 
-def _anywhere(cause: Cause) -> Cause:
-    """A cause whose script does not say where its target is found on this machine."""
+def _in_short(cause: Cause) -> Cause:
+    """A cause whose script is no long one, and does not say where its target is on this machine."""
     example = cause.counterexample
     if example is None:
         return cause
-    return replace(cause, counterexample=replace(example, script=FOUND.sub("", example.script)))
+    script = FOUND.sub("", example.script) if len(example.script) < LONG else ""
+    return replace(cause, counterexample=replace(example, script=script))
 
 
 def _said(certificate: Certificate) -> dict[str, dict[str, str]]:

@@ -81,12 +81,14 @@ def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Itera
     causes = [cause.sentence for cause in certificate.causes]
     broken = {v.clause for v in certificate.verdicts if v.outcome in ("violated", "deviates")}
     open_ = [v.clause for v in certificate.failures if v.force == "must" and not v.causes]
-    open_ += [v.clause for v in certificate.verdicts if v.outcome == "crashed"]
+    crashed = [v.clause for v in certificate.verdicts if v.outcome == "crashed"]
+    explained = {number for cause in certificate.causes for number in cause.clauses}
+    open_ += [number for number in crashed if number not in explained]
     for one in dict.fromkeys([*causes, *open_]):
         if one not in said:
             yield f"nobody says what it is: {one}"
     for one in said:
-        if one not in causes and one not in broken and one not in open_:
+        if one not in [*causes, *broken, *open_, *crashed]:
             yield f"said of a cause that is there no more: {one}"
 
 
