@@ -1,0 +1,46 @@
+"""keras.ops.dot_product_attention on the JAX backend as it is on a TPU: by splash attention.
+
+Arrays are (batch, length, heads, width). Keras asks for the platform, and is told that it is a TPU;
+JAX's own interpreter runs the kernel, whose lengths and widths are multiples of 128. A mask has to
+be there when the kernel is made: under a compiler, Keras takes another path.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["KERAS_BACKEND"] = "jax"
+
+import functools
+import types
+from typing import Any
+from unittest import mock
+
+import jax
+import keras
+from jax import Array
+from keras.src.backend.jax import nn
+
+kernel = nn.splash_attention_kernel
+TPU = types.SimpleNamespace(platform="tpu")
+
+
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Array:
+    """query (B, N, H, D), key (B, M, H, D), value (B, M, H, D) give (B, N, H, D).
+
+    attn_mask, of truth values, broadcasts to (B, H, N, M).
+    """
+    options: dict[str, Any] = {"mask": attn_mask, "scale": scale, "is_causal": is_causal}
+    made = functools.partial(kernel.make_splash_mha, interpret=True)
+    with (
+        mock.patch.object(kernel, "make_splash_mha", made),
+        mock.patch.object(jax, "devices", return_value=[TPU]),
+    ):
+        return keras.ops.dot_product_attention(query, key, value, **options)
