@@ -206,6 +206,24 @@ def test_a_certificate_in_short_says_what_it_said(target):
     assert said(again) == kept
 
 
+def test_a_clause_that_ends_the_process_is_explained_by_its_cause(ledger):
+    dies = LEDGER.replace('"mine.py:attend"', '"tests.targets:aborts_when_causal"\nisolate = true')
+    told = JUDGED.replace("M > 1, gradients are wrong", "causal, the process dies of SIGABRT")
+    (ledger / "mine.toml").write_text(dies.replace('["A1", "A2", "M8"]', '["C2"]') + told)
+    done = held(ledger, "--record")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "incomplete, for 1 cause" in done.stdout
+
+
+def test_a_script_that_nobody_reads_is_not_kept(monkeypatch):
+    settled = {"profile": "quick", "clauses": ["A2"], "dtypes": ["float32"]}
+    found = certify("tests.targets:elementwise", **settled)
+    monkeypatch.setattr("spec.certification.ledger.brief.LONG", 10)
+    (kept,) = (cause["counterexample"] for cause in brief(found)["causes"])
+    assert kept["script"] == ""
+    assert kept["problem"]
+
+
 def said(certificate):
     """A certificate as text, but for what is not kept."""
     lines = str(certificate).splitlines()
