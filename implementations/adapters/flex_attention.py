@@ -20,6 +20,9 @@ from torch.nn.attention.flex_attention import (
 )
 
 from implementations.arguments import UNBOUNDED, Window
+from spec.backends.torch import compiler
+
+_compiled = compiler(flex_attention, dynamic=False)  # for any shape, more of it is refused
 
 Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j
 Sight = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # b, h, i, j
@@ -60,7 +63,7 @@ def attend(
     return (out, aux.lse) if return_lse else out
 
 
-def output(
+def compiled(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -76,12 +79,12 @@ def output(
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> Tensor:
-    """The output alone, which is all that there is on a CPU where this is compiled."""
+    """As `attend`, compiled as its guide has it: the output alone, as a CPU has no other."""
     told = attn_mask, is_causal, window_size, softcap, alibi_slopes
     score, block = _functions(
         query, key, *told, query_segments, key_segments, query_positions, key_positions
     )
-    return flex_attention(query, key, value, score, block, scale, enable_gqa)
+    return _compiled(query, key, value, score, block, scale, enable_gqa)
 
 
 def _functions(
@@ -103,15 +106,12 @@ def _functions(
     r = _places(key_positions, query, B, M)
     whole = None if attn_mask is None else attn_mask.expand(B, H, N, M)
     boolean = whole is not None and whole.dtype == torch.bool
-    sights = [
-        _hiding(whole if boolean else None),
-        _near(is_causal, window_size, p, r),
-        _of_one_text(query_segments, key_segments),
-    ]
+    shown = _hiding(whole if boolean else None)
+    near = _near(is_causal, window_size, p, r)
+    together = _of_one_text(query_segments, key_segments)
 
     def sight(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        one, two, three = (seen(b, h, i, j) for seen in sights)
-        return one & two & three
+        return shown(b, h, i, j) & near(b, h, i, j) & together(b, h, i, j)
 
     block = create_block_mask(sight, B, H, N, M, device=str(query.device))
     score = _scored(softcap, None if boolean else whole, alibi_slopes, p, r)

@@ -44,13 +44,13 @@ def test_a_cause_has_its_clause_as_mathematics_and_its_script(wrong):
 
 def test_cells_lead_to_clauses_and_these_to_causes(wrong):
     found = page(certificate_page(wrong, CLAUSES))
-    row = found.by_id("clause-A3")
+    row = found.by_id("c-A3")
     assert {x.attributes["href"] for x in row.all("a")} == {"#cause-1"}
     assert "Clauses of section A" in {x.attributes.get("aria-label") for x in found.all()}
     links = [x.attributes["href"] for x in found.all("a")]
     assert links.count("#section-A") == 1 + len(wrong.dtypes)
     worst = next(v.worst for v in wrong.verdicts if v.clause == "A1")
-    assert f"{worst:.2f}" in found.by_id("clause-A1").text
+    assert f"{worst:.2f}" in found.by_id("c-A1").text
 
 
 def test_what_holds_has_no_causes(right):
@@ -87,7 +87,7 @@ def test_a_certificate_of_before_is_a_page():
 
 def test_clauses_that_no_longer_stand_are_named(wrong):
     found = page(certificate_page(wrong, {}))
-    assert "output is that of the definition" in found.by_id("clause-A1").text
+    assert "output is that of the definition" in found.by_id("c-A1").text
 
 
 def hostile(certificate):

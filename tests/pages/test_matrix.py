@@ -100,12 +100,12 @@ def test_cells_lead_to_the_clause_and_the_counterexample(shown):
     first = next(x for x in shown.all("tr") if "data-l" in x.attributes)
     sign = next(x for x in first.all("a") if x.text == "✗")
     place = shown.by_id(sign.attributes["href"][1:])
-    assert "#clause-A2" in {x.attributes["href"] for x in place.all("a")}
+    assert "#c-A2" in {x.attributes["href"] for x in place.all("a")}
     assert [*shown.by_id("attention-A").all("math")]
     article = shown.by_id("i1")
     assert "got 0, want" in article.text
     (theorem,) = article.all(class_="theorem")
-    assert [x.attributes["href"] for x in theorem.all("a")] == ["#clause-A3"]
+    assert [x.attributes["href"] for x in theorem.all("a")] == ["#c-A3"]
     assert [x.text for x in article.all("pre", class_="script")]
     for words in (*WORDS.values(), "theirs"):
         assert words in article.text
