@@ -24,7 +24,7 @@ from implementations.arguments import UNBOUNDED, Sight, Window, factor, group, p
 from implementations.arguments_torch import accumulator, by_slopes, labelled, places, steep, sunk
 from implementations.gradients_triton import by_keys, by_queries
 from implementations.kernels_triton import forward, inner
-from implementations.tiles_triton import FARTHEST
+from implementations.tiles_triton import FARTHEST, NOBODY
 
 INTERPRETED = isinstance(forward, InterpretedFunction)
 SUMS = {torch.float32: tl.float32, torch.float64: tl.float64}
@@ -208,7 +208,7 @@ def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
     known, most = {"LEFT": left, "RIGHT": right}, FARTHEST.value
     told = {name.lower(): most if x is None else min(x, most) for name, x in known.items()}
     told |= {name: not plain or x is not None for name, x in known.items()}
-    return told | {"first": min(first, most)}
+    return told | {"first": min(first, most) or NOBODY}
 
 
 def wide(width: int) -> int:

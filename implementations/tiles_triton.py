@@ -14,6 +14,7 @@ from triton.language import constexpr
 
 BITS = constexpr(1.4426950408889634)  # log2 e
 FARTHEST = constexpr(2**30)  # a bound that is none; what is farther apart counts as this
+NOBODY = -(2**31)  # stands before: the number of first keys where there are none
 
 
 @triton.jit
@@ -212,7 +213,7 @@ def scores(
         if RIGHT:
             seen = seen & (ahead <= right)
         if LEFT:
-            seen = seen & ((ahead >= -left) | ((r < first) & (first > 0)))
+            seen = seen & ((ahead >= -left) | (r < first))
         if TEXTS:
             seen = seen & (mine == theirs) & (theirs >= 0)
         if MASK:

@@ -28,6 +28,7 @@ def test_the_kernels_are_attention(sections, dtype):
     asked = "--clause", sections, "--dtype", dtype, "--profile", "quick", "--patience", "120"
     done = interpreted("-m", "spec", "certify", target, *asked)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "refused" not in done.stdout  # what an interpreter of another version cannot run
 
 
 def test_the_kernels_compile_for_a_gpu_that_is_not_here():
