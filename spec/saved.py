@@ -8,13 +8,12 @@ has thousands.
 import math
 from collections.abc import Mapping
 from dataclasses import is_dataclass
-from itertools import groupby
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
 from spec.notation import Array
-from spec.written import LONG, values
+from spec.written import LONG, run_starts, values
 
 ARRAY = {"shape", "dtype"}
 
@@ -45,11 +44,14 @@ def _to_json(x: Any) -> Any:
 
 def _array_to_json(x: Array) -> dict[str, Any]:
     """An array as JSON has it, as short as its numbers allow."""
-    numbers = [number(entry) for entry in x.reshape(-1).tolist()]
-    same = [[*run] for _, run in groupby(numbers, key=repr)]  # -0.0 equals 0.0, and is another one
-    runs = [[run[0], len(run)] for run in same]
-    found = {"runs": runs} if len(runs) * LONG < x.size else {"numbers": numbers}
-    return {"shape": list(x.shape), "dtype": str(x.dtype), **found}
+    told: dict[str, Any] = {"shape": list(x.shape), "dtype": str(x.dtype)}
+    flat = x.reshape(-1)
+    starts = run_starts(flat)
+    if len(starts) * LONG >= x.size:
+        return told | {"numbers": [number(entry) for entry in flat.tolist()]}
+    often = np.diff(starts, append=x.size).tolist()
+    runs = zip(flat[starts].tolist(), often, strict=True)
+    return told | {"runs": [[number(entry), n] for entry, n in runs]}
 
 
 def _from_json(hint: Any, written: Any) -> Any:

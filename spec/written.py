@@ -89,7 +89,7 @@ def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> st
     """
     kind = {"b": "bool", "i": "int"}.get(x.dtype.kind, "float")
     flat = x.astype(kind).reshape(-1)
-    starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]])[: x.size])
+    starts = run_starts(flat)
     words = str(x.astype(kind).tolist())
     if LONG * len(starts) < x.size:
         runs = np.diff(starts, append=x.size).tolist()
@@ -100,6 +100,12 @@ def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> st
     words = words.replace("inf", "np.inf").replace("nan", "np.nan")
     text = f"{make}({', '.join([words, *(options or [f'dtype={kind}'])])})"
     return text if x.size else f"{text}.reshape({x.shape})"
+
+
+def run_starts(flat: Array) -> Array:
+    """Where another number begins in a row of them: -0.0 equals 0.0, and is another one."""
+    same = (flat[1:] == flat[:-1]) & (np.signbit(flat[1:]) == np.signbit(flat[:-1]))
+    return np.flatnonzero(np.concatenate([[True], ~same])[: flat.size])
 
 
 def _is_identity(x: Array) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,8 +23,6 @@ from torch.nn.attention.flex_attention import (
 
 from implementations.arguments import UNBOUNDED, Window
 from spec.backends.torch import compiler
-
-_compiled = compiler(flex_attention, dynamic=False)  # for any shape, more of it is refused
 
 Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j
 Sight = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # b, h, i, j
@@ -84,7 +84,13 @@ def compiled(
     score, block = _functions(
         query, key, *told, query_segments, key_segments, query_positions, key_positions
     )
-    return _compiled(query, key, value, score, block, scale, enable_gqa)
+    return _compiled()(query, key, value, score, block, scale, enable_gqa)
+
+
+@cache  # and not as this is imported: a compiler takes seconds to load
+def _compiled() -> Callable[..., Any]:
+    """flex_attention for the shapes that come: compiled for any shape, more of it is refused."""
+    return compiler(flex_attention, dynamic=False)
 
 
 def _functions(
