@@ -45,7 +45,7 @@ def threads(
     sinks: Array | None = None,
 ) -> Array:
     """As `attend`, on four threads, which share the keys of a single query among them."""
-    many: dict[str, Any] = {"threads": 4}
+    many = {"threads": 4}
     return _fused(query, key, value, attn_mask, scale, enable_gqa, softcap, sinks, **many)
 
 
@@ -60,13 +60,8 @@ def reference(
     sinks: Array | None = None,
 ) -> Array:
     """As `attend`, by the path that ggml holds its other ones to (`set_use_ref`)."""
-    held: dict[str, Any] = {"reference": True}
+    held = {"reference": True}
     return _fused(query, key, value, attn_mask, scale, enable_gqa, softcap, sinks, **held)
-
-
-def unguarded(query: Array, key: Array, value: Array) -> Array:
-    """As `attend`, of no sequences as well, which a process does not survive."""
-    return _fused(query, key, value, None, None, False, None, None, guarded=False)
 
 
 def _fused(
@@ -78,11 +73,10 @@ def _fused(
     enable_gqa: bool,  # noqa: ARG001 - ggml shares key heads without being asked
     softcap: float | None,
     sinks: Array | None,
-    guarded: bool = True,
     **how: Any,
 ) -> Array:
     """The fused operation, computed in one of the ways that there are."""
-    (B, H, N, D), (M, E) = _sizes(query, key, value, guarded), value.shape[2:]
+    (B, H, N, D), (M, E) = _sizes(query, key, value), value.shape[2:]
     with graph(query, key, value, scores=B * H * N * max(M, D, E)) as g:
         mask = None if attn_mask is None else g.put(_half(attn_mask, (N, M)))
         factor = 1 / sqrt(D) if scale is None else scale
@@ -170,10 +164,10 @@ def _in_steps(
     return a, g("mul_mat", g("cont", g("transpose", v)), a)
 
 
-def _sizes(query: Array, key: Array, value: Array, guarded: bool = True) -> tuple[int, ...]:
+def _sizes(query: Array, key: Array, value: Array) -> tuple[int, ...]:
     """B, H, N, D. Raises ValueError: ggml ends the process for them, or divides by zero."""
     (B, H), G = query.shape[:2], key.shape[1]
-    if not (H and G and (B or not guarded)) or H % G or query.shape[3] != key.shape[3]:
+    if not (B and H and G) or H % G or query.shape[3] != key.shape[3]:
         raise ValueError(f"ggml does not survive {query.shape}, {key.shape}, {value.shape}")
     return query.shape
 
