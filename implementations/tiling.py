@@ -65,7 +65,7 @@ def numbered(mine: Array, theirs: Array) -> Texts:
     n, m = np.diff(i), np.diff(j)
     first, behind, count = np.zeros((3, len(labels) + 1), int)
     first[:] = len(theirs)
-    first[keys[::-1]] = j[-2::-1]  # of several the last is kept
+    first[keys[::-1]] = j[:-1][::-1]  # of several the last is kept
     behind[keys] = j[1:]
     np.add.at(count, keys, m)
     first[-1], behind[-1] = len(theirs), 0

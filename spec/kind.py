@@ -98,7 +98,8 @@ class Kind:
     name. load: the record of a function or a class that is plugged in.
     under: a record as one that follows the defaults. telling: for each convention, problems on each
     of which its choices differ, and no others'; told_by: the clause that sees it, if it is not the
-    definition's. precise: a problem that tells float64 from float32; trivial: one in which nothing
+    definition's. shows: conventions that nobody declares, as a problem shows them in a dtype.
+    precise: a problem that tells float64 from float32; trivial: one in which nothing
     is rounded in either.
     similar: known mistakes that explain a failure. at_once: several as one record, if they can be.
     calls: the lines of a script that shows a failure without this specification.
@@ -144,6 +145,7 @@ class Kind:
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Problems]] = nothing
     told_by: Mapping[str, str] = field(default_factory=dict)
+    shows: Callable[[Any, str], Mapping[str, str]] = nothing
     precise: Callable[[str], Any] | None = None
     trivial: Callable[[str], Any] | None = None
     similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None

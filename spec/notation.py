@@ -32,6 +32,7 @@ T = TypeVar("T")
 Array = NDArray[Any]
 Index = Array | slice | list[int]
 Grade = Literal["strict", "flash", "eager"]
+Products = Literal["exact", "cut", "tf32"]
 Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 
 GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
@@ -82,15 +83,18 @@ class Length(Once[int]):
 class Posed:
     """What a problem is put with, whatever it is about.
 
-    dtype: the format of its arrays. rounding: what is granted to whoever answers.
+    dtype: the format of its arrays. rounding, products: what is granted to whoever answers, and to
+    the units that multiply matrices for him (`spec.attention.rounding.units`).
     seed: settles what a clause still has to choose (a permutation, a place to cut).
     """
 
     dtype: str = "float64"
     rounding: Grade = "strict"
+    products: Products = "exact"
     seed: int = 0
 
-    shown_elsewhere: ClassVar[tuple[str, ...]] = ("dtype", "rounding")  # than among the options
+    # Than among the options.
+    shown_elsewhere: ClassVar[tuple[str, ...]] = ("dtype", "rounding", "products")
     axes: ClassVar[Mapping[str, str]] = {}  # the letters of each array, aligned to the right
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec.attention.notation import Problem
+from spec.notation import Products
 
 # The default first.
 # Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
@@ -25,6 +26,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "padding queries": ("as idle", "zero"),
     "parts": ("whole", "merged"),
     "tanh": ("exact", "approximate"),
+    "products": ("exact", "tf32"),
     "cap": ("before-bias", "after-bias"),
     "lse base": ("e", "2"),
     "lse sink": ("with", "without"),
@@ -34,6 +36,9 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "causality": ("asked", "always"),
     "lengths": ("any", "equal"),
 }
+
+# What nobody declares, as a problem shows it (`plug.units`): how the sums of products are made.
+SUMS = ("sums", "cut off")
 
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
@@ -47,6 +52,14 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
         "signed_slopes": chosen.get("slopes ahead") == "signed",
         "caps_bias": chosen.get("cap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",
+        "products": products_as(chosen),
         "untouched": chosen.get("padding rows") == "untouched",
         "merged": chosen.get("parts") == "merged",
     }
+
+
+def products_as(chosen: Mapping[str, str]) -> Products:
+    """What matrix units are granted (`rounding.units`)."""
+    if chosen.get("products") == "tf32":
+        return "tf32"
+    return "cut" if SUMS in chosen.items() else "exact"

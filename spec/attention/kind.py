@@ -24,6 +24,7 @@ from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.narrowing import TILES, fitted, narrower
 from spec.attention.plug.spelling import SPELLINGS
 from spec.attention.plug.trials import core, kinds, of_many, square, telling
+from spec.attention.plug.units import of_sums
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
 from spec.attention.truth import truth
@@ -143,6 +144,7 @@ KIND: Kind = Kind(
     twists=twists,
     under=under,
     telling=telling,
+    shows=of_sums,
     told_by={**dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"), "parts": "M22"},
     precise=lambda dtype: square(dtype, D=5),
     trivial=lambda dtype: square(dtype, N=1, M=1),

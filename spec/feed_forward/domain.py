@@ -11,7 +11,7 @@ number of the format is multiplied by a power of two until it does not.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,7 +52,9 @@ class Problems:
         """A problem of this domain that lies in `scope`."""
         shapes = _shapes(choices, self, scope.reach)
         found = drawn(choices, self.families, tuple(shapes.values()), _seeded)
-        arrays = {name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)}
+        arrays: dict[str, Any] = {
+            name: rounded(x, scope.dtype) for name, x in zip(shapes, found, strict=True)
+        }
         seed = choices.places(choices.seed())
         problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
         without = choices.pick(((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))

@@ -89,6 +89,7 @@ def inside(problem: LayerProblem) -> Problem:
         causal=problem.causal,
         dtype=problem.dtype,
         rounding=problem.rounding,
+        products=problem.products,
         seed=problem.seed,
     )
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spec.attention.conventions import products_as
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.formats import rounded
@@ -125,6 +126,7 @@ class LayerProblems:
             turn=_turn(scope),  # type: ignore[arg-type]
             dtype=scope.dtype,
             rounding=scope.rounding,
+            products=products_as(scope.conventions),
             seed=choices.places(choices.seed()),
         )
 

@@ -118,6 +118,7 @@ class Layer(Subject):
         "idle bias": CONVENTIONS["idle bias"],
         "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
         "causality": CONVENTIONS["causality"],
+        "products": CONVENTIONS["products"],
         "positions": get_args(Turn),
     }
     otherwise: ClassVar[Mapping[str, str | None]] = {

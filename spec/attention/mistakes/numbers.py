@@ -35,6 +35,7 @@ def halved(x: Array) -> Array:
     incident="plausible",
     spoils="rounding",
     where="several scores and entries of more than 11 bits",
+    convention=("products", "tf32"),
 )
 def rounds_inputs_to_tf32(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Lets the matrix unit round its operands to 11 bits."""

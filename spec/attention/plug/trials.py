@@ -90,4 +90,18 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "lse sink": (plain.but(sinks=np.array([0.5, -1.0, 2.0])),),
         "lse idle": (plain.but(mask=idle),),
         "parts": () if dtype == "float16" else (positive.but(v=0.5 + np.abs(positive.v)),),
+        "products": eleven(),
     }
+
+
+def eleven() -> tuple[Problem, ...]:
+    """A problem of float32 whose scores and values are others where factors have 11 bits.
+
+    Keys are (2^-12, 1) and (1 + 2^-12, 0), the latter of 13 bits, and values 1 + 2^-11, of 12 bits,
+    and 1 + 2^-9, of 10: whoever keeps fewer is off by more than TF32 is. Weights are quarters, and
+    their exponentials 1, which nobody makes another.
+    """
+    q, k, v = (np.zeros((2, 3, 4, 4)) for _ in "qkv")
+    q[..., :2], k[..., ::2, :2], k[..., 1::2, :2] = 1, (2.0**-12, 1), (1 + 2.0**-12, 0)
+    v[..., 0], v[..., 1], v[..., ::2, 2], v[..., 1::2, 2] = 1 + 2.0**-9, 1 + 2.0**-11, 1, -1
+    return (square("float32", D=4).but(q=q, k=k, v=v),)

@@ -29,7 +29,8 @@ class Bounds:
     ) -> None:
         whole = problem if problem.sinks is None else with_the_sink_as_a_key(problem)
         slant = slanted(problem, whole.M)
-        self.scores = Scores(whole, inputs or Inexact.nothing(), exact or whole, slant)
+        inputs = (inputs or Inexact.nothing()).entered(whole)
+        self.scores = Scores(whole, inputs, exact or whole, slant)
         self.reference = self.scores.reference if whole is problem else Reference(problem)
         self.weights = Weights(self.scores)
         self.forward = Forward(self.weights)

@@ -58,6 +58,7 @@ from spec.notation import HALF, Posed
 
 C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
+U_TF32 = 2.0**-10  # of a factor that is cut off at 11 bits
 C_GAP, C_TOP, C_WEIGHT, C_DIV, C_DA, C_DS, C_INTO = 6.0, 4.0, 4.0, 3.0, 2.0, 3.0, 3.0
 
 # Products q_ic k_jc: for more, long double takes longer than all else, half a millisecond or more,
@@ -74,6 +75,8 @@ class Arithmetic:
     u_cast, w_cast: of a weight, or ds, on its way into a product; 0 if strict.
     u_exp: of an exponential that becomes such a weight, before it is stored; 0 if strict.
     u_each, w_each: of storing any other array; 0 unless eager.
+    u_factor: of a number on its way into a product, be it one of the problem's; 0 unless TF32.
+    cut: sums of products are cut off, not rounded (`units`).
     flush: what a matrix unit may read as zero; 0 where it may not.
     """
 
@@ -88,16 +91,19 @@ class Arithmetic:
     u_exp: float
     u_each: float
     w_each: float
+    u_factor: float
+    cut: bool
     flush: float
 
 
 @cache
-def _arithmetic(dtype: str, grade: str) -> Arithmetic:
+def _arithmetic(dtype: str, grade: str, products: str) -> Arithmetic:
     stored = FORMATS[dtype]
     narrow = stored.p < FORMATS["float32"].p
     unit = FORMATS["float32"] if narrow else stored
     casts = narrow and grade != "strict"
     each = narrow and grade == "eager"
+    tf32 = U_TF32 if products == "tf32" and dtype == "float32" else 0.0
     flush = stored.tiny if stored.lowest == unit.lowest else 0.0
     w, w_out = unit.tiny, max(stored.w, flush)
     return Arithmetic(
@@ -107,18 +113,20 @@ def _arithmetic(dtype: str, grade: str) -> Arithmetic:
         w=w,
         u_out=stored.u * narrow,
         w_out=w_out * narrow,
-        u_cast=stored.u * casts,
-        w_cast=w_out * casts,
+        u_cast=stored.u * casts or tf32,
+        w_cast=w_out * (casts or tf32 > 0),
         u_exp=U_FAST * casts,
         u_each=stored.u * each,
         w_each=w_out * each,
+        u_factor=tf32,
+        cut=products != "exact" and dtype != "float64",
         flush=flush,
     )
 
 
 def allowed(problem: Posed) -> Arithmetic:
     """The arithmetic that `problem` allows its implementations."""
-    return _arithmetic(problem.dtype, problem.rounding)
+    return _arithmetic(problem.dtype, problem.rounding, problem.products)
 
 
 def single(problem: Problem) -> Problem:

@@ -58,7 +58,9 @@ class Backward:
         if isinstance(B_k, np.ndarray):
             error += s.sigma * (self.size @ B_k)
         error += (b.shared / b.room + C_SCALE * r.u) * dq
-        error += sums.of_any_order(size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO)
+        error += sums.of_any_order(
+            size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO, cut=r.cut
+        )
         error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
         return self._stored(error, dq, s.live, b.silent)
 
@@ -179,7 +181,7 @@ class Backward:
         stored = r.u_cast * size if self.problem.G < self.problem.H else 0.0
         terms = self.problem.N * (self.problem.H // max(self.problem.G, 1))
         return stored + sums.of_any_order(
-            size, total, terms, u=r.u, w=r.w, count=self.seen_by, products=products
+            size, total, terms, u=r.u, w=r.w, count=self.seen_by, products=products, cut=r.cut
         )
 
     @once

@@ -25,6 +25,7 @@ import numpy as np
 
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import Arithmetic
+from spec.attention.rounding.units import entered
 from spec.notation import Array
 
 
@@ -45,11 +46,13 @@ def added_up(
     total: the exact value. B_left, B_right: broadcast to left and right.
     """
     n = left.shape[-1] + (added is not None)
-    of_left, of_right = np.broadcast_to(B_left, left.shape), np.broadcast_to(B_right, right.shape)
+    of_left = entered(left, np.broadcast_to(B_left, left.shape), rules)
+    of_right = entered(right, np.broadcast_to(B_right, right.shape), rules)
     most_left, most_right = np.abs(left) + of_left, np.abs(right) + of_right
     size = most_left @ most_right + (0.0 if added is None else np.abs(added))
     moved = of_left @ np.abs(right) + most_left @ of_right
-    error = moved + sums.of_any_order(size, np.abs(total) + moved, n, u=u, w=rules.w, count=n)
+    most = np.abs(total) + moved
+    error = moved + sums.of_any_order(size, most, n, u=u, w=rules.w, count=n, cut=rules.cut)
     if rules.flush:
         operands = most_left.sum(axis=-1)[..., None] + most_right.sum(axis=-2)[..., None, :]
         error = error + rules.flush * operands

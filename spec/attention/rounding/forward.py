@@ -94,9 +94,9 @@ class Forward:
         unit = r.u * sums.growth(M, r.u)
         size = self.weights.heavy @ self.v_size
         half = 0.5 * (size + self.size_of_o)
-        added = unit * max(M - 1, 0) * half
+        added = unit * sums.additions(M, r.cut) * half
         light = self.weights.heavy < r.u
-        if light.any():
+        if light.any() and not r.cut:  # what is cut off may be more than what is added
             many = np.maximum(M - 1 - light.sum(axis=-1, keepdims=True), 0)
             tail = np.where(light, self.weights.heavy, 0.0) @ self.v_size
             added = np.minimum(added, unit * many * half + tail)

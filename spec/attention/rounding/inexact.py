@@ -19,13 +19,15 @@ then run over keys of at most |k| + |common|, and scores are of at most |s| + |s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 
 import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
+from spec.attention.rounding.arithmetic import allowed
+from spec.attention.rounding.units import entered
 from spec.notation import Array, once
 
 
@@ -47,6 +49,14 @@ class Inexact:
     def nothing() -> Inexact:
         """Inputs that are what they are."""
         return Inexact(*(np.zeros(1) for _ in fields(Inexact)))
+
+    def entered(self, problem: Problem) -> Inexact:
+        """The same as they enter products, for which a matrix unit may shorten them (`units`)."""
+        rules = allowed(problem)
+        if not rules.u_factor:
+            return self
+        found = {n: (getattr(problem, n), getattr(self, n)) for n in ("q", "k", "v", "dout")}
+        return replace(self, **{n: entered(x, B, rules) for n, (x, B) in found.items()})
 
     def of_heads(self, name: str, problem: Problem) -> Array | float:
         """The budget of k or v, or what is common, once for every query head; 0 if none."""

@@ -134,7 +134,9 @@ class ScoreGradients:
         """The error of da; an eager one is stored, and so is dout / L.   (B, H, N, M)"""
         s, r, E = self.scores, self.rules, self.problem.E
         size = s.where_visible(self.g @ self.forward.v_size.swapaxes(-1, -2))
-        H = sums.of_any_order(size, self.da_size, E, u=r.u, w=r.w, count=E, products=C_DA)
+        H = sums.of_any_order(
+            size, self.da_size, E, u=r.u, w=r.w, count=E, products=C_DA, cut=r.cut
+        )
         H = sums.plus(H, self.moved)
         if r.w_each:
             H += r.u_each * (size + self.da_size) + r.w_each
@@ -237,7 +239,7 @@ class ScoreGradients:
         """
         r = self.rules
         zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
-        zeta += r.u * 0.5 * max(self.problem.M - 1, 0) * (self.da_size + self.Z)
+        zeta += r.u * 0.5 * sums.additions(self.problem.M, r.cut) * (self.da_size + self.Z)
         added = self.through_lse.of_sums(self.da_size + np.abs(self.delta))
         between = merged.of_differences(self.forward, self.g, self.through_lse.size)
         zeta = sums.plus(sums.plus(zeta, added), between)

@@ -169,7 +169,7 @@ class Scores:
         and after the scaling (2), and after the bias (1).
         """
         r, D = self.rules, self.problem.D
-        half = 0.5 * max(D - 1, 0)
+        half = 0.5 * sums.additions(D, r.cut)
         unit, each = r.u * sums.growth(D, r.u), r.u_each * (1 + 4 * r.u_each)
         eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
         of_t = (unit * (half + C_SCALE) + 2 * each) * sums.plus(self.t, self.moved)

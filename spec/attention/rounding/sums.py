@@ -48,19 +48,33 @@ def growth(n: int, u: float) -> float:
     return 1.0 + 4.0 * (n + 8) * u
 
 
+def additions(n: int, cut: bool) -> float:
+    """How many roundings a sum of n terms is off by: n - 1, or what `units` has in their place."""
+    return max(n - 1, 0) if not cut else 3.0 * (n + 1) * (n > 1)
+
+
 def plus(x: Array, more: Array | float) -> Array:
     """x + more; x itself where there is nothing more, which is no array of zeros but 0.0."""
     return x if isinstance(more, float) and more == 0 else x + more
 
 
 def of_any_order(
-    A: Array, S: Array, n: int, *, u: float, w: float, count: Array | int, products: float = 1.0
+    A: Array,
+    S: Array,
+    n: int,
+    *,
+    u: float,
+    w: float,
+    count: Array | int,
+    products: float = 1.0,
+    cut: bool = False,
 ) -> Array:
     """Lemma 1: u (products A + (n - 1) (A + |S|) / 2) + 2 count w, shaped like S.
 
-    A: sum of |terms|. n: how many terms at most; count: how many of them are there.
+    A: sum of |terms|. n: how many terms at most; count: how many of them are there. cut: by a unit
+    that cuts sums off.
     """
-    half = 0.5 * max(n - 1, 0)
+    half = 0.5 * additions(n, cut)
     unit = u * growth(n, u)
     return (unit * (products + half)) * A + (unit * half) * np.abs(S) + (2 * w) * count
 

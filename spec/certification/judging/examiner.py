@@ -119,7 +119,7 @@ class Examiner:
             name=self.raw.name,
             about=self.raw.about,
             definition=definition,
-            conventions={**self.raw.chosen, **self.request.conventions},
+            conventions={**self.raw.chosen, **self.request.conventions, **self.probed.shown},
             defaults=self.raw.defaults,
             deviations=self.deviations.reasons,
             strict=() if self.probed.sampled else self.deviations.strict,

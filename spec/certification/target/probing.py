@@ -55,6 +55,12 @@ class Probed:
         return next((dtype for dtype in self.by_dtype if dtype != in_another), in_another)
 
     @property
+    def shown(self) -> Mapping[str, str]:
+        """Conventions that nobody declares, as problems showed them, by name and dtype."""
+        found = self.by_dtype.items()
+        return {f"{n} {dtype}": x for dtype, record in found for n, x in _shown_by(record).items()}
+
+    @property
     def sampled(self) -> bool:
         """Whether it is asked in some shapes alone, as it compiles for each."""
         return any(record.palette for record in self.by_dtype.values())
@@ -120,7 +126,13 @@ def _left(record: Any) -> dict[str, Any]:
         "multiples": dict(record.multiples),
         "palette": dict(record.palette),
         "lost": [name for name in record.functions if name not in record.offered],
+        "shown": _shown_by(record),
     }
+
+
+def _shown_by(record: Any) -> dict[str, str]:
+    """Its conventions that are no choice of anybody."""
+    return {name: x for name, x in record.conventions.items() if name not in record.choices}
 
 
 def narrowed(record: Any, like: Any) -> Any:
@@ -135,6 +147,7 @@ def _only(record: Any, dtype: str, left: Mapping[str, Any]) -> Any:
     lost = dict.fromkeys(left["lost"], not_offered)
     palette = {number: tuple(shapes) for number, shapes in left["palette"].items()}
     seen = {"multiples": left["multiples"], "palette": palette}
+    seen["conventions"] = {**record.conventions, **left["shown"]}
     return record.but(**kinds, **lost, **seen, dtypes=(dtype,))
 
 
@@ -161,7 +174,9 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
             if refusal is not None:
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
-    return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
+    left = left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
+    seen = found.shows(left, dtype) if none() else {}  # of who compiles, another program
+    return left.but(conventions={**left.conventions, **seen})
 
 
 def _shown(

@@ -41,7 +41,8 @@ def recognised(
         known = {**chosen, **found}  # who is told one may need no other
         told_by = (kind.definition, kind.told_by.get(name, kind.definition))
         clauses = [CLAUSES[x] for x in dict.fromkeys(told_by)]  # who is right in all else
-        asked = [x for x in problems if mine.kinds_of(kind.fitted(mine, x)) <= mine.answers]
+        fitted = [kind.fitted(mine, x) for x in problems if x.dtype in raw.dtypes]
+        asked = [x for x in fitted if mine.kinds_of(x) <= mine.answers]
         if not asked or not all(c.binds(mine) for c in clauses) or right(clauses, known, asked):
             continue
         for choice in raw.choices[name]:

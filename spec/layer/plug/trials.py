@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.attention.conventions import products_as
 from spec.entries import eighths
 from spec.kind import Problems
 from spec.layer import moves
@@ -40,7 +41,8 @@ def core(dtype: str) -> LayerProblem:
 
 def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
     """A problem as one of the core of `record`: as it turns, with its biases, causal if always."""
-    problem = problem.but(turn=record.chosen["positions"])
+    chosen = record.chosen
+    problem = problem.but(turn=chosen["positions"], products=products_as(chosen))
     if Capability.FUTURE not in record.answers:
         problem = problem.but(causal=True)
     return problem.of(
@@ -107,4 +109,17 @@ def telling(dtype: str) -> Mapping[str, tuple[LayerProblem, ...]]:
         "idle": (plain.but(mask=idle), plain.but(padding=whole)),
         "idle bias": (plain.but(mask=np.where(idle, -np.inf, 0.0)),),
         "causality": (plain,),
+        "products": _of_bits(),
     }
+
+
+def _of_bits() -> tuple[LayerProblem, ...]:
+    """A token of 13 bits in each number, and one of 9 that fewer bits make another; in float32.
+
+    It is alone, so that all of its weight is one; and no number of its projections is below zero.
+    """
+    one = core("float32").part("N", np.arange(1))
+    named = one.parameters.named()
+    one = one.of(**{name: np.abs(x) for name, x in named.items() if name not in BUILT_WITH})
+    numbers = (np.full_like(one.query, 1 + 2.0**-bit) for bit in (12, 8))
+    return tuple(one.but(query=x, key=x, value=x) for x in numbers)
