@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from spec.backends.interpreting import quicken
 from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
@@ -32,6 +33,7 @@ OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names befo
 
 def library(device: str) -> Library:
     """PyTorch on `device`. Raises Unsuitable where there is no such device."""
+    quicken()
     try:
         place = torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
