@@ -9,8 +9,28 @@ import pytest
 triton = pytest.importorskip("triton")
 pytestmark = pytest.mark.triton
 
-# Kinds of section that go together; each is a process, which is told before it imports Triton.
-SECTIONS = "A,V,K,B,P", "S,T", "M", "C,W", "U,Z", "Y,H", "I", "J", "X"
+# How often the language is looked through in a call, before and after it is told to look once.
+LOOKS = """
+import torch
+from implementations.fused_triton import attend
+from spec.backends.interpreting import quicken
+from triton.runtime import interpreter
+
+looks, whole = [], interpreter._patch_lang
+
+def counted(function):
+    looks.append(function)
+    return whole(function)
+
+interpreter._patch_lang = counted
+x = torch.randn(1, 2, 40, 16)
+want = attend(x, x, x)
+print(len(looks))
+quicken()
+looks.clear()
+assert torch.equal(attend(x, x, x), want)
+print(len(looks))
+"""
 
 
 def interpreted(*words):
@@ -21,14 +41,22 @@ def interpreted(*words):
     )
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("sections", SECTIONS)
-def test_the_kernels_are_attention(sections, dtype):
-    target = "implementations.fused_triton:attend"
-    asked = "--clause", sections, "--dtype", dtype, "--profile", "quick", "--patience", "120"
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_kernels_are_attention(dtype):
+    whole = dtype == "float16"  # in which all sums of integers are checked as well
+    target = "implementations.fused_triton:attend" if whole else "tests.targets.interpreted:attend"
+    asked = "--dtype", dtype, "--profile", "quick", "--patience", "120"
     done = interpreted("-m", "spec", "certify", target, *asked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "refused" not in done.stdout  # what an interpreter of another version cannot run
+
+
+def test_a_kernel_that_is_called_finds_its_language_replaced():
+    done = interpreted("-c", LOOKS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    before, after = map(int, done.stdout.split())
+    assert before > 100
+    assert after < 10
 
 
 def test_the_kernels_compile_for_a_gpu_that_is_not_here():

@@ -24,3 +24,16 @@ def test_a_mistake_in_triton_is_refused(name, tmp_path, monkeypatch):
     verdicts = json.loads((tmp_path / "found.json").read_text())["verdicts"]
     (outcome,) = (v["outcome"] for v in verdicts if v["clause"] == number)
     assert outcome == "violated"
+
+
+def test_tf32_in_triton_is_told_by_its_name_and_right_if_it_is_declared(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    target = written("computes_in_tf32", tmp_path)
+    asked = "--clause", "A1,A2,A3,A4,S1", "--dtype", "float32", "--profile", "quick"
+    where = {"path": [str(tmp_path), *sys.path], "start": (sys.executable,), "timeout": 600}
+    beside = "--patience", "120", "--search", "10"
+    done = run("certify", target, *asked, *beside, **where)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "--convention products=tf32" in done.stdout
+    declared = run("certify", target, *asked, *beside, "--convention", "products=tf32", **where)
+    assert declared.returncode == 0, declared.stdout + declared.stderr

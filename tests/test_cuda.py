@@ -1,0 +1,71 @@
+"""The programs for a GPU where there is none, and what was recorded of one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spec.certification.ledger.judgements import FAULTS, unjudged
+from spec.certification.ledgers import entries
+from tests.cuda.listed import LEDGER
+from tests.shell import run
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+PROGRAM = "-m", "tests.cuda"
+ROOT = Path(__file__).parent.parent
+ONE = """
+device = "cpu"
+profile = "quick"
+library = "torch"
+
+[targets.flash]
+target = "torch.nn.functional:scaled_dot_product_attention"
+clauses = ["A1"]
+dtypes = ["float32"]
+"""
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+@pytest.mark.parametrize("program", ["tests.cuda", "tests.cuda.seeds"])
+def test_without_a_gpu_it_is_said_and_no_failure(program):
+    done = run(program=("-m", program), cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "not run: torch finds no CUDA device here\n")
+
+
+@pytest.mark.parametrize("words", [("--only", "nobody"), ("--ledger", "none.toml")])
+def test_what_there_is_not_is_told_in_a_line(words):
+    done = run(*words, program=PROGRAM, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_is_recorded_is_held_to(tmp_path):
+    ledger = tmp_path / "one.toml"
+    ledger.write_text(ONE)
+    asked = "--ledger", str(ledger)
+    first = run(*asked, "--record", program=PROGRAM, cwd=ROOT)
+    assert first.returncode == 0, first.stdout + first.stderr
+    kept = tmp_path / "one" / "flash.json"
+    again = run(*asked, program=PROGRAM, cwd=ROOT)
+    assert again.returncode == 0
+    assert "1 of 1 are as they are recorded" in again.stdout
+    written = json.loads(kept.read_text())
+    written["outcomes"] = {"float32": {"violated": "A1"}}
+    kept.write_text(json.dumps(written))
+    other = run(*asked, program=PROGRAM, cwd=ROOT)
+    assert other.returncode == 1
+    assert "flash: not as it is recorded" in other.stdout
+
+
+def test_what_was_found_on_a_gpu_is_judged_and_listed(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    listed = entries(str(LEDGER))
+    kept = {path.stem for path in LEDGER.with_suffix("").glob("*.json")}
+    assert kept <= {one.name for one in listed}
+    for one in listed:
+        if one.recorded is not None:
+            assert not [*unjudged(one.recorded, one.judgements)], one.name
+            assert one.recorded.versions["gpu"].startswith("NVIDIA H200, CUDA 13.0, driver ")
+        assert all((LEDGER.parent / FAULTS / x.script).exists() for x in one.judgements if x.script)
