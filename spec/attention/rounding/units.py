@@ -10,8 +10,8 @@ NVIDIA Tensor Cores, 2025 (arXiv:2512.07004), whose models are V100TC, A100TC an
     A100        8               4         1
     H100       16               8         2
 
-Measured here, on an H200 alone (tests/cuda/h200): 2^-25 is the last that counts beside 1, as g = 2
-has it, and 1 - 2^-25 becomes 1 - 2^-24. The others are not calibrated on a device.
+Measured here, on an H200 alone (`python -m tests.cuda.numbers`): 2^-25 is the last that counts
+beside 1, as g = 2 has it, and 1 - 2^-25 becomes 1 - 2^-24. The others: not calibrated on a device.
 
     products    factors                            sums of products            granted to
     exact       as they are                        rounded to nearest          everybody
