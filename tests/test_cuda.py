@@ -7,6 +7,7 @@ import pytest
 
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
+from spec.certification.target import versions
 from tests.cuda.listed import LEDGER
 from tests.shell import run
 
@@ -69,3 +70,20 @@ def test_what_was_found_on_a_gpu_is_judged_and_listed(monkeypatch):
             assert not [*unjudged(one.recorded, one.judgements)], one.name
             assert one.recorded.versions["gpu"].startswith("NVIDIA H200, CUDA 13.0, driver ")
         assert all((LEDGER.parent / FAULTS / x.script).exists() for x in one.judgements if x.script)
+
+
+MODULE = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "driver"), [(MODULE, ", driver 580.159.04"), ("", ""), (None, "")]
+)
+def test_a_gpu_that_is_at_work_is_named(told, driver, monkeypatch, tmp_path):
+    before, file = versions.versions_of(), tmp_path / "version"
+    for name, answer in (("is_initialized", True), ("get_device_name", "NVIDIA H200")):
+        monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(versions, "DRIVER", file)
+    if told is not None:
+        file.write_text(told)
+    assert versions.versions_of() == {**before, "gpu": f"NVIDIA H200, CUDA 13.0{driver}"}

@@ -11,7 +11,6 @@ from spec.certification.ledger.brief import brief, in_full, numbered
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledgers import entries
-from spec.certification.target.versions import versions_of
 from tests.shell import run
 
 LEDGER = """\
@@ -236,13 +235,3 @@ def test_ranges_are_read_as_they_are_written():
     numbers = ("A1", "A2", "A3", "A5", "M9", "M10", "Q1")
     assert ranges(numbers) == "A1-A3, A5, M9-M10, Q1"
     assert tuple(numbered(ranges(numbers))) == numbers
-
-
-@pytest.mark.torch
-def test_a_gpu_that_is_at_work_is_named(monkeypatch):
-    torch = pytest.importorskip("torch")
-    before = versions_of()
-    for name, answer in (("is_initialized", True), ("get_device_name", "NVIDIA H200")):
-        monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
-    monkeypatch.setattr(torch.version, "cuda", "13.0")
-    assert versions_of() == {**before, "gpu": "NVIDIA H200, CUDA 13.0"}

@@ -1,6 +1,7 @@
 """Versions: of Python and its libraries, and of what else a target is made of."""
 
 import platform
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -12,6 +13,7 @@ from spec.backends import NAMES
 
 INSTALLED = {"site-packages", "dist-packages"}
 GPU = "gpu"
+DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def versions_of(origin: str = "") -> Mapping[str, str]:
@@ -36,7 +38,16 @@ def _gpu() -> Mapping[str, str]:
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return {}
-    return {GPU: f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"}
+    return {GPU: f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}{_driver()}"}
+
+
+def _driver() -> str:
+    """That of the GPU, as Linux tells it; nothing where it does not."""
+    try:
+        found = re.search(r"\d+(\.\d+)+", DRIVER.read_text(encoding="utf-8"))
+    except OSError:
+        return ""
+    return f", driver {found[0]}" if found else ""
 
 
 def _version(name: str) -> str:
