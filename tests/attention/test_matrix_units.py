@@ -73,9 +73,11 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str) -> None:
     assert "sums" not in str(certify(einsum.attend, **QUICK, dtypes=(dtype,), clauses=("A1",)))
 
 
-@pytest.mark.parametrize("target", [cores.nearest, cores.cut_off, cores.Layer])
-def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(target: Any) -> None:
-    undeclared = certify(target, **QUICK, dtypes=("float32",))
+@pytest.mark.parametrize(
+    ("target", "some"), [(cores.nearest, "A"), (cores.cut_off, "A"), (cores.Layer, "L")]
+)
+def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(target: Any, some: str) -> None:
+    undeclared = certify(target, **QUICK, dtypes=("float32",), clauses=(some,))
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
     (cause,) = undeclared.causes
