@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spec.attention.conventions import products_as
 from spec.choices import Choices
 from spec.domain import Scope
 from spec.entries import drawn
@@ -57,6 +58,7 @@ class Problems:
         }
         seed = choices.places(choices.seed())
         problem = Problem(**arrays, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+        problem = problem.but(products=products_as(scope.conventions))
         without = choices.pick(((), (), (), (), ("b1",), ("b2",), ("b1", "b2")))
         return tamed(problem.but(**{name: np.zeros_like(arrays[name]) for name in without}))
 

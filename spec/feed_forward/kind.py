@@ -15,6 +15,9 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.feed_forward,
+    fitted=plug.fitted,
+    under=plug.under,
+    telling=plug.telling,
     compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
     vocabulary=VOCABULARY,
 )

@@ -1,11 +1,14 @@
 """The record of an ordinary feed-forward network: a function, or a class of torch modules."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
+from spec.attention.conventions import products_as
 from spec.backends.calling import plugged, probing
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import read, refusing, watched, words
@@ -48,6 +51,24 @@ def core(dtype: str) -> Problem:
     """Three positions of width four, and five units."""
     shapes = [(2, 3, 4), (4, 5), (5,), (5, 4), (4,), (2, 3, 4)]
     return Problem(*(eighths(*shape, seed=i) for i, shape in enumerate(shapes)), dtype=dtype)
+
+
+def fitted(record: FeedForward, problem: Problem) -> Problem:
+    """The problem, with what is granted to units as the record chose it."""
+    return problem.but(products=products_as(record.chosen))
+
+
+def under(record: FeedForward, declared: Mapping[str, str]) -> FeedForward:
+    """The record with the conventions that are declared."""
+    return record.but(conventions={**record.chosen, **declared})
+
+
+def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:
+    """Positions of numbers of 13 bits, and of 9, which fewer bits make others; in float32."""
+    plain = core("float32")
+    ones = {name: np.ones_like(getattr(plain, name)) for name in ("W1", "W2")}
+    numbers = (np.full_like(plain.x, 1 + 2.0**-bit) for bit in (12, 8))
+    return {"products": tuple(plain.but(x=x, **ones) for x in numbers)}
 
 
 def _of_five(function: Callable[..., Any], title: str) -> Callable[..., Any]:

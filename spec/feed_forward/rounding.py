@@ -95,7 +95,8 @@ class Bounds:
         g = np.minimum(of_products, granule(p.b1))
         held = r.stored if r.u_each else r.unit
         bits = held.p - 1  # one for the rounding of `size`
-        return (size == 0) | ((size <= np.exp2(np.minimum(g + bits, 1000))) & (g >= held.lowest))
+        fits = (size <= np.exp2(np.minimum(g + bits, 1000))) & (g >= held.lowest)
+        return (size == 0) | (fits & (r.u_factor == 0))
 
     @once
     def of_h(self) -> Array:

@@ -73,16 +73,20 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str) -> None:
     assert "sums" not in str(certify(einsum.attend, **QUICK, dtypes=(dtype,), clauses=("A1",)))
 
 
-@pytest.mark.parametrize(
-    ("target", "some"), [(cores.nearest, "A"), (cores.cut_off, "A"), (cores.Layer, "L")]
-)
-def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(target: Any, some: str) -> None:
-    undeclared = certify(target, **QUICK, dtypes=("float32",), clauses=(some,))
+TF32 = {"nearest": "A", "cut_off": "A", "Layer": "L", "network": "F"}  # and some of their clauses
+
+
+@pytest.mark.parametrize("name", TF32)
+def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
+    target, about = getattr(cores, name), {"about": "feed-forward"} if name == "network" else {}
+    undeclared = certify(target, **QUICK, **about, dtypes=("float32",), clauses=(TF32[name],))
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
     (cause,) = undeclared.causes
     assert cause.sentence == "wherever it is asked, the output is wrong"
-    assert certify(target, **QUICK, dtypes=("float32",), conventions=DECLARED).passed
+    declared = certify(target, **QUICK, **about, dtypes=("float32",), conventions=DECLARED)
+    assert declared.passed
+    assert declared.conventions["products"] == "tf32"
 
 
 @pytest.mark.parametrize("target", [cores.halves, cores.oldest])

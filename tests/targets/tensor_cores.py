@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from implementations import feed_forward as plain
 from implementations.multihead import MultiHead
 from spec.attention.mistakes import making
 from spec.attention.mistakes.given import native
@@ -115,6 +116,19 @@ def on(core: type[Core]) -> Any:
 
 
 nearest, cut_off, halves, oldest = map(on, (Nearest, CutOff, Halves, Oldest))
+
+
+def network(*arrays: Array) -> Array:
+    """A feed-forward network in float32 whose products are those of TF32."""
+    return plain.feed_forward(*(x.view(Nearest) for x in arrays))
+
+
+def back(*arrays: Array) -> tuple[Array, ...]:
+    """Its gradients."""
+    return plain.backward(*(x.view(Nearest) for x in arrays))
+
+
+vars(network).update(backward=back)
 
 
 class Layer(MultiHead):

@@ -5,6 +5,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
 
     arithmetic       what may be rounded where, and how often: every constant
     sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
+    units            what tensor cores make of a sum (Lemma 1'), and TF32 of its factors
     scores           <q, k>, the scale, the bias; the exponent
     weights          the softmax, the sum of a row and its logarithm
     forward          the output: the centred form and the hull (Lemmas 3 and 5)
@@ -18,7 +19,8 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
 above 128 keys, tiles that are scanned from either end. Not granted are an output
 from weights exp(s - lse), a row term from such weights, products that are not sums
-of products (Strassen), accumulators that truncate, and stochastic rounding.
+of products (Strassen), accumulators that truncate where no tensor core is seen, and stochastic
+rounding.
 
 Idle rows and gradients of keys that no query sees have a budget of exactly zero;
 what a mask forbids enters no budget. An infinite budget is no claim: `coverage` says

@@ -12,6 +12,8 @@ the n - 1 additions rounds such a partial sum, by at most u times as much
 
     |fl(sum) - S| <= u (products A + (n - 1) (A + |S|) / 2) + 2 n w
 
+with 3 (n + 1) for n - 1 where sums are cut off (Lemma 1', `units`).
+
 Fused multiply-add only leaves roundings out. The textbook bound has A for
 (A + |S|) / 2, and so up to twice as much.
 

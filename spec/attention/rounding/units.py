@@ -45,8 +45,8 @@ cast on their way into a product (u_cast). It costs percents where scores are la
 granted to whoever declares it (`products=tf32`), and to no other.
 
 Measured (tests/attention/test_matrix_units.py: functions in NumPy whose products are those of a
-V100, of an H200 in 16 bits, and of TF32 either way): all are certified, and TF32 by 0.96 of a budget
-at most. Of 480 mistakes that declare TF32 two are not refused in float32 that are otherwise, in the
+V100, of an H200 in 16 bits, and of TF32 either way): all are certified, TF32 by 0.96 of a budget at
+most. Of 480 mistakes that declare TF32 two are not refused in float32 that are otherwise, in the
 standard profile: exponentials that are off by 1e-4, and 1e-5 added to a sum of them.
 
 Fast exponentials need no grade: ex2.approx is off by 2.39 u at most (measured, from -126 to 0), of
