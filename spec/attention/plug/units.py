@@ -32,7 +32,7 @@ def sums(dtype: str) -> Problem:
 
 
 def of_sums(record: Any, dtype: str) -> Mapping[str, str]:
-    """That sums of products are cut off, if they are; nobody is seen to do so in float64."""
+    """That sums of products are cut off, if they are; in float64 nobody does."""
     problem = sums(dtype)
     if dtype == "float64" or not record.kinds_of(problem) <= record.answers:
         return {}

@@ -90,7 +90,7 @@ class Examiner:
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen, refused)
-        found = probed(seen) if survey is None else Probed.from_json(seen, survey)
+        found = Probed.from_json(seen, survey) if survey else probed(seen, request.device)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
         if request.compiled and none():

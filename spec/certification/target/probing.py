@@ -1,10 +1,9 @@
 """What an implementation refuses, found out on tiny problems before anything is judged.
 
-An error is not a wrong answer. Each kind of problem is put once or twice in each
-dtype, forward and backward; a kind that is always refused is left out of what is
-drawn, and the certificate lists it with the message. A dtype whose core is
-refused is left out as a whole. A gradient that the library never has is no refusal:
-it is not offered.
+An error is not a wrong answer. Each kind of problem is put once or twice in each dtype, forward and
+backward; a kind that is always refused is left out of what is drawn, and the certificate lists it
+with the message. A dtype whose core is refused is left out as a whole. A gradient that the library
+never has is no refusal: it is not offered.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from spec.kinds import kind_of
 from spec.subject import NoGradient, Refused, not_offered
 from spec.trial import keeps
 
+ROUNDING = ("cpu",)  # devices that round sums of products to nearest, so that nobody is asked
 IN_SINGLE = "computes float64 in float32"
 
 
@@ -79,7 +79,7 @@ class Probed:
         return Probed(by_dtype, refusals, tuple(written["notes"]))
 
 
-def probed(record: Any) -> Probed:
+def probed(record: Any, device: str = "cpu") -> Probed:
     """The record narrowed to what it answers, dtype by dtype."""
     found = kind_of(record.about)
     by_dtype: dict[str, Any] = {}
@@ -87,7 +87,8 @@ def probed(record: Any) -> Probed:
     for dtype in record.dtypes:
         refusal = _refusal(found, record, found.first, found.core(dtype))
         if refusal is None:
-            by_dtype[dtype] = _narrowed(found, record, dtype, refusals)
+            left = _narrowed(found, record, dtype, refusals)
+            by_dtype[dtype] = left if device in ROUNDING else _seen(found, left, dtype)
         else:
             refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
     return Probed(by_dtype, tuple(refusals), (*_notes(found, by_dtype), *_tiled(found, by_dtype)))
@@ -116,6 +117,12 @@ def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     trivial = found.fitted(record, found.trivial("float64")) if found.trivial else None
     return (IN_SINGLE,) if trivial is None or keeps(clause, record, trivial) else ()
+
+
+def _seen(found: Kind, record: Any, dtype: str) -> Any:
+    """The record with the conventions that problems show; who compiles would need a program."""
+    seen = found.shows(record, dtype) if none() else {}
+    return record.but(conventions={**record.conventions, **seen})
 
 
 def _left(record: Any) -> dict[str, Any]:
@@ -174,9 +181,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
             if refusal is not None:
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
-    left = left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
-    seen = found.shows(left, dtype) if none() else {}  # of who compiles, another program
-    return left.but(conventions={**left.conventions, **seen})
+    return left.but(answers=answers, differentiates=differentiates, dtypes=(dtype,))
 
 
 def _shown(
@@ -226,13 +231,13 @@ def _with_functions_that_answer(
 
 def _always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
     """The first refusal, if every one of the problems is refused."""
-    refusals = []
+    first = None
     for problem in problems:
         refusal = _refusal(found, record, name, problem)
         if refusal is None:
             return None
-        refusals.append(refusal)
-    return refusals[0]
+        first = first or refusal
+    return first
 
 
 def _refusal(found: Kind, record: Any, name: str, problem: Any) -> Refused | None:
