@@ -10,40 +10,20 @@ meet them.
 """
 
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
-from triton.runtime.interpreter import InterpretedFunction
 
-from implementations.arguments import UNBOUNDED, Sight, Window, factor, group, positive, sight
-from implementations.arguments_torch import accumulator, by_slopes, labelled, places, steep, sunk
+from implementations.arguments import UNBOUNDED, Window, factor, group, positive, sight
+from implementations.arguments_torch import accumulator, by_slopes, labelled, places, sunk
 from implementations.gradients_triton import by_keys, by_queries
 from implementations.kernels_triton import forward, inner
-from implementations.tiles_triton import FARTHEST, NOBODY
+from implementations.launching_triton import Asked, keywords, launch
 
-INTERPRETED = isinstance(forward, InterpretedFunction)
-SUMS = {torch.float32: tl.float32, torch.float64: tl.float64}
 STEP = 16  # numbers that are read at once, or twice as many as are
-
-
-class Asked(NamedTuple):
-    """What is asked and is no number to differentiate by.
-
-    texts, stand: segments and positions of queries (B, N) and of keys (B, M), None for none
-    sigma: the scale    R: H / G
-    """
-
-    window: Sight
-    sigma: float
-    R: int
-    softcap: float | None
-    texts: tuple[Tensor, Tensor] | None
-    stand: tuple[Tensor, Tensor] | None
 
 
 def attend(
@@ -84,7 +64,7 @@ def attend(
         positive(softcap)
     if query.dtype == torch.float64 and query.is_cuda:
         raise TypeError("float64 is computed in Triton's interpreter alone, on a CPU")
-    asked = Asked(window, factor(scale, D), R, softcap, texts, stand)
+    asked = Asked(window, factor(scale, D), R, softcap, texts, stand, return_lse)
     arrays = *(padded(x) for x in (query, key, value)), attn_mask, sinks, alibi_slopes
     o, lse = Fused.apply(*arrays, asked)  # type: ignore[no-untyped-call]
     o = o[..., : value.shape[3]].contiguous()
@@ -128,26 +108,33 @@ class Fused(torch.autograd.Function):
         slopes: Tensor | None,
         asked: Asked,
     ) -> tuple[Tensor, Tensor]:
-        """o (B, H, N, E) in the dtype of q, and lse (B, H, N)."""
+        """o (B, H, N, E) in the dtype of q, and lse (B, H, N): in bits, where nobody asks for it.
+
+        As little as can be is started beside the kernel, which few queries and keys wait for.
+        """
         q, k, v = (aligned(x) for x in (q, k, v))
         (B, H, N, _), o = q.shape, q.new_empty(*q.shape[:3], v.shape[3])
         bits = q.new_empty(B, H, N, dtype=accumulator(q.dtype))
         told = keywords(q, k, v, mask, slopes, asked)
-        told |= {"sigma": abs(asked.sigma), "FLIP": asked.sigma < 0, "sinks": sunk(sinks, H, bits)}
+        t = bits if sinks is None else sunk(sinks, H, bits)
+        told |= {"sigma": abs(asked.sigma), "FLIP": asked.sigma < 0}
+        told |= {"sinks": t, "sunk": 0 if sinks is None else H}
         launch(forward, N, B * H, told, o=o, lse=bits)
         ctx.asked = asked
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(q, k, v, mask, sinks, slopes, o, bits)
-        return o, log(2) * bits
+        return o, log(2) * bits if asked.lse else bits
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dout: Tensor, dlse: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, dout: Tensor | None, dlse: Tensor | None) -> tuple[Tensor | None, ...]:
         """The derivatives of <dout, o> + <dlse, lse> by q, k, v, and those asked of the others."""
         q, k, v, mask, sinks, slopes, o, bits = ctx.saved_tensors
         (B, H, N, _), (_, G, M, _) = q.shape, k.shape
-        dout, rows = aligned(dout.contiguous()), torch.empty_like(bits)
+        dout = torch.zeros_like(o) if dout is None else aligned(dout.contiguous())
+        dlse, rows = None if dlse is None else dlse.contiguous(), torch.empty_like(bits)
         told = keywords(q, k, v, mask, slopes, ctx.asked)
-        launch(inner, N, B * H, told, dout=dout, o=o, dlse=dlse.contiguous(), rows=rows)
+        launch(inner, N, B * H, told, dout=dout, o=o, dlse=dlse, rows=rows)
         told |= {"lse": bits, "rows": rows, "dout": dout}
         dq, dk, dv = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
         of_mask, of_sinks, of_slopes = ctx.needs_input_grad[3:6]
@@ -159,87 +146,6 @@ class Fused(torch.autograd.Function):
         dsinks = by_sinks(rows, sinks, bits) if of_sinks else None
         dslopes = None if moment is None else by_slopes(moment.sum(-1), slopes).to(slopes.dtype)
         return dq, dk, dv, dmask, dsinks, dslopes, None
-
-
-def launch(kernel: Any, length: int, heads: int, told: dict[str, Any], **arrays: Any) -> None:
-    """Run a kernel: a program for each block of the length, in each head; none for no numbers."""
-    if not length * heads:
-        return
-    given = told | {name: 0 if x is None else x for name, x in arrays.items()}
-    given |= {"DMASK": arrays.get("dmask") is not None, "DSLOPES": arrays.get("moment") is not None}
-    given |= blocks(kernel, given)
-    known = {name: given[name] for name in (*kernel.arg_names, *LAUNCH) if name in given}
-    size = given["BK"] if kernel is by_keys else given["BQ"]
-    kernel[triton.cdiv(length, size), heads](**known)
-
-
-def keywords(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, slopes: Tensor | None, asked: Asked
-) -> dict[str, Any]:
-    """What every kernel is told, by the names of its arguments."""
-    (B, H, N, D), M, E = q.shape, k.shape[2], v.shape[3]
-    work = accumulator(q.dtype)
-    m = steep(slopes, q.shape, q.new_empty(0, dtype=work))
-    whole = None if mask is None else mask.expand(B, H, N, M)
-    truth = whole is not None and whole.dtype == torch.bool
-    given: dict[str, Any] = {"q": q, "k": k, "v": v, "H": H, "N": N, "M": M, "D": D, "E": E}
-    given |= {"mask": 0 if whole is None else whole.view(torch.uint8) if truth else whole}
-    for name, x in (("q", q), ("k", k), ("v", v), ("mask", whole)):
-        steps = (0,) * 4 if x is None else x.stride()
-        given |= dict(zip((f"{name}_b", f"{name}_h", f"{name}_n", f"{name}_m"), steps, strict=True))
-    for name, pair in (("places", asked.stand), ("texts", asked.texts)):
-        ours, theirs = (0, 0) if pair is None else (x.long().contiguous() for x in pair)
-        given |= {f"{name}_q": ours, f"{name}_k": theirs, name.upper(): pair is not None}
-    given |= {"slopes": 0 if m is None else m.contiguous(), "SLOPES": m is not None}
-    given |= {"sigma": asked.sigma, "cap": asked.softcap or 1.0, "CAP": asked.softcap is not None}
-    given |= {"R": asked.R, "MASK": 0 if whole is None else 1 if truth else 2}
-    given |= bounds(asked.window, plain=not (given["MASK"] or given["TEXTS"] or given["PLACES"]))
-    given |= {"SUM": SUMS[work], "LOWEST": torch.finfo(work).min, "WIDE": INTERPRETED}
-    return given | {"WD": wide(D), "WE": wide(E), "FD": wide(D) == D, "FE": wide(E) == E}
-
-
-def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
-    """Which keys may be seen, and of what the compiler knows that it bounds nothing.
-
-    plain: by their rows alone. Where anything else hides keys, one kernel takes every window, as
-    there would be too many of them: a bound that is none is a number that nothing exceeds.
-    """
-    left, right, first = window
-    known, most = {"LEFT": left, "RIGHT": right}, FARTHEST.value
-    told = {name.lower(): most if x is None else min(x, most) for name, x in known.items()}
-    told |= {name: not plain or x is not None for name, x in known.items()}
-    return told | {"first": min(first, most) or NOBODY}
-
-
-def wide(width: int) -> int:
-    """A width as tiles have it: a power of 2, and 16 at least, as products of tiles ask for."""
-    return max(16, 1 << (width - 1).bit_length())
-
-
-def blocks(kernel: Any, given: dict[str, Any]) -> dict[str, int]:
-    """How many queries and keys a tile has, by how many warps, in how many stages it is computed.
-
-    What was fastest on an H200 in bfloat16, of about ten ways; small ones where numbers have 32
-    bits and more, which no tensor core multiplies as they are, and where heads are wider.
-    """
-    if INTERPRETED:  # small, so that there are several; but not a hundred
-        size = 16 if max(given["N"], given["M"]) <= 256 else 64
-        return {"BQ": size, "BK": size}
-    width, bits = max(given["WD"], given["WE"]), given["q"].element_size() * 8
-    name = kernel.__name__ if bits == 16 and width <= 128 else ""
-    found = MEASURED.get((name, max(64, width)), (32, 32, 4, 2))
-    return dict(zip(("BQ", "BK", *LAUNCH), found, strict=True))
-
-
-LAUNCH = "num_warps", "num_stages"
-MEASURED = {
-    ("forward", 64): (64, 64, 4, 3),
-    ("forward", 128): (64, 64, 4, 3),
-    ("by_queries", 64): (64, 64, 4, 3),
-    ("by_queries", 128): (128, 64, 8, 3),
-    ("by_keys", 64): (64, 64, 4, 3),
-    ("by_keys", 128): (32, 64, 4, 3),
-}
 
 
 def by_sinks(rows: Tensor, sinks: Tensor, bits: Tensor) -> Tensor:

@@ -22,14 +22,14 @@ from implementations.tiles_triton import (
 )
 
 # Numbers that change from call to call, for which no kernel is compiled anew.
-FREE = "H", "R", "N", "M", "sigma", "cap", "left", "right", "first", "mask_b", "mask_h"
+FREE = "H", "R", "N", "M", "sunk", "sigma", "cap", "left", "right", "first", "mask_b", "mask_h"
 
 
 @triton.jit(do_not_specialize=FREE)
 def forward(
     q, k, v, mask, sinks, slopes, places_q, places_k, texts_q, texts_k, o, lse,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, mask_b, mask_h, mask_n, mask_m,
-    H, R, N, M, D, E, sigma, cap, left, right, first,
+    H, R, N, M, D, E, sunk, sigma, cap, left, right, first,
     WD: constexpr, WE: constexpr, FD: constexpr, FE: constexpr,
     BQ: constexpr, BK: constexpr,
     FLIP: constexpr, MASK: constexpr, CAP: constexpr, SLOPES: constexpr,
@@ -39,7 +39,7 @@ def forward(
     """o (B, H, N, E), and the log-sum-exp in bits (B, H, N): one program for BQ queries of a head.
 
     The output so far is made smaller whenever the largest score m rises; mass is what its weights
-    add up to.
+    add up to. sunk: how many heads have a sink, all or none
     """
     PLAIN: constexpr = not (MASK or TEXTS or PLACES)
     i0 = (tl.num_programs(0) - 1 - tl.program_id(0)) * BQ  # those who see most of it come first
@@ -57,7 +57,7 @@ def forward(
     slope = tl.load(slopes + bh) if SLOPES else 0.0
     total = tl.zeros([BQ, WE], SUM)
     mass = tl.zeros([BQ], SUM)
-    sink = tl.load(sinks + h)
+    sink = tl.load(sinks + h, h < sunk, float("-inf"))
     there = sink != float("-inf")
     m = mass + tl.where(there, tl.maximum(sink * BITS, LOWEST), float("-inf"))
     mass += there.to(SUM)
@@ -101,13 +101,15 @@ def forward(
 
 @triton.jit(do_not_specialize=FREE)
 def inner(
-    dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, SUM: constexpr,
-    WIDE: constexpr,
+    dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, DLSE: constexpr,
+    SUM: constexpr, WIDE: constexpr,
 ):  # fmt: skip
     """<dout_i, o_i> - dlse_i, which is taken off the derivatives by weights.   (B, H, N)"""
     i = tl.program_id(0) * BQ + tl.arange(0, BQ)
     bh = tl.program_id(1).to(tl.int64)
     g = widened(loaded(dout + bh * N * E, i, E, N, E, WE, FE, False), SUM, WIDE)
     y = widened(loaded(o + bh * N * E, i, E, N, E, WE, FE, False), SUM, WIDE)
-    d = tl.load(dlse + bh * N + i, i < N, 0.0)
-    tl.store(rows + bh * N + i, tl.sum(g * y, 1) - d, i < N)
+    row = tl.sum(g * y, 1)
+    if DLSE:
+        row -= tl.load(dlse + bh * N + i, i < N, 0.0)
+    tl.store(rows + bh * N + i, row, i < N)

@@ -11,10 +11,10 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from implementations import fused_triton as fused
+from implementations import launching_triton as fused
 from implementations.arguments import sight
 from implementations.gradients_triton import by_keys, by_queries
-from implementations.kernels_triton import FREE, forward
+from implementations.kernels_triton import FREE, forward, inner
 
 HOPPER = GPUTarget("cuda", 90, 32)
 FORMATS = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.int64: "i64", torch.uint8: "u8"}
@@ -36,7 +36,7 @@ def main() -> None:
     """Compile each kernel for each option; Triton raises what it cannot do."""
     fused.INTERPRETED, count = False, 0
     for options in ASKED.values():
-        for kernel in (forward, by_queries, by_keys):
+        for kernel in (forward, inner, by_queries, by_keys):
             compiled(kernel, **options)
             count += 1
     print(f"{count} kernels compile for sm_90")
@@ -55,11 +55,13 @@ def compiled(
     q, k, v = (torch.empty(B, H, *x, dtype=torch.bfloat16) for x in ((N, D), (M, D), (M, E)))
     asked = fused.Asked(window, 0.125, 1, softcap, texts, stand)
     told, rows = fused.keywords(q, k, v, mask, slopes, asked), torch.empty(B, H, N)
-    told |= {"sinks": torch.ones(H), "FLIP": False}
+    told |= {"sinks": torch.ones(H), "sunk": H, "FLIP": False}
     told |= {"o": v, "dout": v, "lse": rows, "rows": rows, "dq": q, "dk": k, "dv": v, "WIDE": False}
     told |= {
         "dmask": rows,
         "moment": rows,
+        "dlse": rows,
+        "DLSE": mask is not None,
         "DMASK": mask is not None,
         "DSLOPES": slopes is not None,
     }

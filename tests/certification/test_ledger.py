@@ -69,6 +69,8 @@ def test_what_is_not_as_it_was_is_said_line_by_line(ledger):
     written = json.loads(file.read_text())
     written["versions"]["numpy"] = "1.0"
     written["versions"]["python"] = "2.7"  # which counts for nobody
+    del written["conventions"]["tanh"]  # as if there had been none yet, which changes nothing
+    written["conventions"]["cap"] = "after-bias"
     written["causes"][0]["failure"] = "is NaN"
     written["outcomes"]["float32"] = {"holds": "A1-A2", "not offered": "M8"}
     written["region"]["sentence"] = "causal"
@@ -77,6 +79,7 @@ def test_what_is_not_as_it_was_is_said_line_by_line(ledger):
     assert done.returncode == 1, done.stderr
     *lines, _, _ = done.stdout.splitlines()
     assert lines == [
+        "mine: convention cap: after-bias -> before-bias",
         f"mine: version of numpy: 1.0 -> {np.__version__}",
         f"mine: A2 {CLAUSES['A2'].name} [float32]: holds -> violated",
         "mine: cause, no more: where M > 1, gradients are NaN",

@@ -64,4 +64,4 @@ def test_the_kernels_compile_for_a_gpu_that_is_not_here():
     program = [sys.executable, "-m", "tests.compiled_triton"]
     done = subprocess.run(program, capture_output=True, text=True, env=named, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "24 kernels compile for sm_90" in done.stdout
+    assert "32 kernels compile for sm_90" in done.stdout

@@ -4,7 +4,8 @@ For that it computes each of them again in 64 bits, a quarter of all time. In on
 still does (tests/implementations/test_fused_triton.py).
 """
 
-from implementations.fused_triton import INTERPRETED, attend
+from implementations.fused_triton import attend
+from implementations.launching_triton import INTERPRETED
 
 if INTERPRETED:
     from triton.runtime import interpreter

@@ -19,7 +19,10 @@ def changes(
     versions: of which libraries these count; of all of them, unless given.
     """
     yield from _mappings("", _of(before), _of(after))
-    yield from _mappings("convention ", before.conventions, after.conventions)
+    chosen = (  # a certificate from before there was a convention has its default
+        {**other.defaults, **one.conventions} for one, other in ((before, after), (after, before))
+    )
+    yield from _mappings("convention ", *chosen)
     old, new = (
         {n: x for n, x in c.versions.items() if versions is None or n in versions}
         for c in (before, after)

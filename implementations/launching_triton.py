@@ -1,0 +1,116 @@
+"""What the kernels of `implementations.fused_triton` are told, and how they are started."""
+
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+from triton.runtime.interpreter import InterpretedFunction
+
+from implementations.arguments import Sight
+from implementations.arguments_torch import accumulator, steep
+from implementations.gradients_triton import by_keys
+from implementations.kernels_triton import forward
+from implementations.tiles_triton import FARTHEST, NOBODY
+
+INTERPRETED = isinstance(forward, InterpretedFunction)
+SUMS = {torch.float32: tl.float32, torch.float64: tl.float64}
+
+
+class Asked(NamedTuple):
+    """What is asked and is no number to differentiate by.
+
+    texts, stand: segments and positions of queries (B, N) and of keys (B, M), None for none
+    sigma: the scale    R: H / G    lse: whether it is returned
+    """
+
+    window: Sight
+    sigma: float
+    R: int
+    softcap: float | None
+    texts: tuple[Tensor, Tensor] | None
+    stand: tuple[Tensor, Tensor] | None
+    lse: bool = False
+
+
+def launch(kernel: Any, length: int, heads: int, told: dict[str, Any], **arrays: Any) -> None:
+    """Run a kernel: a program for each block of the length, in each head; none for no numbers."""
+    if not length * heads:
+        return
+    given = told | {name: 0 if x is None else x for name, x in arrays.items()}
+    asked = {"DLSE": "dlse", "DMASK": "dmask", "DSLOPES": "moment"}
+    given |= {flag: arrays.get(name) is not None for flag, name in asked.items()}
+    given |= blocks(kernel, given)
+    known = {name: given[name] for name in (*kernel.arg_names, *LAUNCH) if name in given}
+    size = given["BK"] if kernel is by_keys else given["BQ"]
+    kernel[triton.cdiv(length, size), heads](**known)
+
+
+def keywords(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, slopes: Tensor | None, asked: Asked
+) -> dict[str, Any]:
+    """What every kernel is told, by the names of its arguments."""
+    (B, H, N, D), M, E = q.shape, k.shape[2], v.shape[3]
+    work = accumulator(q.dtype)
+    m = steep(slopes, q.shape, q.new_empty(0, dtype=work))
+    whole = None if mask is None else mask.expand(B, H, N, M)
+    truth = whole is not None and whole.dtype == torch.bool
+    given: dict[str, Any] = {"q": q, "k": k, "v": v, "H": H, "N": N, "M": M, "D": D, "E": E}
+    given |= {"mask": 0 if whole is None else whole.view(torch.uint8) if truth else whole}
+    for name, x in (("q", q), ("k", k), ("v", v), ("mask", whole)):
+        steps = (0,) * 4 if x is None else x.stride()
+        given |= dict(zip((f"{name}_b", f"{name}_h", f"{name}_n", f"{name}_m"), steps, strict=True))
+    for name, pair in (("places", asked.stand), ("texts", asked.texts)):
+        ours, theirs = (0, 0) if pair is None else (x.long().contiguous() for x in pair)
+        given |= {f"{name}_q": ours, f"{name}_k": theirs, name.upper(): pair is not None}
+    given |= {"slopes": 0 if m is None else m.contiguous(), "SLOPES": m is not None}
+    given |= {"sigma": asked.sigma, "cap": asked.softcap or 1.0, "CAP": asked.softcap is not None}
+    given |= {"R": asked.R, "MASK": 0 if whole is None else 1 if truth else 2}
+    given |= bounds(asked.window, plain=not (given["MASK"] or given["TEXTS"] or given["PLACES"]))
+    given |= {"SUM": SUMS[work], "LOWEST": torch.finfo(work).min, "WIDE": INTERPRETED}
+    return given | {"WD": wide(D), "WE": wide(E), "FD": wide(D) == D, "FE": wide(E) == E}
+
+
+def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
+    """Which keys may be seen, and of what the compiler knows that it bounds nothing.
+
+    plain: by their rows alone. Where anything else hides keys, one kernel takes every window, as
+    there would be too many of them: a bound that is none is a number that nothing exceeds.
+    """
+    left, right, first = window
+    known, most = {"LEFT": left, "RIGHT": right}, FARTHEST.value
+    told = {name.lower(): most if x is None else min(x, most) for name, x in known.items()}
+    told |= {name: not plain or x is not None for name, x in known.items()}
+    return told | {"first": min(first, most) or NOBODY}
+
+
+def wide(width: int) -> int:
+    """A width as tiles have it: a power of 2, and 16 at least, as products of tiles ask for."""
+    return max(16, 1 << (width - 1).bit_length())
+
+
+def blocks(kernel: Any, given: dict[str, Any]) -> dict[str, int]:
+    """How many queries and keys a tile has, by how many warps, in how many stages it is computed.
+
+    What was fastest on an H200 in bfloat16, of about ten ways; small ones where numbers have 32
+    bits and more, which no tensor core multiplies as they are, and where heads are wider.
+    """
+    if INTERPRETED:  # small, so that there are several; but not a hundred
+        size = 16 if max(given["N"], given["M"]) <= 256 else 64
+        return {"BQ": size, "BK": size}
+    width, bits = max(given["WD"], given["WE"]), given["q"].element_size() * 8
+    name = kernel.__name__ if bits == 16 and width <= 128 else ""
+    found = MEASURED.get((name, max(64, width)), (32, 32, 4, 2))
+    return dict(zip(("BQ", "BK", *LAUNCH), found, strict=True))
+
+
+LAUNCH = "num_warps", "num_stages"
+MEASURED = {
+    ("forward", 64): (64, 64, 4, 3),
+    ("forward", 128): (64, 64, 4, 3),
+    ("by_queries", 64): (64, 64, 4, 3),
+    ("by_queries", 128): (128, 64, 8, 3),
+    ("by_keys", 64): (64, 64, 4, 3),
+    ("by_keys", 128): (32, 64, 4, 3),
+}
