@@ -30,7 +30,7 @@ and of what stands around it:
 `arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, positions,
 sinks and slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles`,
 `tiles_torch` and `tiles_triton` what is in them; the kernels of `fused_triton` are in
-`kernels_triton`, and those that go back in `gradients_triton`.
+`kernels_triton`, those that go back in `gradients_triton`, and `launching_triton` starts them.
 """
 
 from typing import NamedTuple
