@@ -36,7 +36,8 @@ def judged(name: str, request: Request, seeds: int, end: float) -> tuple[int, in
     """How many certificates came in time, and how many of them are not certified."""
     from spec import certify
 
-    options = {x: getattr(request, x) for x in ("dtypes", "where", "compiled", "device", "profile")}
+    how = "description", "conventions", "dtypes", "where", "compiled", "device", "profile"
+    options = {name: getattr(request, name) for name in how}
     done = failed = 0
     for seed in range(seeds):
         if time.time() > end:
