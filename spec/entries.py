@@ -211,6 +211,14 @@ def no_larger(x: Array, most: float) -> Array:
 BYTES = _lattice_of_bytes()
 
 
+def bits_of_tf32(like: Array) -> tuple[Array, Array]:
+    """1 + 2^-12 everywhere, whose 13 bits TF32 does not keep, and 1 + 2^-8, whose 9 it does.
+
+    Whoever has fewer bits than TF32, as bfloat16, makes another number of the latter too.
+    """
+    return np.full_like(like, 1 + 2.0**-12), np.full_like(like, 1 + 2.0**-8)
+
+
 def eighths(*shape: int, seed: int = 0) -> Array:
     """Eighths between -1 and 1, the same on every day; every dtype has them exactly."""
     return np.random.default_rng((seed, *shape)).integers(-8, 9, shape) / 8

@@ -8,13 +8,13 @@ import pytest
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
 from spec.certification.target import versions
+from tests.cuda.listed import LEDGER
 from tests.shell import run
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 PROGRAM = "-m", "tests.cuda"
 ROOT = Path(__file__).parent.parent
-LEDGER = Path("implementations") / "ledger" / "devices" / "h200.toml"
 ONE = """
 device = "cpu"
 profile = "quick"

@@ -13,7 +13,7 @@ from spec.backends.calling import plugged, probing
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import read, refusing, watched, words
 from spec.comparison import Violation
-from spec.entries import eighths
+from spec.entries import bits_of_tf32, eighths
 from spec.feed_forward.notation import FeedForward, Gradients, Problem
 from spec.notation import Array, Call
 from spec.subject import not_offered
@@ -64,11 +64,10 @@ def under(record: FeedForward, declared: Mapping[str, str]) -> FeedForward:
 
 
 def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:
-    """Positions of numbers of 13 bits, and of 9, which fewer bits make others; in float32."""
+    """Positions of numbers that TF32 makes others, and that fewer bits do; in float32."""
     plain = core("float32")
     ones = {name: np.ones_like(getattr(plain, name)) for name in ("W1", "W2")}
-    numbers = (np.full_like(plain.x, 1 + 2.0**-bit) for bit in (12, 8))
-    return {"products": tuple(plain.but(x=x, **ones) for x in numbers)}
+    return {"products": tuple(plain.but(x=x, **ones) for x in bits_of_tf32(plain.x))}
 
 
 def _of_five(function: Callable[..., Any], title: str) -> Callable[..., Any]:

@@ -9,13 +9,13 @@ python -m tests.cuda.speed       how fast our kernels are beside torch's
 implementations/ledger/devices is what was found on one.
 """
 
-import torch
-
 NOT_RUN = "not run: torch finds no CUDA device here"
 
 
 def there_is_one() -> bool:
     """Whether torch finds a GPU; if not, that is said."""
+    import torch
+
     if not torch.cuda.is_available():
         print(NOT_RUN)
     return torch.cuda.is_available()

@@ -15,6 +15,7 @@ from implementations import feed_forward as plain
 from implementations.multihead import MultiHead
 from spec.attention.mistakes import making
 from spec.attention.mistakes.given import native
+from spec.attention.mistakes.numbers import shortened as rounded
 from spec.attention.rounding.units import KEPT
 from spec.notation import Array
 
@@ -65,9 +66,7 @@ class Core(np.ndarray):
 
     def shortened(self, x: Array) -> Array:
         """Factors of 11 bits."""
-        fraction, exponent = np.frexp(x)
-        kept = np.ldexp(fraction, KEPT)
-        return np.ldexp(np.rint(kept) if self.nearest else np.trunc(kept), exponent - KEPT)
+        return rounded(x, KEPT) if self.nearest else cut(x, KEPT - exponents(x))
 
 
 class Nearest(Core):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spec.attention.conventions import products_as
-from spec.entries import eighths
+from spec.entries import bits_of_tf32, eighths
 from spec.kind import Problems
 from spec.layer import moves
 from spec.layer.domain import MOST
@@ -114,12 +114,11 @@ def telling(dtype: str) -> Mapping[str, tuple[LayerProblem, ...]]:
 
 
 def _of_bits() -> tuple[LayerProblem, ...]:
-    """A token of 13 bits in each number, and one of 9 that fewer bits make another; in float32.
+    """A token of numbers that TF32 makes others, and one that fewer bits do; in float32.
 
     It is alone, so that all of its weight is one; and no number of its projections is below zero.
     """
     one = core("float32").part("N", np.arange(1))
     named = one.parameters.named()
     one = one.of(**{name: np.abs(x) for name, x in named.items() if name not in BUILT_WITH})
-    numbers = (np.full_like(one.query, 1 + 2.0**-bit) for bit in (12, 8))
-    return tuple(one.but(query=x, key=x, value=x) for x in numbers)
+    return tuple(one.but(query=x, key=x, value=x) for x in bits_of_tf32(one.query))
