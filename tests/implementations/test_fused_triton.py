@@ -32,6 +32,26 @@ assert torch.equal(attend(x, x, x), want)
 print(len(looks))
 """
 
+# How often the kernels are asked while it is found out what they answer.
+ASKED = """
+from functools import wraps
+from implementations.fused_triton import attend
+from spec.certification.target.loading import record
+from spec.certification.target.probing import probed
+
+asked = []
+
+@wraps(attend)
+def counted(*arrays, **options):
+    asked.append(options)
+    return attend(*arrays, **options)
+
+found = record(counted).but(dtypes=("float32",))
+asked.clear()
+assert probed(found).by_dtype["float32"].answers == found.answers
+print(len(asked))
+"""
+
 
 def interpreted(*words):
     """What a program says that runs kernels in Triton's interpreter."""
@@ -55,6 +75,12 @@ def test_a_kernel_that_is_called_finds_its_language_replaced():
     before, after = map(int, done.stdout.split())
     assert before > 100
     assert after < 10
+
+
+def test_who_is_interpreted_is_asked_about_all_kinds_at_once():
+    done = interpreted("-c", ASKED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout) < 50
 
 
 def test_the_kernels_compile_for_a_gpu_that_is_not_here():

@@ -9,6 +9,7 @@ never has is no refusal: it is not offered.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from spec import CLAUSES
 from spec.backends.compiled import none
+from spec.backends.interpreting import interprets
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
@@ -160,7 +162,7 @@ def _only(record: Any, dtype: str, left: Mapping[str, Any]) -> Any:
 
 def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
     """The record as it is in one dtype; what it refuses is added to `refusals`."""
-    left = _with_functions_that_answer(found, record, dtype, refusals)
+    left = _answering(found, record, dtype, refusals)
     answers, differentiates = left.answers, left.differentiates
     backward = "backward" in left.offered
     shown = _shown(found, left, dtype, found.first, answers)
@@ -189,10 +191,10 @@ def _shown(
 ) -> frozenset[str]:
     """Those of some kinds of problem that a function answers all at once.
 
-    Where anything was compiled it is asked so first, as problems of one kind each take more
-    programs; elsewhere they take no time, and what crashes is told by its kind.
+    It is asked so first where anything was compiled, as problems of one kind each take more
+    programs, or is interpreted; elsewhere they take no time, and what crashes is told by its kind.
     """
-    asked = () if none() else found.of_many(dtype, kinds)
+    asked = () if none() and not interprets() else found.of_many(dtype, kinds)
     put = (found.fitted(record, problem) for problem in asked)
     answered = (p for p in put if _refusal(found, record, name, p) is None)
     return frozenset(kind for problem in answered for kind in record.kinds_of(problem))
@@ -207,10 +209,8 @@ def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) ->
     return None
 
 
-def _with_functions_that_answer(
-    found: Kind, record: Any, dtype: str, refusals: list[Refusal]
-) -> Any:
-    """Without the functions that refuse even the core."""
+def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
+    """The record without the functions that refuse even the core."""
     lost: dict[str, Any] = {}
     for name, (capability, problems) in found.trials(dtype).items():
         if name not in record.offered:
@@ -243,10 +243,8 @@ def _always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> R
 def _refusal(found: Kind, record: Any, name: str, problem: Any) -> Refused | None:
     """The refusal; None for an answer, even for a wrong one."""
     try:
-        with np.errstate(all="ignore"):
+        with suppress(Violation), np.errstate(all="ignore"):
             found.put(record, name, problem)
     except Refused as refusal:
         return refusal
-    except Violation:
-        return None
     return None
