@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
+from spec.attention.mistakes.gradients import MASKS, SEVERAL
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import Capped, Pass, cap, slant
 from spec.notation import Array
 
 FIFTY = 50.0
-MASKS = "gradients of the mask asked for and an additive mask and M > 1"
+SLOPED = f"gradients asked for and a cap and {SEVERAL}"
 
 
 def capped(t: Array, c: float | None) -> Array:
@@ -199,25 +200,25 @@ def differentiates_without_the_cap(t: Array, allowed: Array, _: Array, __: Any) 
     return t, allowed
 
 
-@wrong("uncap", incident="I21", where="gradients asked for and a cap and several scores")
+@wrong("uncap", incident="I21", where=SLOPED)
 def forgets_the_slope_of_the_cap(ds: Array, _: Pass) -> Array:
     """Hands the gradient of a capped score on as that of the product."""
     return ds
 
 
-@wrong("uncap", incident="I21", where="gradients asked for and a cap and several scores")
+@wrong("uncap", incident="I21", where=SLOPED)
 def takes_the_slope_of_a_line(ds: Array, seen: Pass) -> Array:
     """1 - (t / c)^2, with the product in place of the capped score."""
     return ds if seen.softcap is None else ds * (1 - (seen.t / seen.softcap) ** 2)
 
 
-@wrong("uncap", incident="I21", where="gradients asked for and a cap and several scores")
+@wrong("uncap", incident="I21", where=SLOPED)
 def squares_the_slope_of_the_cap(ds: Array, seen: Pass) -> Array:
     """Multiplies by the slope where the gradient enters the cap, and where it leaves it."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2) ** 2
 
 
-@wrong("uncap", incident="I21", where="gradients asked for and a cap and several scores")
+@wrong("uncap", incident="I21", where=SLOPED)
 def takes_tanh_for_its_slope(ds: Array, seen: Pass) -> Array:
     """Forgets the square: 1 - tanh(t / c)."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap))

@@ -18,7 +18,7 @@ from spec.sizes import Sizes
 
 # A query of one key has no gradient but through its log-sum-exp.
 SEVERAL = "(several scores or a cotangent of the log-sum-exp)"
-MASKS = "gradients of the mask asked for and an additive mask and M > 1"
+MASKS = "gradients of the mask asked for and an additive mask and several scores"
 
 # The Jacobian of the softmax
 
@@ -78,7 +78,7 @@ def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     "scale",
     incident="I14",
     spoils="gradient",
-    where="gradients asked for and a scale and several scores",
+    where=f"gradients asked for and a scale and {SEVERAL}",
 )
 def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     """Does not save the scale that was asked for, and computes another one in the backward pass."""

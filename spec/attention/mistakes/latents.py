@@ -7,22 +7,28 @@ nobody sees. Of attention none of this is so, and of latents only if it is said.
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.gradients import SEVERAL
 from spec.attention.mistakes.heads import Inputs
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
 from spec.sizes import Sizes
 
-SHARED = "grouped heads and a scale and several scores"
+SHARED = "grouped heads and a scale"
 
 
-@wrong("scale", incident="plausible", where=SHARED)
+@wrong("scale", incident="plausible", where=f"{SHARED} and several scores")
 def scales_shared_keys_by_their_own_width(sizes: Sizes, asked: float | None) -> float:
     """Scales shared keys by the width that they have, and not as keys of each head are scaled."""
     return steps.scale(sizes, None if sizes.G < sizes.H else asked)
 
 
-@wrong("scale", spoils="gradient", incident="plausible", where=f"gradients asked for and {SHARED}")
+@wrong(
+    "scale",
+    spoils="gradient",
+    incident="plausible",
+    where=f"gradients asked for and {SHARED} and {SEVERAL}",
+)
 def scales_shared_gradients_by_their_own_width(sizes: Sizes, asked: float | None) -> float:
     """Does the same in the backward pass alone, which is handed no scale."""
     return default_scale(sizes) if sizes.G < sizes.H else steps.scale(sizes, asked)

@@ -42,7 +42,7 @@ def reads_the_bias_as_a_mask(mask: Array) -> tuple[Array, Array]:
     "understand",
     incident="I09",
     citation="HKUSTDial/flash-sparse-attention#146",
-    where="a boolean mask and a hidden key",
+    where="a boolean mask and (a hidden key or a sink)",
 )
 def adds_the_truth_values(mask: Array) -> tuple[Array, Array]:
     """Adds a boolean mask to the scores: 1 for allowed, 0 for forbidden."""
@@ -148,7 +148,7 @@ def swaps_batch_and_heads_of_the_mask(mask: Array, sizes: Sizes) -> Array:
     return full.swapaxes(0, 1) if sizes.B == sizes.H else full
 
 
-@wrong("spread", incident="I10", where="a mask that tells and N = M and M > 1")
+@wrong("spread", incident="I10", where="an uneven mask and N = M and M > 1")
 def transposes_square_masks(mask: Array, sizes: Sizes) -> Array:
     """Lays the mask out as keys by queries, which nothing notices when N = M."""
     full = steps.spread(mask, sizes)

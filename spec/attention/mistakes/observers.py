@@ -116,7 +116,11 @@ def measures_the_log_of_the_mean(seen: Pass) -> Array:
     return steps.measure(seen) - np.log(max(seen.sizes.M, 1))
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for and an idle query")
+@wrong(
+    "measure",
+    incident="I18",
+    where="the log-sum-exp asked for and (an idle query or a query that sees a sink alone)",
+)
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
     """Returns 0 for an idle query, which is the log-sum-exp of one key with score 0."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)

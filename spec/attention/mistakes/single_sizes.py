@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import steps
+from spec.attention.mistakes.gradients import SEVERAL
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised, powers
 from spec.attention.mistakes.steps import Pass, weigh
@@ -32,7 +33,7 @@ def mixes_up_heads_if_there_are_five(x: Array, heads: int) -> Array:
     "query_gradients",
     incident="I36",
     citation="Dao-AILab/flash-attention#2896",
-    where="gradients asked for and D = 56 and M > 1",
+    where=f"gradients asked for and D = 56 and {SEVERAL}",
 )
 def leaves_stale_columns_at_one_width(seen: Pass, ds: Array) -> Array:
     """Allocates widths in steps of 32 and walks them in steps of 16: at 56 the last ones stay."""

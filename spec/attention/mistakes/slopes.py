@@ -100,7 +100,9 @@ def reads_slopes_in_reverse(s: Array, sigma: float, given: Any) -> Array:
     return read(lambda m, _: m[:, ::-1])(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes and H > 1")
+@wrong(
+    "slant", incident="plausible", where="slopes and (H > 1 or (slopes of each sequence and B > 1))"
+)
 def reads_slopes_of_the_batch(s: Array, sigma: float, given: Any) -> Array:
     """Reads the slope with the index of the sequence."""
     batch = np.arange(len(given.query)) % max(given.query.shape[1], 1)

@@ -58,7 +58,11 @@ def learns_from_one_cotangent_at_a_time(ds: Array, seen: Pass) -> Array:
     return ds if ds.any() else learn(ds, seen)
 
 
-@wrong("learn", incident="plausible", where=f"{BACK} and an idle query")
+@wrong(
+    "learn",
+    incident="plausible",
+    where=f"{BACK} and (an idle query or a query that sees a sink alone)",
+)
 def has_no_number_for_what_nothing_teaches(ds: Array, seen: Pass) -> Array:
     """Finds the weights again as exp(s - lse), which of an idle query is exp(-inf + inf)."""
     if seen.given.dlse is None:

@@ -48,7 +48,9 @@ def drops_the_tail(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (position(s) < (M // TILE * TILE or M)))
 
 
-@wrong("weigh", incident="I13", where="M > 16 and M % 16 = 0 and (not causal or N > 16)")
+@wrong(
+    "weigh", incident="I13", where="M > 16 and M % 16 = 0 and (not causal or N > 16 or positions)"
+)
 def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     """Handles the last tile apart, and skips it when it is not ragged."""
     M = s.shape[-1]
