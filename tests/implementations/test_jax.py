@@ -45,7 +45,8 @@ def test_its_float32_is_certified_and_idle_rows_are_as_declared() -> None:
 
 
 def test_its_float64_is_told_to_be_float32() -> None:
-    certificate = certify(f"{MODULE}:compiled", **OPTIONS, dtypes=("float64",), clauses=("A1",))
+    asked: dict[str, Any] = {**OPTIONS, "dtypes": ("float64",), "clauses": ("A1",)}
+    certificate = certify(f"{MODULE}:compiled", **asked, fail_fast=True)
     assert certificate.exit_code == 1
     assert "float64 in float32" in str(certificate)
 
@@ -185,7 +186,8 @@ def test_a_log_sum_exp_that_stops_gradients_is_a_constant_and_another_is_judged(
         return (o, jax.nn.logsumexp(s, -1)) if return_lse else o
 
     told: dict[str, Any] = {**OPTIONS, "dtypes": ("float32",), "clauses": ("S16", "S17")}
-    found = certify("jax.nn:dot_product_attention", **told, compiled="static")
+    told |= {"compiled": "static"}
+    found = certify("jax.nn:dot_product_attention", **told)
     lse = [v.outcome for v in found.verdicts if v.clause.startswith("S")]
     assert lse == ["not offered"] * 2
     found = certify(attend, **told | {"layout": "bhld", "backend": "jax"})

@@ -8,8 +8,10 @@ import pytest
 
 from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
+from spec.backends.compiled import programs
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
+from spec.certification.target.probing import probed
 from spec.subject import Refused
 from spec.trial import keeps
 from tests import shell
@@ -47,6 +49,15 @@ def test_a_scale_is_data_only_where_it_is_traced() -> None:
     problem = core("float32").but(scale=0.3)
     for way in ("static", "traced"):
         assert keeps(CLAUSES["A1"], loaded("rounds_a_scale", way), problem) == (way == "static")
+
+
+def test_who_compiles_is_asked_how_sums_are_made_where_there_is_no_cpu_by_one_program() -> None:
+    for name, shown in (("cuts_sums_off", {"sums float32": "cut off"}), ("right", {})):
+        record = loaded(name, "static")
+        assert probed(record, "cpu").shown == {}
+        compiled = programs()
+        assert probed(record, "cuda").shown == shown
+        assert programs() == compiled + 1
 
 
 def test_who_decides_by_a_scale_cannot_be_compiled_with_one_that_is_data() -> None:

@@ -122,9 +122,8 @@ def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _seen(found: Kind, record: Any, dtype: str) -> Any:
-    """The record with the conventions that problems show; who compiles would need a program."""
-    seen = found.shows(record, dtype) if none() else {}
-    return record.but(conventions={**record.conventions, **seen})
+    """The record with the conventions that problems show."""
+    return record.but(conventions={**record.conventions, **found.shows(record, dtype)})
 
 
 def _left(record: Any) -> dict[str, Any]:
