@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec.attention.notation import Problem
-from spec.notation import Products
+from spec.notation import Posed, Products
+from spec.subject import Subject
 
 # The default first.
 # Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
@@ -63,3 +64,17 @@ def products_as(chosen: Mapping[str, str]) -> Products:
     if chosen.get("products") == "tf32":
         return "tf32"
     return "cut" if SUMS in chosen.items() else "exact"
+
+
+# Of kinds that leave nothing else open.
+OF_UNITS = {"products": CONVENTIONS["products"]}
+
+
+def granted(record: Any, problem: Posed) -> Any:
+    """The problem, with what is granted to units as the record chose it."""
+    return problem.but(products=products_as(record.chosen))
+
+
+def declaring(record: Subject, declared: Mapping[str, str]) -> Any:
+    """The record with the conventions that are declared."""
+    return record.but(conventions={**record.chosen, **declared})

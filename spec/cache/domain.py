@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spec import entries
+from spec.attention.conventions import products_as
 from spec.cache.notation import Problem
 from spec.cache.record import Capability
 from spec.choices import Choices
@@ -78,7 +79,8 @@ class Texts:
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
         drawn["window"] = _window(choices, arrivals, size.N) if self.windowed else None
-        return Problem(**drawn, dtype=scope.dtype, rounding=scope.rounding, seed=seed)
+        drawn |= {"rounding": scope.rounding, "products": products_as(scope.conventions)}
+        return Problem(**drawn, dtype=scope.dtype, seed=seed)
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:

@@ -2,11 +2,12 @@
 
 import inspect
 
+from spec.attention.conventions import declaring, granted
 from spec.cache.definition import DEFINITION
 from spec.cache.features import VOCABULARY
 from spec.cache.mistakes import MISTAKES
 from spec.cache.notation import Problem
-from spec.cache.plug import cache, text
+from spec.cache.plug import cache, telling, text
 from spec.cache.reading import reading
 from spec.cache.simplify import WAYS
 from spec.kind import Kind
@@ -24,6 +25,9 @@ KIND = Kind(
     simplify=WAYS,
     mistakes=MISTAKES,
     load=cache,
+    fitted=granted,
+    under=declaring,
+    telling=telling,
     asked={
         "rollback": "a rollback",
         "fork": "a fork",

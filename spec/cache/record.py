@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from spec.attention import options
+from spec.attention.conventions import OF_UNITS
 from spec.cache.notation import Chunk, Problem
 from spec.notation import Array, Call
 from spec.subject import Subject, holding, not_offered
@@ -79,6 +80,7 @@ class Cache(Subject):
         Capability.CALL: "watched",
         Capability.FEWER: "fewer",
     }
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = OF_UNITS
 
     def kinds_of(self, problem: Problem | State) -> frozenset[str]:
         """The kinds of problem that `problem`, or that of a state, is; empty for the core."""

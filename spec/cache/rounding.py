@@ -31,7 +31,7 @@ def one_pass(problem: Problem) -> Attention:
     """
     none = np.zeros((*problem.q.shape[:3], problem.E))
     window = UNBOUNDED if problem.window is None else (problem.window - 1, 0)
-    how: dict[str, Any] = {"dtype": problem.dtype, "rounding": problem.rounding}
+    how: dict[str, Any] = {x: getattr(problem, x) for x in Problem.shown_elsewhere}
     return Attention(*problem.text, none, causal=True, window=window, **how)
 
 

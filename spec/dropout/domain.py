@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from spec.attention.conventions import products_as
 from spec.attention.options import CAUSAL, MASK, Capability, together
 from spec.choices import Choices
 from spec.domain import Scope
@@ -67,7 +68,8 @@ class Problems:
         p = choices.pick(self.rates)
         scale = choices.pick((None, None, 0.5)) if Capability.SCALE in scope.answers else None
         problem = Problem(q, k, v, dout, p, mask=mask, causal=causal, scale=scale, seed=seed)
-        return tamed(problem.but(dtype=scope.dtype, rounding=scope.rounding))
+        products = products_as(scope.conventions)
+        return tamed(problem.but(dtype=scope.dtype, rounding=scope.rounding, products=products))
 
 
 CROWDS = Problems(crowd=True, rates=FAIR_RATES)

@@ -1,14 +1,15 @@
 """Attention with dropout, as the engine asks for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 
+from spec.attention.conventions import declaring, granted
 from spec.dropout import mistakes, plug
 from spec.dropout.domain import RATES
 from spec.dropout.features import VOCABULARY
 from spec.dropout.notation import Problem
 from spec.dropout.truth import truth
-from spec.entries import eighths
+from spec.entries import bits_of_tf32, eighths
 from spec.kind import Kind
 from spec.simplify import with_other_options
 
@@ -26,6 +27,12 @@ def twists(problem: Problem) -> Iterator[Problem]:
         yield problem.but(p=p, training=training)
 
 
+def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:
+    """Problems with values that TF32 makes others, and that fewer bits do; in float32."""
+    plain = core("float32")
+    return {"products": tuple(plain.but(v=v) for v in bits_of_tf32(plain.v))}
+
+
 KIND = Kind(
     about="dropout",
     noun="attention with dropout",
@@ -36,6 +43,10 @@ KIND = Kind(
     twists=twists,
     mistakes=mistakes.MISTAKES,
     load=plug.dropout,
+    fitted=granted,
+    under=declaring,
+    telling=telling,
+    told_by={"products": "D2"},
     compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
     vocabulary=VOCABULARY,
 )

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from spec.attention.conventions import OF_UNITS
 from spec.attention.notation import Gradients
 from spec.attention.notation import Problem as Attention
 from spec.attention.options import KINDS, Capability, kinds_of
@@ -108,6 +109,7 @@ class Dropout(Subject):
         Capability.WEIGHTS: "weights",
         Capability.CALL: "call",
     }
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = OF_UNITS
 
     otherwise: ClassVar[Mapping[str, str | None]] = Implementation.otherwise
 

@@ -1,5 +1,6 @@
 """Feed-forward networks, as the engine asks for them."""
 
+from spec.attention.conventions import declaring, granted
 from spec.feed_forward import mistakes, plug
 from spec.feed_forward.features import VOCABULARY
 from spec.feed_forward.notation import Problem
@@ -15,8 +16,8 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.feed_forward,
-    fitted=plug.fitted,
-    under=plug.under,
+    fitted=granted,
+    under=declaring,
     telling=plug.telling,
     compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
     vocabulary=VOCABULARY,

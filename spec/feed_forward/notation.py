@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from spec.attention.conventions import CONVENTIONS
+from spec.attention.conventions import OF_UNITS
 from spec.attention.options import Capability
 from spec.notation import Array, Call, Length, Posed
 from spec.subject import Subject, not_offered
@@ -74,4 +74,4 @@ class FeedForward(Subject):
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"products": CONVENTIONS["products"]}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = OF_UNITS

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.conventions import products_as
 from spec.backends.calling import plugged, probing
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import read, refusing, watched, words
@@ -51,16 +50,6 @@ def core(dtype: str) -> Problem:
     """Three positions of width four, and five units."""
     shapes = [(2, 3, 4), (4, 5), (5,), (5, 4), (4,), (2, 3, 4)]
     return Problem(*(eighths(*shape, seed=i) for i, shape in enumerate(shapes)), dtype=dtype)
-
-
-def fitted(record: FeedForward, problem: Problem) -> Problem:
-    """The problem, with what is granted to units as the record chose it."""
-    return problem.but(products=products_as(record.chosen))
-
-
-def under(record: FeedForward, declared: Mapping[str, str]) -> FeedForward:
-    """The record with the conventions that are declared."""
-    return record.but(conventions={**record.chosen, **declared})
 
 
 def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:

@@ -76,18 +76,27 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str, monkeypatch: pytest.MonkeyPatc
     assert "sums" not in str(certify(einsum.attend, **asked))
 
 
-TF32 = {"nearest": "A", "cut_off": "A", "Layer": "L", "network": "F"}  # and some of their clauses
+# Who computes in TF32, of which kind, and some clauses that refuse it.
+TF32 = {
+    "nearest": ("attention", "A"),
+    "cut_off": ("attention", "A"),
+    "Layer": ("layer", "L"),
+    "network": ("feed-forward", "F"),
+    "cache": ("cache", "C"),
+    "Dropping": ("dropout", "D1,D2,D3"),
+}
 
 
 @pytest.mark.parametrize("name", TF32)
 def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
-    target, about = getattr(cores, name), {"about": "feed-forward"} if name == "network" else {}
-    undeclared = certify(target, **QUICK, **about, dtypes=("float32",), clauses=(TF32[name],))
+    (about, clauses), target = TF32[name], getattr(cores, name)
+    asked: dict[str, Any] = {**QUICK, "about": about, "dtypes": ("float32",)}
+    undeclared = certify(target, **asked, clauses=clauses.split(","))
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
     (cause,) = undeclared.causes
     assert cause.sentence == "wherever it is asked, the output is wrong"
-    declared = certify(target, **QUICK, **about, dtypes=("float32",), conventions=DECLARED)
+    declared = certify(target, **asked, conventions=DECLARED)
     assert declared.passed
     assert declared.conventions["products"] == "tf32"
 

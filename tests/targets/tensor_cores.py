@@ -1,4 +1,4 @@
-"""Attention in NumPy whose products of matrices are those of a tensor core.
+"""Attention and its kin in NumPy whose products of matrices are those of a tensor core.
 
 As `spec.attention.rounding.units` has them, from Khattak and Mikaitis 2025: products of b pairs of
 factors are aligned to the largest, and to what there is so far; what lies g bits below a float32 is
@@ -13,10 +13,14 @@ import numpy as np
 
 from implementations import feed_forward as plain
 from implementations.multihead import MultiHead
+from spec import mistake
 from spec.attention.mistakes import making
 from spec.attention.mistakes.given import native
 from spec.attention.mistakes.numbers import shortened as rounded
 from spec.attention.rounding.units import KEPT
+from spec.cache.mistakes import making as caches
+from spec.dropout.mistakes import making as dropout
+from spec.dropout.mistakes import steps
 from spec.notation import Array
 
 DIGITS = 24
@@ -141,3 +145,21 @@ class Layer(MultiHead):
     def backward(self, dout: Array) -> Any:
         """As that of MultiHead."""
         return super().backward(dout.view(Nearest))
+
+
+class Dropping(dropout.Attention):
+    """Attention with dropout in float32 whose products are those of TF32."""
+
+    steps = mistake.steps(steps)
+
+    def seen(self, arrays: Any, rng: Any, options: Any) -> Any:
+        """As that of the right one."""
+        return super().seen(tuple(x.view(Nearest) for x in arrays), rng, options)
+
+
+def fetch(kept: Any) -> tuple[Array, Array]:
+    """The keys and values of a cache."""
+    return kept.k.astype(np.float32).view(Nearest), kept.v.astype(np.float32).view(Nearest)
+
+
+cache = caches.program(replace(caches.RIGHT, fetch=fetch))

@@ -21,7 +21,7 @@ as it is and return the new cache, `extend` as (out, cache); a class whose attri
 chunks with fewer queries than keys, which are the queries of its first tokens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ from spec.backends.library import Library, name_of
 from spec.backends.results import check, numbers, refusing
 from spec.cache.notation import Chunk, Problem
 from spec.cache.record import KINDS, Cache, Capability, State
-from spec.entries import eighths
+from spec.entries import bits_of_tf32, eighths
 from spec.notation import Array, Call
 from spec.subject import Refused, holding, not_offered
 
@@ -177,3 +177,9 @@ def text(dtype: str) -> Problem:
     parts = [eighths(2, 3, length, 4, seed=i) for i, length in enumerate((5, 5, 5, 2, 2, 2))]
     drawn = zip(Problem.axes, (*parts, np.full((2, 2), 2), np.full(2, 5)), strict=True)
     return Problem(**dict(drawn), dtype=dtype)  # type: ignore[arg-type]
+
+
+def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:
+    """Texts with values that TF32 makes others, and that fewer bits do; in float32."""
+    plain = text("float32")
+    return {"products": tuple(plain.but(v=v) for v in bits_of_tf32(plain.v))}
