@@ -1,6 +1,8 @@
 """Functions that have texts packed: how they are recognised and asked, and who is wrong."""
 
 import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from spec.mistake import catalogue
 from spec.notation import Array
 
 MISTAKES = catalogue(packed)
+SEVEN = "got [[[7.]]]\nwant [[[0.]]]\n"
 RIGHT: Any = packed.program(packed.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
 TEXTS = {
@@ -103,4 +106,22 @@ def test_rows_of_no_text_are_zero_or_left_as_they_were() -> None:
     assert cause.features == ("tokens of no text",)
     assert "rows of no text are not zero" in str(undeclared)
     assert '--convention "padding rows=untouched"' in str(undeclared)
+    assert cause.counterexample is not None
+    assert printed(cause.counterexample.script) == SEVEN
     assert certify(target, **FEW, conventions={"padding rows": "untouched"}).passed
+
+
+@pytest.mark.torch
+def test_gradients_in_rows_of_no_text_are_zero_and_a_script_shows_where_not() -> None:
+    target = "tests.targets.faulty_torch:leaves_gradients_where_no_text_is"
+    found = certify(target, **FEW, clauses=("A1", "A2"), fail_fast=True)
+    (example,) = [v.counterexample for v in found.verdicts if v.counterexample is not None]
+    assert printed(example.script) == SEVEN
+
+
+def printed(script: str) -> str:
+    """What a script prints that shows a failure."""
+    words = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return done.stdout

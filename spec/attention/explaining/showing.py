@@ -17,6 +17,7 @@ from spec.attention.explaining.source import Source
 from spec.attention.notation import Problem
 from spec.attention.options import PARAMETERS
 from spec.attention.plug.keeping import Miswritten
+from spec.attention.plug.packing import Uncleared
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -90,16 +91,23 @@ def _without_an_answer(source: Source, _: Mapping[str, str], calls: Calls) -> li
     if not isinstance(last.answer, Violation) or source.call.library.device != "cpu":
         return []
     body.arrays(last)
-    result = source.expression(last)
-    if isinstance(last.answer, Miswritten):
-        got = NUMBERS[source.library].format(last.answer.name)
-        numbers = [f"got = {got}", f"want = {literal(last.answer.want)}"]
-        same = "np.array_equal(got, want, equal_nan=True)"
-        return [*body.lines, result, *numbers, BOTH, f"raise SystemExit(not {same})"]
+    return [*body.lines, *_amiss(source, last, last.answer)]
+
+
+def _amiss(source: Source, last: Asked, answer: Violation) -> list[str]:
+    """The lines that show what a call wrote or left behind, or the form of what it returned."""
+    result, numbers = source.expression(last), NUMBERS[source.library].format
     several = last.function in ("backward", "partial")
+    if isinstance(answer, Miswritten):
+        same = "np.array_equal(got, want, equal_nan=True)"
+        compared = [f"got = {numbers(answer.name)}", f"want = {literal(answer.want)}"]
+        return [result, *compared, BOTH, f"raise SystemExit(not {same})"]
+    if isinstance(answer, Uncleared):
+        array = f"{result}[{'qkv'.index(answer.like)}]" if several else result
+        compared = [f"got = {numbers(f'{array}[{answer.before}:]')}", "want = np.zeros_like(got)"]
+        return [*compared, BOTH, "raise SystemExit(not np.array_equal(got, want))"]
     form = "tuple(x.shape)" if last.function == "lse" else "(str(x.dtype), tuple(x.shape))"
     return [
-        *body.lines,
         f"got = [{form} for x in {result if several else f'[{result}]'}]",
         f"want = {source.forms(last)}",
         BOTH,

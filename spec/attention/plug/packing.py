@@ -35,6 +35,19 @@ STARTS = ("cu_seqlens_q", "cu_seqlens_k")
 CHOICES: Mapping[str, str] = {"causal": "bottom-right", "places": "in-text"}
 
 
+class Uncleared(Violation):
+    """Rows of no text are not zero in an array that a function returned.
+
+    like: the input that it is shaped like. before: how many rows of texts there are.
+    """
+
+    def __init__(self, like: str, before: int, behind: Array) -> None:
+        place = tuple(int(i) for i in np.argwhere(behind)[0])
+        got = f"got {float(behind[place]):.9g} behind the last text"
+        super().__init__(f"rows of no text are not zero: {got}, at {place}")
+        self.like, self.before = like, before
+
+
 @dataclass(frozen=True, eq=False)
 class Packing:
     """Where the tokens of a problem lie in packed arrays.
@@ -67,15 +80,13 @@ class Packing:
         return whole if like else whole.swapaxes(0, 1)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
-        """An array of the function as we have it. Raises Violation: rows of no text are not 0."""
+        """An array of the function as we have it. Raises Uncleared: rows of no text are not 0."""
         B, heads, length, *width = ours
         rows = np.empty((B * length, heads, *width), x.dtype)
         own = self._of(like)
         behind = x[len(own) :]
         if like and not self.untouched and behind.any():
-            place = tuple(int(i) for i in np.argwhere(behind)[0])
-            got = f"got {float(behind[place]):.9g} behind the last text"
-            raise Violation(f"rows of no text are not zero: {got}, at {place}")
+            raise Uncleared(like, len(own), behind)
         rows[own] = (x if like else x.swapaxes(0, 1))[: len(own)]
         return rows.reshape(B, length, heads, *width).swapaxes(1, 2)
 

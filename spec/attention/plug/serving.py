@@ -40,7 +40,7 @@ class Serving:
         return self._side(like).put(x, like)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
-        """An answer for each query as we have it. Raises Violation: rows of no text are not 0."""
+        """An answer for each query as we have it. Raises Uncleared: rows of no text are not 0."""
         return self.queries.back(x, ours, like)
 
     def unpacked(self, text: str, like: str = "q") -> str:

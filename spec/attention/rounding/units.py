@@ -47,8 +47,9 @@ granted to whoever declares it (`products=tf32`), and to no other.
 Measured (tests/attention/test_matrix_units.py: functions in NumPy whose products are those of a
 V100, of an H200 in 16 bits, and of TF32 either way): all are certified, TF32 by 0.96 of a budget at
 most. Of 480 mistakes that declare TF32 two are not refused in float32 that are otherwise, in the
-standard profile: exponentials that are off by 1e-4, and 1e-5 added to a sum of them. Caches and dropout in
-TF32 are certified by 0.42 at most, and all 91 mistakes of theirs that declare it are refused.
+standard profile: exponentials that are off by 1e-4, and 1e-5 added to a sum of them. Caches and
+dropout in TF32 are certified by 0.42 at most, and all 91 mistakes of theirs that declare it are
+refused.
 
 Fast exponentials need no grade: ex2.approx is off by 2.39 u at most (measured, from -126 to 0), of
 which C_EXP grants 8; and log2(e) times its argument rounds once, which C_GAP grants.
