@@ -16,7 +16,7 @@ TOLD = "told_to_look_once"
 
 
 def interprets() -> bool:
-    """Whether kernels in Triton are interpreted here, where a tile takes what a program takes."""
+    """Whether kernels in Triton are interpreted here, where every call takes long."""
     return INTERPRETER in sys.modules and os.environ.get("TRITON_INTERPRET", "0") != "0"
 
 
