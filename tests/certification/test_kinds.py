@@ -97,7 +97,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         ("TURNS", ("--about", "layer"), "is a record about rotary"),
         ("TURNS", ("--convention", "idle=nan"), "unknown convention 'idle': choose from pairing"),
         ("BY_HAND", ("--convention", "pairing=halves"), "is a record already"),
-        ("Keeps", ("--convention", "idle=nan"), "there is none for Keeps"),
+        ("Keeps", ("--convention", "idle=nan"), "unknown convention 'idle': choose from products"),
         ("opposite", (), "opposite has 1 positional parameter"),
         ("Attends", ("--backend", "jax"), "layers of jax are not judged"),
     ],

@@ -34,7 +34,7 @@ def charges_the_past(heads, queries, keys, dtype=np.float64):
 
 
 class Keeps(Growing):
-    """A cache, of which nothing is left open."""
+    """A cache, of which hardly anything is left open."""
 
 
 class Attends(MultiHead):
