@@ -193,6 +193,8 @@ def checked(request: Request) -> Request:
 def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
     """Raises Unsuitable: what its kind does not leave open, or a choice that there is not."""
     for name, value in {**record.conventions, **declared}.items():
+        if not record.choices:
+            raise Unsuitable(f"--convention {name}={value}: there is none for {record.name}")
         _among("convention", name, tuple(record.choices))
         _among(f"choice for the convention {name}", value, record.choices[name])
 

@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from spec import certify
+from spec.backends import Unsuitable
 from spec.certification.ledger.reading import loaded
+from spec.certification.settings import check_conventions
 from spec.kinds import KINDS
 from spec.layer.plug.conventions import opposite
 from spec.layer.record import Layer
@@ -15,6 +18,13 @@ from tests.shell import run
 from tests.targets import layers
 
 QUICK = ("--profile", "quick", "--dtype", "float32")
+
+
+def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> None:
+    """As that of a recipe (CONTRIBUTING.md); all that are here leave something open."""
+    bare: Any = SimpleNamespace(name="bare", conventions={}, choices={})
+    with pytest.raises(Unsuitable, match="--convention idle=nan: there is none for bare"):
+        check_conventions(bare, {"idle": "nan"})
 
 
 # Conventions of layers
