@@ -125,8 +125,11 @@ def test_it_is_certified() -> None:
 @pytest.mark.parametrize("sharding", ring.SHARDINGS)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_every_way_is_certified(ranks: int, sharding: str) -> None:
-    found = ring.over(ranks, sharding)
-    certificate = certify(found, profile="quick", dtypes=("float64", "float32", "float16"))
+    found: Any = ring.over(ranks, sharding)
+    try:
+        certificate = certify(found, profile="quick", dtypes=("float64", "float32", "float16"))
+    finally:
+        found.pool.end()
     assert certificate.passed, str(certificate)
 
 
