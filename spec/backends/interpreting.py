@@ -13,6 +13,7 @@ from typing import Any
 
 INTERPRETER = "triton.runtime.interpreter"
 TOLD = "told_to_look_once"
+SEES = "modules_of_the_language"  # that a kernel sees, found when it is called first
 
 
 def interprets() -> bool:
@@ -31,10 +32,10 @@ def quicken() -> None:
 
     def left(self: Any) -> bool:
         """Whether a module that sees the language, or its core, sees it as a compiler does."""
-        if not hasattr(self, TOLD):
+        if not hasattr(self, SEES):
             known = [x for x in self.fn.__globals__.values() if inspect.ismodule(x)]
-            setattr(self, TOLD, [x for x in known if x in (language, language.core)])
-        return any(language.core.is_builtin(part.load) for part in getattr(self, TOLD))
+            setattr(self, SEES, [x for x in known if x in (language, language.core)])
+        return any(language.core.is_builtin(part.load) for part in getattr(self, SEES))
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if left(self):

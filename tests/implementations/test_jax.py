@@ -186,7 +186,7 @@ def test_a_log_sum_exp_that_stops_gradients_is_a_constant_and_another_is_judged(
         return (o, jax.nn.logsumexp(s, -1)) if return_lse else o
 
     told: dict[str, Any] = {**OPTIONS, "dtypes": ("float32",), "clauses": ("S16", "S17")}
-    told |= {"compiled": "static"}
+    told["compiled"] = "static"
     found = certify("jax.nn:dot_product_attention", **told)
     lse = [v.outcome for v in found.verdicts if v.clause.startswith("S")]
     assert lse == ["not offered"] * 2

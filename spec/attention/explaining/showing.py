@@ -98,14 +98,14 @@ def _amiss(source: Source, last: Asked, answer: Violation) -> list[str]:
     """The lines that show what a call wrote or left behind, or the form of what it returned."""
     result, numbers = source.expression(last), NUMBERS[source.library].format
     several = last.function in ("backward", "partial")
+    same = "raise SystemExit(not np.array_equal(got, want, equal_nan=True))"
     if isinstance(answer, Miswritten):
-        same = "np.array_equal(got, want, equal_nan=True)"
-        compared = [f"got = {numbers(answer.name)}", f"want = {literal(answer.want)}"]
-        return [result, *compared, BOTH, f"raise SystemExit(not {same})"]
+        got = f"got = {numbers(answer.name)}"
+        return [result, got, f"want = {literal(answer.want)}", BOTH, same]
     if isinstance(answer, Uncleared):
         array = f"{result}[{'qkv'.index(answer.like)}]" if several else result
-        compared = [f"got = {numbers(f'{array}[{answer.before}:]')}", "want = np.zeros_like(got)"]
-        return [*compared, BOTH, "raise SystemExit(not np.array_equal(got, want))"]
+        got = f"got = {numbers(f'{array}[{answer.before}:]')}"
+        return [got, "want = np.zeros_like(got)", BOTH, same]
     form = "tuple(x.shape)" if last.function == "lse" else "(str(x.dtype), tuple(x.shape))"
     return [
         f"got = [{form} for x in {result if several else f'[{result}]'}]",
