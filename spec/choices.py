@@ -8,33 +8,13 @@ stands for all of them, and a problem is made in a third of the time.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import numpy as np
-from numpy.random.bit_generator import ISeedSequence
+from spec.stream import Stream
 
 T = TypeVar("T")
 
 SERIES = 64  # of problems whose steps are remembered
-
-
-class _AsItIs(ISeedSequence):
-    """A seed that nobody mixes beforehand."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
-        return np.full(n_words, self._seed, dtype)
-
-
-def generator(seed: int) -> np.random.Generator:
-    """A source of numbers that depends on a seed alone, and starts four times as fast as usual.
-
-    SFC64 mixes its seed itself (NumPy, "SFC64", State and Seeding), so no other sequence has to.
-    """
-    return np.random.Generator(np.random.SFC64(_AsItIs(seed)))  # type: ignore[arg-type]
 
 
 class Choices(Protocol):
@@ -70,14 +50,14 @@ class Numbered:
     def __init__(
         self, number: int, shape: int | None = None, turn: tuple[int, int] | None = None
     ) -> None:
-        self._random = Random(number) if number else None
-        self._picking = self._random if shape is None else Random(shape) if shape else None
+        self._random = Stream(number) if number else None
+        self._picking = self._random if shape is None else Stream(shape) if shape else None
         self._turn = turn if shape is None else None
         self._turned: tuple[int, ...] = ()  # how many values came in turn, each time
 
     def pick(self, values: Sequence[T]) -> T:
-        chance = self._picking  # not by `_below`, as of all that is done most often
-        return values[0 if chance is None else int(chance.random() * len(values))]
+        chance = self._picking  # not by `_below`: this is called most often
+        return values[0 if chance is None else chance.below(len(values))]
 
     def turn(self, values: Sequence[T]) -> T:
         if self._turn is None:
@@ -97,11 +77,11 @@ class Numbered:
         return seed if self._picking is self._random else _below(2**32, self._picking)
 
     def octets(self, count: int) -> bytes:
-        return bytes(count) if self._random is None else self._random.randbytes(count)
+        return bytes(count) if self._random is None else self._random.bytes(count)
 
 
-def _below(end: int, chance: Random | None) -> int:
-    return 0 if chance is None else int(chance.random() * end)
+def _below(end: int, chance: Stream | None) -> int:
+    return 0 if chance is None else chance.below(end)
 
 
 @lru_cache(SERIES)
@@ -110,7 +90,7 @@ def _stride(series: int, counts: tuple[int, ...]) -> int:
 
     Another one for each axis of a series, so that not the same lengths always come together.
     """
-    chance = Random(series)
+    chance = Stream(series)
     for count in counts:
         stride = chance.choice([x for x in range(1, count + 1) if math.gcd(x, count) == 1])
     return stride

@@ -13,7 +13,6 @@ which sums of two and shifts by 4 are exact in every format, bfloat16 included
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ import numpy as np
 from spec.choices import Choices
 from spec.formats import FORMATS, rounded
 from spec.notation import DTYPES, Array
-from spec.rows import ALIKE, LATTICE, Numbers, Shape, in_a_row, largest, lattice, normal
+from spec.rows import ALIKE, LATTICE, Numbers, Shape, cut, in_a_row, largest, lattice, normal
 from spec.sizes import Shapes
+from spec.stream import Stream, seed_of
 
 DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
 
@@ -40,15 +40,6 @@ LARGEST_ENTRY = dict.fromkeys(DTYPES, 2.0**20) | {"float16": 2.0**3}
 VAST = {name: x.max / 10 for name, x in FORMATS.items()} | {"float64": 2.0**1012}
 
 
-def _cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
-    """Arrays of these shapes, of numbers in a row."""
-    found, end = [], 0
-    for shape in shapes:
-        start, end = end, end + math.prod(shape)
-        found.append(numbers[start:end].reshape(shape))
-    return found
-
-
 def as_drawn(seed: int, arrays: Arrays) -> None:
     """The numbers alone, alike in every array."""
 
@@ -56,14 +47,14 @@ def as_drawn(seed: int, arrays: Arrays) -> None:
 def sharp(seed: int, arrays: Arrays) -> None:
     """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
     q, *_ = arrays
-    q *= 10.0 ** Random(seed).choice([2, 3, 5])
+    q *= 10.0 ** Stream(seed).choice([2, 3, 5])
     q /= max(1, q.shape[-1]) ** 0.5
 
 
 def low(seed: int, arrays: Arrays) -> None:
     """Every score far below zero, near -1e2, -1e3 or -1e5, and close together."""
     q, k, *_ = arrays
-    reach = 10.0 ** Random(seed).choice([2, 3, 5, 5]) * max(1, q.shape[-1]) ** 0.5
+    reach = 10.0 ** Stream(seed).choice([2, 3, 5, 5]) * max(1, q.shape[-1]) ** 0.5
     q[..., 1:] /= 4
     q[..., :1] = 8
     k[..., :1] = -reach / 8
@@ -74,20 +65,20 @@ def ascending(seed: int, arrays: Arrays) -> None:
     q, k, *_ = arrays
     keys = k.shape[-2]
     k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
-    q[..., 0] = Random(seed).choice([-2.0, 1.0, 2.0])
+    q[..., 0] = Stream(seed).choice([-2.0, 1.0, 2.0])
 
 
 def ahead(seed: int, arrays: Arrays) -> None:
     """One key far ahead of the others: the weights are nearly one-hot."""
-    chance, (q, k, *_) = Random(seed), arrays
+    chance, (q, k, *_) = Stream(seed), arrays
     if k.shape[-2]:
         q[..., 0] = 8
-        k[..., chance.randrange(k.shape[-2]), 0] = chance.choice([4, 16, 64])
+        k[..., chance.below(k.shape[-2]), 0] = chance.choice([4, 16, 64])
 
 
 def offset(seed: int, arrays: Arrays) -> None:
     """A large common offset in every key and every value, which must cancel."""
-    chance, (_, k, v, _) = Random(seed), arrays
+    chance, (_, k, v, _) = Stream(seed), arrays
     k += chance.choice([-64, 64])
     v += chance.choice([-128, 128])
 
@@ -101,7 +92,7 @@ def tiny(_: int, arrays: Arrays) -> None:
 def vast(seed: int, arrays: Arrays) -> None:
     """Scores as large as the format can take, of either sign or all below zero."""
     q, k, *_ = arrays
-    if Random(seed).random() < 0.5:
+    if Stream(seed).random() < 0.5:
         np.abs(q, out=q)
         np.negative(np.abs(k), out=k)
     q *= 2.0**511
@@ -130,7 +121,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     factor = shapes[0][-1] * max(1.0, abs(scale))  # of size^2: no |<q, k>| is larger
     most, score, size = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype], largest(numbers, len(found))
     if change is not as_drawn or size > most / 8 or size * size * factor > score / 2:
-        change(seed, arrays := _cut(found, shapes))
+        change(seed, arrays := cut(found, shapes))
         size = _size(found)
         vast = family == "vast"
         _bound_entries(arrays, size, most, VAST[dtype] ** 0.5 if vast else most)
@@ -138,7 +129,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
             _bound_scores(arrays, scale, VAST[dtype] if vast else score)
     found = found if family in EXACT or dtype == "float64" else rounded(found, dtype)
     found.setflags(write=False)
-    q, k, v, dout = _cut(found, shapes)
+    q, k, v, dout = cut(found, shapes)
     return q, k, v, dout
 
 
@@ -177,7 +168,7 @@ def drawn(
     count = sum(map(math.prod, shapes))
     if family not in EXACT or count > few:
         return seeded(family, choices.seed(bits), shapes)
-    return _cut(BYTES[np.frombuffer(choices.octets(count), np.uint8)], shapes)
+    return cut(BYTES[np.frombuffer(choices.octets(count), np.uint8)], shapes)
 
 
 def _lattice_of_bytes() -> Array:
@@ -221,4 +212,4 @@ def bits_of_tf32(like: Array) -> tuple[Array, Array]:
 
 def eighths(*shape: int, seed: int = 0) -> Array:
     """Eighths between -1 and 1, the same on every day; every dtype has them exactly."""
-    return np.random.default_rng((seed, *shape)).integers(-8, 9, shape) / 8
+    return Stream(seed, seed_of(str(shape))).integers(-8, 9, shape) / 8

@@ -28,6 +28,8 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spec.stream import Stream
+
 T = TypeVar("T")
 Array = NDArray[Any]
 Index = Array | slice | list[int]
@@ -141,9 +143,9 @@ class Posed:
         }
         return self.but(**changes)
 
-    def chance(self) -> np.random.Generator:
+    def chance(self) -> Stream:
         """A source of choices that depends on `seed` alone."""
-        return np.random.default_rng(self.seed)
+        return Stream(self.seed)
 
 
 @dataclass(frozen=True)

@@ -4,39 +4,40 @@ The lattice is the integers up to 64 over 16: sums of two are exact in every for
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
 from spec.notation import Array
+from spec.stream import Stream
 
 IN_A_ROW = 2**20  # numbers
 LATTICE = 16.0  # the lattice is the integers over this
 
-Chance = np.random.Generator
 Shape = tuple[int, ...]
-Numbers = Callable[[Chance, Shape], Array]
+Numbers = Callable[[Stream, Shape], Array]
 
 
-def lattice(chance: Chance, shape: Shape) -> Array:
+def lattice(chance: Stream, shape: Shape) -> Array:
     """Multiples of 1/16 in [-4, 4]: sums and shifts are exact."""
     return chance.integers(-64, 65, shape) / LATTICE
 
 
-def ties(chance: Chance, shape: Shape) -> Array:
+def ties(chance: Stream, shape: Shape) -> Array:
     """-1, 0 and 1, so that many scores are equal and many entries are zero."""
     return chance.integers(-1, 2, shape).astype(float)
 
 
-def normal(chance: Chance, shape: Shape) -> Array:
+def normal(chance: Stream, shape: Shape) -> Array:
     """Standard normal entries, as in most tests elsewhere."""
-    return chance.standard_normal(shape)
+    return chance.normal(*shape)
 
 
-def heavy(chance: Chance, shape: Shape) -> Array:
+def heavy(chance: Stream, shape: Shape) -> Array:
     """Heavy tails: a few entries far larger than all others, as trained networks have."""
-    return chance.standard_t(2, shape)
+    u = (chance.integers(0, 2**52, shape) + 0.5) * 2.0**-52
+    return (2 * u - 1) / np.sqrt(2 * u * (1 - u))  # the quantile of Student's t, two degrees
 
 
 ALIKE: Mapping[str, Numbers] = {  # in every array
@@ -47,10 +48,24 @@ ALIKE: Mapping[str, Numbers] = {  # in every array
 }
 
 
+def cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
+    """Arrays of these shapes, of numbers in a row."""
+    found, end = [], 0
+    for shape in shapes:
+        start, end = end, end + math.prod(shape)
+        found.append(numbers[start:end].reshape(shape))
+    return found
+
+
+def arrays_of(numbers: Numbers, chance: Stream, shapes: Sequence[Shape]) -> list[Array]:
+    """Arrays of these shapes, of numbers that are drawn at once, as many small draws are slow."""
+    return cut(numbers(chance, (sum(map(math.prod, shapes)),)), shapes)
+
+
 def in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
     """So many numbers, from a place in a row that is drawn once, and not anew each time."""
     if count > IN_A_ROW // 2:
-        return numbers(np.random.default_rng(seed), (count,))
+        return numbers(Stream(seed), (count,))
     start = seed % (IN_A_ROW - count)
     return _row(numbers)[start : start + count].copy()
 
@@ -69,7 +84,7 @@ def ready() -> None:
 @cache
 def _row(numbers: Numbers) -> Array:
     """The row, of each kind of numbers: to draw them was a third of all drawing."""
-    return numbers(np.random.default_rng(0), (IN_A_ROW,))
+    return numbers(Stream(0), (IN_A_ROW,))
 
 
 @cache

@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 WORDS = (
+    "stream",
     "notation choices",
     "deferred formats subject sizes rows comparison simplify written picture",
     "domain features mistake entries",

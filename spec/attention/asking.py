@@ -29,11 +29,12 @@ from spec.attention.options import (
     together,
 )
 from spec.attention.parameter import Parameter
-from spec.choices import Choices, generator
+from spec.choices import Choices
 from spec.domain import Scope
 from spec.formats import rounded
 from spec.notation import Array
 from spec.sizes import Sizes
+from spec.stream import Stream
 from spec.subject import holding
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ def dlse(choices: Choices, domain: Problems, size: Sizes) -> Array | None:
     """A cotangent of the log-sum-exp, of eighths; None where a domain has none.   (B, H, N)"""
     if not domain.cotangents:
         return None
-    drawn = generator(choices.seed()).normal(0.0, 2.0, size.scores[:3])
-    return np.clip(np.round(8 * drawn) / 8, -16, 16)
+    drawn = Stream(choices.seed()).normal(*size.scores[:3])
+    return np.clip(np.round(16 * drawn) / 8, -16, 16)
 
 
 def sinks(
@@ -159,9 +160,9 @@ def sinks(
         return None
     if domain.sinks is None and choices.pick((True, True, False)):
         return None
-    chance = generator(choices.seed())
-    near = np.round(8 * chance.normal(1.0, 2.0, heads)) / 8  # each format has eighths
-    return np.where(chance.random(heads) < 0.75, near, chance.choice(FAR, heads))
+    chance = Stream(choices.seed())
+    near = np.round(8 * (1 + 2 * chance.normal(heads))) / 8  # each format has eighths
+    return np.where(chance.random(heads) < 0.75, near, chance.choices(FAR, heads))
 
 
 def slopes(
@@ -174,10 +175,10 @@ def slopes(
     if domain.slopes is None and choices.pick((True, True, False)):
         return None
     each = Capability.SLOPES_EACH in scope.answers and choices.pick((False, False, True))
-    chance = generator(choices.seed())
+    chance = Stream(choices.seed())
     usual = np.exp2(-8 * np.arange(1, size.H + 1) / max(size.H, 1))
     shape = (size.B, size.H) if each else (size.H,)
-    found = np.where(chance.random(shape) < 0.75, usual, chance.choice(ODD_SLOPES, shape))
+    found = np.where(chance.random(*shape) < 0.75, usual, chance.choices(ODD_SLOPES, *shape))
     return rounded(found, "float32")
 
 

@@ -7,18 +7,15 @@ out. Every form means the same as the mask written out.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 import numpy as np
 
-from spec.choices import generator
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
+from spec.stream import Stream
 
-T = TypeVar("T")
-Chance = np.random.Generator
 Shape = tuple[int, int, int, int]
-Kind = Callable[[Chance, str, Shape], Array]
+Kind = Callable[[Stream, str, Shape], Array]
 
 # Broadcast forms: which of the axes B, H, N, M are written out; None leaves the axis out.
 FORMS: Mapping[str, tuple[int | None, int | None, int | None, int | None]] = {
@@ -41,98 +38,93 @@ def shaped(form: str, shape: Shape) -> tuple[int, ...]:
     return tuple(size if axis else 1 for axis, size in kept if axis is not None)
 
 
-def all_true(chance: Chance, form: str, shape: Shape) -> Array:
+def all_true(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides nothing."""
     del chance
     return np.ones(shaped(form, shape), dtype=bool)
 
 
-def scattered(chance: Chance, form: str, shape: Shape) -> Array:
+def scattered(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides keys here and there, but leaves every query at least one."""
     *rows, M = shaped(form, shape)
-    allowed = chance.random((*rows, M)) < _one_of(chance, (0.3, 0.7, 0.95))
+    allowed = chance.random(*rows, M) < chance.choice((0.3, 0.7, 0.95))
     if M:
-        allowed |= np.arange(M) == chance.integers(M, size=(*rows, 1))
+        allowed |= np.arange(M) == chance.integers(0, M, (*rows, 1))
     return allowed
 
 
-def padding(chance: Chance, form: str, shape: Shape) -> Array:
+def padding(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides the keys beyond a length that each sequence has."""
     del form
     B, _, _, M = shape
-    lengths = chance.integers(min(1, M), M + 1, size=B)
+    lengths = chance.integers(min(1, M), M + 1, B)
     return np.asarray(np.arange(M) < lengths[:, None])[:, None, None, :]
 
 
-def window(chance: Chance, form: str, shape: Shape) -> Array:
+def window(chance: Stream, form: str, shape: Shape) -> Array:
     """Shows a query only a band of keys around it; queries beyond the last key look around that."""
     del form
     _, _, N, M = shape
-    left, right = chance.integers(0, 4, size=2)
+    left, right = chance.integers(0, 4, 2)
     distance = np.arange(M)[None, :] - np.minimum(np.arange(N), M - 1)[:, None]
     return np.asarray((-left <= distance) & (distance <= right))
 
 
-def tiles(chance: Chance, form: str, shape: Shape) -> Array:
+def tiles(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides a long run of keys, so that whole tiles of an implementation are forbidden."""
     allowed = np.ones(shaped(form, shape), dtype=bool)
     M = allowed.shape[-1]
     first, last = (
-        sorted(chance.integers(0, M + 1, size=2)) if chance.random() < 0.5 else (0, M - M // 8 - 1)
+        sorted(chance.integers(0, M + 1, 2)) if chance.random() < 0.5 else (0, M - M // 8 - 1)
     )
     allowed[..., first : min(last, first + M - 1)] = False  # one key is left
     return allowed
 
 
-def tail(chance: Chance, form: str, shape: Shape) -> Array:
+def tail(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides the last keys alone, or all keys but these, which a loop over tiles reads last."""
     *rows, M = shaped(form, shape)
-    first = M - chance.integers(1, _one_of(chance, (2, 4, 32)), size=(*rows, 1))
+    first = M - chance.integers(1, chance.choice((2, 4, 32)), (*rows, 1))
     last = np.arange(M) >= np.maximum(first, min(M, 1))  # one key is left
     return last if M > 1 and chance.random() < 0.5 else np.logical_not(last)
 
 
-def idle(chance: Chance, form: str, shape: Shape) -> Array:
+def idle(chance: Stream, form: str, shape: Shape) -> Array:
     """Hides keys here and there, and from some queries every key."""
     allowed = scattered(chance, form, shape)
-    rows = chance.random(allowed.shape[:-1]) < 0.5
+    rows = chance.random(*allowed.shape[:-1]) < 0.5
     allowed[rows] = False
     return allowed
 
 
-def additive_slight(chance: Chance, form: str, shape: Shape) -> Array:
+def additive_slight(chance: Stream, form: str, shape: Shape) -> Array:
     """Finite numbers of about one to add to the scores, beside which no key is nothing."""
-    return chance.standard_normal(shaped(form, shape))
+    return chance.normal(*shaped(form, shape))
 
 
-def additive(chance: Chance, form: str, shape: Shape) -> Array:
+def additive(chance: Stream, form: str, shape: Shape) -> Array:
     """Finite numbers to add to the scores, slight or not."""
-    return additive_slight(chance, form, shape) * _one_of(chance, (1.0, 8.0))
+    return additive_slight(chance, form, shape) * chance.choice((1.0, 8.0))
 
 
-def additive_with_holes(chance: Chance, form: str, shape: Shape) -> Array:
+def additive_with_holes(chance: Stream, form: str, shape: Shape) -> Array:
     """Finite numbers, and -inf at forbidden keys."""
     return np.where(scattered(chance, form, shape), additive(chance, form, shape), -np.inf)
 
 
-def additive_tail(chance: Chance, form: str, shape: Shape) -> Array:
+def additive_tail(chance: Stream, form: str, shape: Shape) -> Array:
     """Finite numbers, and -inf at the last keys, or at all but these."""
     return np.where(tail(chance, form, shape), additive(chance, form, shape), -np.inf)
 
 
-def additive_idle(chance: Chance, form: str, shape: Shape) -> Array:
+def additive_idle(chance: Stream, form: str, shape: Shape) -> Array:
     """Zero, or -inf; from some queries every key is hidden."""
     return np.where(idle(chance, form, shape), 0.0, -np.inf)
 
 
-def additive_large(chance: Chance, form: str, shape: Shape) -> Array:
+def additive_large(chance: Stream, form: str, shape: Shape) -> Array:
     """Large penalties such as -1e4, which are finite and so hide nothing by themselves."""
-    return np.array([0.0, -32.0, -1024.0, -8192.0])[chance.integers(4, size=shaped(form, shape))]
-
-
-def _one_of(chance: Chance, values: tuple[T, ...]) -> T:
-    """As `choice` does, in a tenth of the time."""
-    return values[chance.integers(len(values))]
+    return chance.choices((0.0, -32.0, -1024.0, -8192.0), *shaped(form, shape))
 
 
 def named(*kinds: Kind) -> Mapping[str, Kind]:
@@ -167,21 +159,21 @@ def mask(
     """
     if kind not in KINDS:
         return None
-    drawn = KINDS[kind](generator(seed), form, shape)
+    drawn = KINDS[kind](Stream(seed, 1), form, shape)
     if causal and kind not in LEAVE_QUERIES_IDLE:
         first = drawn[..., :1]
         first[first == (False if kind in BOOLEAN else -np.inf)] = kind in BOOLEAN
     return drawn if kind in BOOLEAN else rounded(drawn, dtype)
 
 
-def low(chance: Chance, N: int, M: int, dtype: str) -> tuple[Array, Array]:
+def low(chance: Stream, N: int, M: int, dtype: str) -> tuple[Array, Array]:
     """Biases c_i or 2 c_i, all of them far below zero, and where they are c_i.   two of (N, M)
 
     Every query has one of c_i at least. c is -2^14 or far lower, so exp(c) is nothing beside
     1; and a power of two, so that whoever counts in bits rounds c and 2 c alike.
     """
     exponents = [x for x in (14, 30, 100, 126, 1022) if x < FORMATS[dtype].highest]
-    c = -(2.0 ** chance.choice(exponents, (N, 1)))
-    least_low = chance.random((N, M)) < 0.5
+    c = -(2.0 ** chance.choices(exponents, N, 1))
+    least_low = chance.random(N, M) < 0.5
     least_low[:, 0] |= ~least_low.any(axis=1)
     return np.where(least_low, c, 2 * c), least_low

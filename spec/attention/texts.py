@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spec.choices import generator
 from spec.notation import Array
+from spec.stream import Stream
 from spec.subject import Refused
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def drawn(
     many: of several texts, and not of one with padding behind it. others: those of keys may be
     others than those of queries; if not, N = M.
     """
-    chance = generator(seed)
+    chance = Stream(seed)
     if not many:
         both = [of_one(chance, batch, length) for length in (queries, keys)]
         return both[0], both[1 if others else 0]
@@ -109,28 +109,26 @@ def drawn(
     odd, mixed, padded = chance.random(3) < 0.25
     found = np.zeros((batch, queries), dtype=int), np.zeros((batch, keys), dtype=int)
     for mine, theirs in zip(*found, strict=True):
-        count = int(chance.integers(1, MOST + 1))
+        count = chance.randrange(1, MOST + 1)
         labels = chance.permutation(LABELS)[:count] if odd else np.arange(count)
         mine[:] = in_a_row(chance, labels, queries, mixed, padded)
         theirs[:] = mine if same else in_a_row(chance, labels, keys, mixed, padded)
     return found
 
 
-def of_one(chance: np.random.Generator, batch: int, length: int) -> Array:
+def of_one(chance: Stream, batch: int, length: int) -> Array:
     """One text in each sequence, of any length, and padding behind it.   (B, length)"""
     ends = chance.integers(0, length + 1, batch)
     ends = np.where(chance.random(batch) < 0.25, length, ends)
     return np.where(np.arange(length) < ends[:, None], 0, -1)
 
 
-def in_a_row(
-    chance: np.random.Generator, labels: Array, length: int, mixed: bool, padded: bool
-) -> Array:
+def in_a_row(chance: Stream, labels: Array, length: int, mixed: bool, padded: bool) -> Array:
     """Segments of a sequence; mixed: texts take turns. padded: at the end there may be none."""
     cuts = np.sort(chance.integers(0, length + 1, len(labels) - 1))
-    x = np.repeat(labels, np.diff(cuts, prepend=0, append=length))
+    x = labels[cuts.searchsorted(np.arange(length), side="right")]
     x = chance.permutation(x) if mixed else x
-    return np.where(np.arange(length) < length - padded * chance.integers(length // 2 + 1), x, -1)
+    return np.where(np.arange(length) < length - padded * chance.below(length // 2 + 1), x, -1)
 
 
 class Text(NamedTuple):

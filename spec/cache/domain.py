@@ -22,6 +22,7 @@ from spec.choices import Choices
 from spec.domain import Scope
 from spec.notation import Array
 from spec.sizes import Limits, Sizes, sizes
+from spec.stream import Stream
 from spec.subject import holding
 
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
@@ -85,7 +86,7 @@ class Texts:
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
     """A length for each sequence; the first has all tokens, the others at least the least."""
-    lengths = np.random.default_rng(seed).integers(domain.least, size.N + 1, size=size.B)
+    lengths = Stream(seed, 2).integers(domain.least, size.N + 1, size.B)
     lengths[0] = size.N
     return lengths
 
@@ -98,7 +99,7 @@ def _window(choices: Choices, arrivals: Array, N: int) -> int:
 
 def _arrivals(kind: str, seed: int, lengths: Array, ragged: bool) -> Array:
     """How many tokens arrive in each step.   (T, B)"""
-    chance, B = np.random.default_rng([seed, 1]), len(lengths)
+    chance, B = Stream(seed, 1), len(lengths)
     most = int(lengths.max(initial=0))
     match kind:
         case "at once":
@@ -106,10 +107,10 @@ def _arrivals(kind: str, seed: int, lengths: Array, ragged: bool) -> Array:
         case "one by one":
             return np.ones((most, B), int)
         case "prompt first":
-            prompt = chance.integers(1, np.maximum(lengths, 1) + 1, size=B)
+            prompt = chance.integers(1, np.maximum(lengths, 1) + 1, B)
             after = np.ones((most, B), int)
             return np.vstack([(prompt if ragged else np.full(B, prompt[0]))[None], after])
-    steps = int(chance.integers(1, 7))
+    steps = chance.randrange(1, 7)
     share = max(1, 2 * most // steps)
-    counts = chance.integers(0 if ragged else 1, share + 1, size=(steps, B))
+    counts = chance.integers(0 if ragged else 1, share + 1, (steps, B))
     return counts if ragged else np.repeat(counts[:, :1], B, axis=1)

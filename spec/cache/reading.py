@@ -49,7 +49,7 @@ def reading_in_part(cache: Cache, problem: Problem) -> tuple[Array, Array]:
     asked = np.zeros((problem.B, 1, problem.N, 1), bool)
     for counts in arriving(problem):
         part = chunk(problem.text, places, counts, problem.other)
-        few = int(chance.choice([1, chance.integers(1, max(2, counts.max()))]))
+        few = chance.choice((1, chance.randrange(1, max(2, int(counts.max())))))
         answer, state = cache.fewer(state, part._replace(q=part.q[:, :, :few]))
         put(o, answer, places, counts)
         put(asked, np.ones((problem.B, 1, few, 1), bool), places, counts)

@@ -23,8 +23,9 @@ from spec.dropout.notation import Problem
 from spec.entries import drawn
 from spec.formats import rounded
 from spec.notation import Array
-from spec.rows import Chance, Numbers, Shape, lattice, normal, ties
+from spec.rows import Numbers, Shape, arrays_of, lattice, normal, ties
 from spec.sizes import SMALL
+from spec.stream import Stream
 
 RATES = (0.5, 0.25, 0.1, 0.75, 0.9, 1 / 3, 0.01)
 FAIR_RATES = (0.25, 0.1, 0.75, 0.5, 1 / 3)  # of crowds: neither side is rare
@@ -37,7 +38,7 @@ SMALLER = 8.0  # queries are divided by this, and by twice as much where |s| wou
 MOST = 6.0
 
 
-def near(chance: Chance, shape: Shape) -> Array:
+def near(chance: Stream, shape: Shape) -> Array:
     """Standard normal entries, none beyond 4."""
     return np.clip(normal(chance, shape), -4, 4)
 
@@ -93,8 +94,7 @@ def _sizes(choices: Choices, domain: Problems, scope: Scope) -> tuple[int, int, 
 
 def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
     # A stream of its own: a mask may come from the same seed, and must not know the entries.
-    chance = np.random.default_rng([seed, 3])
-    return [FAMILIES[family](chance, shape) for shape in shapes]
+    return arrays_of(FAMILIES[family], Stream(seed, 3), shapes)
 
 
 def _hidden(
@@ -105,5 +105,5 @@ def _hidden(
     causal = Capability.CAUSAL in answers and choices.pick((False, False, True))
     if causal and together(MASK, CAUSAL) not in answers:
         masked = False
-    allowed = np.random.default_rng([seed, 2]).random((N, M)) < 0.7
+    allowed = Stream(seed, 2).random(N, M) < 0.7
     return (allowed | (np.arange(M) == 0) if masked else None), causal

@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import ClassVar
 
-import numpy as np
-
 from spec.attention.conventions import OF_UNITS
 from spec.attention.notation import Gradients
 from spec.attention.notation import Problem as Attention
 from spec.attention.options import KINDS, Capability, kinds_of
 from spec.attention.record import Implementation
 from spec.notation import Array, Call, Length, Posed, once
+from spec.stream import Stream
 from spec.subject import Subject, not_offered
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
@@ -78,9 +77,9 @@ class Problem(Posed):
         """True where query i may attend to key j.   (B, H, N, M)"""
         return self.attention.allowed
 
-    def chance(self) -> np.random.Generator:
+    def chance(self) -> Stream:
         """A source of choices that depends on `seed` alone, and is not that of the masks."""
-        return np.random.default_rng([self.seed, 1])
+        return Stream(self.seed, 1)
 
 
 @dataclass(frozen=True)

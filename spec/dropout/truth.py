@@ -1,4 +1,4 @@
-"""The definition as a record, with masks from NumPy's generator at the seed of the problem."""
+"""The definition as a record, with masks drawn from the seed of the problem."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ from spec.dropout import definition
 from spec.dropout.notation import Dropout, Modes, Problem
 from spec.formats import rounded
 from spec.notation import DTYPES, Array, Call
+from spec.stream import Stream
 
 
 def truth() -> Dropout:
@@ -22,13 +23,13 @@ def truth() -> Dropout:
     )
 
 
-def _kept(problem: Problem, chance: np.random.Generator) -> Array:
+def _kept(problem: Problem, chance: Stream) -> Array:
     shape = (problem.B, problem.H, problem.N, problem.M)
-    return np.asarray(chance.random(shape) >= problem.rate)
+    return np.asarray(chance.random(*shape) >= problem.rate)
 
 
 def _mask(problem: Problem) -> Array:
-    return _kept(problem, np.random.default_rng(problem.seed))
+    return _kept(problem, Stream(problem.seed))
 
 
 def _backward(problem: Problem) -> Gradients:
@@ -37,7 +38,7 @@ def _backward(problem: Problem) -> Gradients:
 
 
 def _sequence(problem: Problem, modes: Modes) -> tuple[Array, ...]:
-    chance = np.random.default_rng(problem.seed)
+    chance = Stream(problem.seed)
     calls = (problem.but(training=mode) for mode in modes)
     return tuple(rounded(definition.attention(p, _kept(p, chance)), p.dtype) for p in calls)
 

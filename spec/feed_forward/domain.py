@@ -22,14 +22,15 @@ from spec.entries import drawn
 from spec.feed_forward.notation import Problem
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
-from spec.rows import ALIKE, Chance, Numbers, Shape, normal
+from spec.rows import ALIKE, Numbers, Shape, arrays_of, normal
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach
+from spec.stream import Stream
 
 MOST_POSITIONS = 2**12  # B N (E + F) beyond this is slow, and finds little
 ROOM = 8.0  # for results in error, and for a factor that a clause puts in
 
 
-def tiny(chance: Chance, shape: Shape) -> Array:
+def tiny(chance: Stream, shape: Shape) -> Array:
     """Entries near 1e-3: small results are results."""
     return normal(chance, shape) / 1024
 
@@ -78,8 +79,7 @@ def _shapes(choices: Choices, domain: Problems, reach: Reach) -> dict[str, Shape
 
 
 def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
-    chance = np.random.default_rng(seed)
-    return [FAMILIES[family](chance, shape) for shape in shapes]
+    return arrays_of(FAMILIES[family], Stream(seed), shapes)
 
 
 def tamed(problem: Problem) -> Problem:

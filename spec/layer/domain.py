@@ -19,8 +19,9 @@ from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
 from spec.layer.record import BUILT_WITH, FEW, KINDS, Capability
 from spec.notation import Array
-from spec.rows import Chance, Numbers, normal
+from spec.rows import Numbers, Shape, arrays_of, heavy, normal
 from spec.sizes import each
+from spec.stream import Stream
 
 # What hides keys, and what an implementation has to take for it.
 HIDING: Mapping[str, frozenset[str]] = {
@@ -109,7 +110,7 @@ class LayerProblems:
         unbiased = _either(choices, without, Capability.UNBIASED in answers)
         biases = [] if unbiased else [name for name in BUILT_WITH if BUILT_WITH[name] in answers]
         family = choices.vary(choices.pick(domain.families), domain.families)
-        chance = np.random.default_rng(choices.seed())
+        chance = Stream(choices.seed())
         grouped = domain.grouped is None and Capability.GROUPS in answers
         sharing = choices.pick(SHARING) if grouped else 1
         sizes |= {"G": sizes["H"], "H": sizes["H"] * sharing, "A": sizes["A"] * sharing}
@@ -171,23 +172,23 @@ def _sizes(
 
 
 def _arrays(
-    chance: Chance, family: str, sizes: Mapping[str, int], count: Arrays, *, own: bool, dtype: str
+    chance: Stream, family: str, sizes: Mapping[str, int], count: Arrays, *, own: bool, dtype: str
 ) -> dict[str, Array]:
     """query, key and value, of so many arrays, and dout."""
     B, N, M, A = (sizes[axis] for axis in "BNMA")
-    K, V = (int(chance.integers(1, A + 4)) for _ in "KV") if own else (A, A)
-    numbers = NUMBERS[family]
+    K, V = (chance.randrange(1, A + 4) for _ in "KV") if own else (A, A)
+    names = [*dict.fromkeys(GIVEN[count])]
     shapes = dict(zip(INPUTS, ((B, N, A), (B, M, K), (B, M, V)), strict=True))
-    made = {name: numbers(chance, shapes[name]) for name in dict.fromkeys(GIVEN[count])}
-    for x in made.values():
-        x[chance.random(x.shape[:2]) < 0.1] = 0.0
-    found = {name: rounded(x, dtype) for name, x in made.items()}
-    dout = rounded(numbers(chance, (B, N, A)), dtype)
-    return {name: found[x] for name, x in zip(INPUTS, GIVEN[count], strict=True)} | {"dout": dout}
+    *made, dout = arrays_of(NUMBERS[family], chance, [*(shapes[x] for x in names), (B, N, A)])
+    for x in made:
+        x[chance.random(*x.shape[:2]) < 0.1] = 0.0
+    found = {name: rounded(x, dtype) for name, x in zip(names, made, strict=True)}
+    given = {name: found[x] for name, x in zip(INPUTS, GIVEN[count], strict=True)}
+    return given | {"dout": rounded(dout, dtype)}
 
 
 def _parameters(
-    chance: Chance,
+    chance: Stream,
     family: str,
     arrays: Mapping[str, Array],
     sizes: Mapping[str, int],
@@ -198,46 +199,47 @@ def _parameters(
     A, of_keys = sizes["A"], sizes["G"] * sizes["A"] // sizes["H"]
     rows = {"q": A, "k": of_keys, "v": of_keys, "o": A}
     widths = {"W_q": A, "W_k": arrays["key"].shape[2], "W_v": arrays["value"].shape[2], "W_o": A}
-    found = {}
+    shapes: dict[str, Shape] = {name: (rows[name[2]], widths[name]) for name in widths}
+    shapes |= {name: (rows[name[2]],) for name in biases}
+    drawn = arrays_of(NUMBERS[family], chance, [*shapes.values()])
+    found = dict(zip(shapes, drawn, strict=True))
     for name, width in widths.items():
-        gain = 2.0 ** -np.round(np.log2(width) / 2)
-        if family == "sharp" and name == "W_q":
-            gain *= float(chance.choice([8.0, 64.0, 512.0]))
-        found[name] = NUMBERS[family](chance, (rows[name[2]], width)) * gain
-    found |= {name: NUMBERS[family](chance, (rows[name[2]],)) for name in biases}
+        found[name] *= 2.0 ** -np.round(np.log2(width) / 2)
+    if family == "sharp":
+        found["W_q"] *= chance.choice((8.0, 64.0, 512.0))
     return Parameters(**{name: rounded(x, dtype) for name, x in found.items()})
 
 
 NUMBERS: Mapping[str, Numbers] = {
     "lattice": lambda chance, shape: chance.integers(-8, 9, shape) / 4,
     "normal": normal,
-    "heavy": lambda chance, shape: np.clip(chance.standard_t(2, shape), -64, 64),
+    "heavy": lambda chance, shape: np.clip(heavy(chance, shape), -64, 64),
     "sharp": normal,
-    "tiny": lambda chance, shape: chance.standard_normal(shape) / 64,
+    "tiny": lambda chance, shape: chance.normal(*shape) / 64,
 }
 
 
 def _hidden(
-    chance: Chance, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
+    chance: Stream, kind: str, sizes: Mapping[str, int], dtype: str, *, always: bool
 ) -> dict[str, Any]:
     """padding, mask and causal of a kind, or causal in any case; True forbids."""
     B, H, N, M = (sizes[axis] for axis in "BHNM")
     found: dict[str, Any] = {"causal": always or "causal" in kind}
     if "padding" in kind:
         least = 0 if "idle" in kind else 1
-        found["padding"] = np.arange(M) >= chance.integers(least, M + 1, size=B)[:, None]
+        found["padding"] = np.arange(M) >= chance.integers(least, M + 1, B)[:, None]
     if "mask" in kind:
-        hidden = chance.random((B * H if "heads" in kind else 1, N, M)) < chance.choice([0.3, 0.7])
+        hidden = chance.random(B * H if "heads" in kind else 1, N, M) < chance.choice((0.3, 0.7))
         hidden[..., 0] = "idle" in kind and hidden[..., 0]
         if "idle" in kind:
-            hidden[chance.random(hidden.shape[:-1]) < 0.3] = True
+            hidden[chance.random(*hidden.shape[:-1]) < 0.3] = True
         found["mask"] = hidden if "heads" in kind else hidden[0]
     if "bias" in kind:
         shape = (B * H, N, M) if "heads" in kind else (N, M)
-        bias = rounded(chance.standard_normal(shape) * chance.choice([1.0, 8.0]), dtype)
-        bias[..., 1:][chance.random(bias[..., 1:].shape) < 0.3] = -np.inf
+        bias = rounded(chance.normal(*shape) * chance.choice((1.0, 8.0)), dtype)
+        bias[..., 1:][chance.random(*bias[..., 1:].shape) < 0.3] = -np.inf
         if "idle" in kind:
-            bias[chance.random(bias.shape[:-1]) < 0.5] = -np.inf
+            bias[chance.random(*bias.shape[:-1]) < 0.5] = -np.inf
         found["mask"] = bias
     return found
 

@@ -20,8 +20,9 @@ from spec.entries import LARGEST_ENTRY, drawn, no_larger
 from spec.formats import rounded
 from spec.merging.notation import Problem, single
 from spec.notation import Array
-from spec.rows import ALIKE, Chance, Numbers, Shape, normal
+from spec.rows import ALIKE, Numbers, Shape, arrays_of, normal
 from spec.sizes import EXTENTS, LENGTHS, WIDE, WIDTHS, Reach
+from spec.stream import Stream
 
 MOST_ENTRIES = 2**14  # B H N E beyond this is slow, and finds little
 TEN_THOUSAND, LOWEST = 1e4, -1e5  # as scores of trained networks are, and as they can be
@@ -30,7 +31,7 @@ ALL, NOT_FIRST, NOT_SECOND, NONE = range(4)  # which states of a row are live
 SEVERAL = (ALL, ALL, NOT_FIRST, NOT_SECOND, NONE)
 
 
-def tiny(chance: Chance, shape: Shape) -> Array:
+def tiny(chance: Stream, shape: Shape) -> Array:
     """Entries near 1e-3: small results are results."""
     return normal(chance, shape) / 1024
 
@@ -106,8 +107,8 @@ def in_format(
 
 def emptied(problem: Problem, rows: Sequence[int]) -> Problem:
     """The problem with some of its states empty: rows are of these kinds, one of the first."""
-    chance = np.random.default_rng([problem.seed, 2])
-    kind = np.asarray(rows)[chance.integers(len(rows), size=problem.lse_1.shape)]
+    chance = Stream(problem.seed, 2)
+    kind = np.asarray(rows)[chance.integers(0, len(rows), problem.lse_1.shape)]
     kind.flat[:1] = rows[0]
     gone = np.isin(kind, (NOT_FIRST, NONE)), np.isin(kind, (NOT_SECOND, NONE))
     return problem.but(
@@ -131,5 +132,4 @@ def _shapes(choices: Choices, domain: Problems, reach: Reach) -> dict[str, Shape
 
 
 def _seeded(family: str, seed: int, shapes: tuple[Shape, ...]) -> list[Array]:
-    chance = np.random.default_rng(seed)
-    return [FAMILIES[family](chance, shape) for shape in shapes]
+    return arrays_of(FAMILIES[family], Stream(seed), shapes)

@@ -14,6 +14,7 @@ from spec.formats import rounded
 from spec.merging import definition
 from spec.merging.notation import Merging, Problem, State, single
 from spec.merging.rounding import moved, of_state
+from spec.stream import Stream
 
 MOST_KEYS, MOST_PARTS, WIDTH, SEEN = 9, 5, 3, 0.75
 
@@ -43,23 +44,23 @@ def whole(problem: Problem, sinks: bool = False) -> Attention:
     Scores are of the size of one, ten or a hundred, so that parts are far apart now and then.
     """
     chance, dtype = problem.chance(), problem.dtype
-    B, H, N, M = problem.B, problem.H, problem.N, int(chance.integers(1, MOST_KEYS + 1))
-    q = chance.standard_normal((B, H, N, WIDTH)) * 10.0 ** chance.integers(3)
-    k, v = (chance.standard_normal((B, H, M, width)) for width in (WIDTH, problem.E))
+    B, H, N, M = problem.B, problem.H, problem.N, chance.randrange(1, MOST_KEYS + 1)
+    q = chance.normal(B, H, N, WIDTH) * 10.0 ** chance.below(3)
+    k, v = (chance.normal(B, H, M, width) for width in (WIDTH, problem.E))
     q, k, v = (rounded(x, dtype) for x in (q, k, v))
-    mask = chance.random((B, H, N, M)) < SEEN
-    own = rounded(chance.standard_normal(H) * 4, problem.lse_dtype) if sinks else None
+    mask = chance.random(B, H, N, M) < SEEN
+    own = rounded(chance.normal(H) * 4, problem.lse_dtype) if sinks else None
     asked = Attention(q, k, v, np.zeros((B, H, N, problem.E)), mask=mask, sinks=own, dtype=dtype)
     return asked.but(rounding=problem.rounding)
 
 
-def cut(attention: Attention, chance: np.random.Generator) -> list[Attention]:
+def cut(attention: Attention, chance: Stream) -> list[Attention]:
     """The problem of each part of the keys: any partition, parts without a key among them.
 
     A sink belongs to the first part alone.
     """
-    count = int(chance.integers(2, MOST_PARTS + 1))
-    parts = chance.integers(count, size=attention.M)
+    count = chance.randrange(2, MOST_PARTS + 1)
+    parts = chance.integers(0, count, attention.M)
     assert attention.mask is not None
     masks = [attention.mask & (parts == part) for part in range(count)]
     return [

@@ -2,11 +2,10 @@
 
 from collections import Counter
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.choices import Choices, Numbered, generator
+from spec.choices import Choices, Numbered
 from spec.exploring import OneByOne
 
 
@@ -19,7 +18,7 @@ def test_zero_stands_for_the_simplest_choices() -> None:
 
 
 def test_a_number_stands_for_the_same_choices_wherever_it_is_read() -> None:
-    assert chosen(Numbered(7)) == ("b", 647892268, 5, bytes.fromhex("332f8b12"))
+    assert chosen(Numbered(7)) == ("c", 4175839367, 0, bytes.fromhex("f05f318b"))
 
 
 def test_every_choice_is_as_likely_as_another() -> None:
@@ -59,16 +58,6 @@ def test_what_comes_in_turn_comes_once_before_it_comes_again():
     shaped = [Numbered(place + 1, shape=7, turn=(place, 3)) for place in range(10)]
     assert len({one.turn("abcde") for one in shaped}) == 1
     assert {Numbered(number).turn("abcde") for number in range(1, 50)} == {*"abcde"}
-
-
-def test_the_numbers_of_neighbouring_seeds_have_nothing_in_common():
-    """Nor have those of one seed: no correlation is beyond five times what chance makes of it."""
-    found = np.array([generator(seed).standard_normal(6) for seed in range(20_000)])
-    assert np.array_equal(found[7], generator(7).standard_normal(6))
-    within, next_one = found.T @ found, found[1:].T @ found[:-1]
-    apart = np.concatenate([within[~np.eye(6, dtype=bool)], next_one.ravel()])
-    assert np.abs(apart).max() < 5 * len(found) ** 0.5
-    assert np.abs(found.sum(axis=0)).max() < 5 * len(found) ** 0.5
 
 
 @given(st.data())

@@ -30,7 +30,7 @@ FINITE = 700  # e^709 is the last finite power: a log-sum-exp that is that far o
 
 def parts(problem: Problem) -> tuple[Problem, Problem]:
     """The problem over the first keys, and over the others; the seed settles where it is cut."""
-    m = int(problem.chance().integers(1, problem.M))
+    m = problem.chance().randrange(1, problem.M)
     return moves.of_keys(problem, slice(0, m)), moves.of_keys(problem, slice(m, None))
 
 

@@ -67,7 +67,7 @@ def the_future_may_change(attention: Implementation, problem: Problem) -> None:
 
     This is C1 with equal shapes, so for equal bits; and with any mask beside causality.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     k, v = problem.k.copy(), problem.v.copy()
     k[:, :, t:], v[:, :, t:] = -np.flip(k[:, :, t:], axis=2) + 1, 4 - v[:, :, t:]
     k, v = np.clip(k, -64, 64), np.clip(v, -8, 8)

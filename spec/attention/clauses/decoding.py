@@ -37,7 +37,7 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
 
     This is what makes decoding with a cache the same as decoding without one.
     """
-    start = prefix(problem, int(problem.chance().integers(1, problem.N + 1)))
+    start = prefix(problem, problem.chance().randrange(1, problem.N + 1))
     t = start.N
 
     whole, part = attention.forward(problem), attention.forward(start)
@@ -88,7 +88,7 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
 
     Row t is the last of its prefix (C1), and the last row sees everything (C6).
     """
-    t = int(problem.chance().integers(problem.N))
+    t = problem.chance().below(problem.N)
     step = moves.of_keys(moves.of_queries(problem, [t]), slice(0, t + 1)).but(causal=False)
 
     whole, one = attention.forward(problem), attention.forward(step)
@@ -110,7 +110,7 @@ def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
 
     Row i of the chunk is query t + i. A triangle in the corner of the chunk hides the past.
     """
-    t, u = np.sort(problem.chance().integers(0, problem.N + 1, size=2))
+    t, u = np.sort(problem.chance().integers(0, problem.N + 1, 2))
     u = max(u, t + 1) if t < problem.N else u
     t = min(t, u - 1)
     rows = np.arange(t, u)

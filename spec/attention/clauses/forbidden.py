@@ -156,7 +156,7 @@ def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> Non
 
     Making idle rows zero by replacing every NaN hides this one too, and with it its cause.
     """
-    i = int(problem.chance().integers(problem.N))
+    i = problem.chance().below(problem.N)
     q = problem.q.copy()
     q[:, :, i] = np.nan
     o = attention.forward(problem.but(q=q))
@@ -177,7 +177,7 @@ def a_query_notices_nothing_forbidden_to_it(attention: Implementation, problem: 
 
     M6 looks at keys that nobody sees, which an implementation may have left out as a whole.
     """
-    j = int(problem.chance().integers(problem.M))
+    j = problem.chance().below(problem.M)
     k, v = problem.k.copy(), problem.v.copy()
     k[:, :, j], v[:, :, j] = -k[:, :, j], -v[:, :, j]
     blind = np.logical_not(problem.allowed[..., j])[..., None]

@@ -37,7 +37,7 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
 
     This is C3 differentiated. Queries from t on have no part in the loss.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     early = problem.dout.copy()
     early[:, :, t:] = 0
 

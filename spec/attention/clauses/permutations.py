@@ -80,7 +80,7 @@ def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -
 
     P2 alone would accept a softmax along the queries, which follows any permutation of them.
     """
-    i = [int(problem.chance().integers(problem.N))]
+    i = [problem.chance().below(problem.N)]
     alone = moves.of_queries(problem, i)
 
     many, one = attention.forward(problem), attention.forward(alone)

@@ -72,7 +72,7 @@ def texts_count_from_where_they_begin(attention: Implementation, problem: Proble
 
     Positions start anew with each text, and causality by the rows of the array does not.
     """
-    n, m = (int(problem.chance().integers(length)) for length in (problem.N, problem.M))
+    n, m = (problem.chance().below(length) for length in (problem.N, problem.M))
     i, j = (np.tile(np.arange(x), (problem.B, 1)) for x in (problem.N, problem.M))
     whole = problem.but(query_positions=np.where(i < n, i, i - n), query_segments=1 * (i >= n))
     whole = whole.but(key_positions=np.where(j < m, j, j - m), key_segments=1 * (j >= m))

@@ -39,8 +39,8 @@ def a_chunk_is_a_part_of_the_whole(attention: Implementation, problem: Problem) 
     A corner would have moved with the number of queries; a place does not.
     """
     whole, chance = moves.placed(problem), problem.chance()
-    t = int(chance.integers(whole.N))
-    u = t + 1 if problem.seed % 2 else int(chance.integers(t + 1, whole.N + 1))
+    t = chance.below(whole.N)
+    u = t + 1 if problem.seed % 2 else chance.randrange(t + 1, whole.N + 1)
     chunk = moves.of_queries(whole, slice(t, u))
 
     o, p = attention.forward(whole), attention.forward(chunk)
@@ -68,7 +68,7 @@ def tokens_are_read_one_by_one_from_a_long_cache(
 
     What lies behind its place may be there already, or be whatever lay in the memory before.
     """
-    t = int(problem.chance().integers(problem.N))
+    t = problem.chance().below(problem.N)
     whole, step = unplaced(problem), moves.of_queries(in_rows(problem), [t])
 
     o, p = attention.forward(whole), attention.forward(step)

@@ -62,8 +62,8 @@ def padded(problem: Problem) -> Problem:
     chance = problem.chance()
     both = segments_of(problem)
     for x in both:
-        lost = chance.integers(3, size=x.shape) == 0
-        lost[:, chance.integers(x.shape[1])] = True
+        lost = chance.integers(0, 3, x.shape) == 0
+        lost[:, chance.below(x.shape[1])] = True
         x[lost] = -1
     return labelled(problem, *both)
 
@@ -145,7 +145,7 @@ def a_text_is_attention_over_it_alone(attention: Implementation, problem: Proble
     So who packs texts to save time gets what he would have got without.
     """
     problem = met(problem)
-    b = int(problem.chance().integers(problem.B))
+    b = problem.chance().below(problem.B)
     queries, keys = (np.flatnonzero(x[b]) for x in of_the_first(problem))
     alone = moves.of_keys(moves.of_queries(moves.of_batch(problem, [b]), queries), keys)
     alone = alone.but(query_segments=None, key_segments=None)

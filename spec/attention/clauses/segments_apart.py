@@ -99,7 +99,7 @@ def a_text_without_queries_may_be_left_out(attention: Implementation, problem: P
     Where texts are counted and not compared, one that is empty on one side moves all behind it.
     """
     queries, keys = segments_of(problem)
-    lost = problem.chance().integers(3, size=problem.M) == 0
+    lost = problem.chance().integers(0, 3, problem.M) == 0
     lost[0], lost[-1] = False, True
     keys[:, lost] = 1 + max(queries.max(), keys.max())
     more = labelled(problem, queries, keys)

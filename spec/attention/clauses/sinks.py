@@ -160,7 +160,7 @@ def each_head_has_a_sink_of_its_own(attention: Implementation, problem: Problem)
 
     o_h(t) = o_h(t')    to the bit, where t and t' differ for other heads alone
     """
-    mine = int(problem.chance().integers(problem.H))
+    mine = problem.chance().below(problem.H)
     other = near(problem)
     assert other.sinks is not None
     moved = other.but(sinks=np.where(np.arange(problem.H) == mine, other.sinks, other.sinks + 1))
@@ -183,7 +183,7 @@ def a_query_has_its_sink_alone_or_not(attention: Implementation, problem: Proble
     Decoding has a kernel of its own, for one query, which knows what the other one does not.
     """
     whole = near(problem)
-    i = int(problem.chance().integers(problem.N))
+    i = problem.chance().below(problem.N)
     one = moves.of_queries(whole, [i])
 
     o, p = attention.forward(whole), attention.forward(one)

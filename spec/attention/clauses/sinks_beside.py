@@ -234,7 +234,7 @@ def one_part_of_the_keys_has_the_sink(attention: Implementation, problem: Proble
     A sink that is counted in each part is counted twice.
     """
     sunk = near(problem)
-    cut = int(problem.chance().integers(1, problem.M))
+    cut = problem.chance().randrange(1, problem.M)
     first = moves.of_keys(sunk, slice(cut))
     second = moves.of_keys(sunk, slice(cut, None)).but(sinks=None)
 

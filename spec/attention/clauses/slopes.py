@@ -105,7 +105,7 @@ def each_head_has_a_slope_of_its_own(attention: Implementation, problem: Problem
 
     o_h(m) = o_h(m')    to the bit, where m and m' differ for other heads alone
     """
-    mine = int(problem.chance().integers(problem.H))
+    mine = problem.chance().below(problem.H)
     usual = sloping(problem)
     assert usual.slopes is not None
     others = np.arange(problem.H) != mine
@@ -128,7 +128,7 @@ def each_sequence_has_slopes_of_its_own(attention: Implementation, problem: Prob
     o(m)_b = o(x_b; m_b)
     """
     several = problem.but(slopes=np.resize(USUAL, (problem.H, problem.B)).T.copy())
-    b = int(problem.chance().integers(problem.B))
+    b = problem.chance().below(problem.B)
     assert several.slopes is not None
     alone = moves.of_batch(several, [b]).but(slopes=several.slopes[b])
 

@@ -42,7 +42,7 @@ def a_text_may_be_moved(attention: Implementation, problem: Problem) -> None:
 
     So a slope has no origin; a number that is counted anew in every tile has several.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     whole = sloping(problem).but(mask=np.tile(np.arange(problem.M) >= t, (problem.N, 1)))
     part = moves.of_keys(moves.of_queries(sloping(problem), slice(t, None)), slice(t, None))
 

@@ -29,7 +29,7 @@ def narrowed(problem: Problem) -> Problem:
 
 def by_itself(problem: Problem) -> tuple[list[int], Problem]:
     """A query that the problem's seed settles, and it alone with the keys that it sees."""
-    t = [int(problem.chance().integers(problem.N))]
+    t = [problem.chance().below(problem.N)]
     keys = np.flatnonzero(problem.allowed[0, 0, t[0]])
     alone = moves.of_keys(moves.of_queries(problem, t), keys)
     return t, alone.but(causal=False, window=UNBOUNDED, first=0)
@@ -37,7 +37,7 @@ def by_itself(problem: Problem) -> tuple[list[int], Problem]:
 
 def changed_out_of_sight(problem: Problem) -> tuple[int, Problem]:
     """A query that the problem's seed settles, and other keys and values where it sees none."""
-    t = int(problem.chance().integers(problem.N))
+    t = problem.chance().below(problem.N)
     outside = (~problem.allowed[0, 0, t])[:, None]
     k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
     changed = problem.but(k=np.where(outside, k, problem.k), v=np.where(outside, 4.0, problem.v))
@@ -218,7 +218,7 @@ def what_has_left_the_window_is_forgotten(attention: Implementation, problem: Pr
     So a cache may forget what lies further back than L, and be overwritten in turn.
     """
     length = problem.N
-    t = int(problem.chance().integers(1, length))
+    t = problem.chance().randrange(1, length)
     left = min(problem.window[0] or 0, length - 1 - t)
     whole = problem.but(window=(left, problem.window[1]))
     later = moves.of_keys(moves.of_queries(whole, slice(t, None)), slice(t, None))

@@ -22,6 +22,7 @@ from spec.attention import texts
 from spec.attention.notation import Problem
 from spec.attention.texts import Text
 from spec.notation import Array
+from spec.stream import Stream
 from spec.subject import Refused
 
 Shape = tuple[int, ...]
@@ -157,13 +158,13 @@ def _table(problem: Problem, lengths: Array, places: int) -> tuple[Array, int, i
     Behind the last page of a sequence the table names any, or none; who is alike has the same.
     Without pages (places: 0), each sequence has one of its own, with room.
     """
-    chance = np.random.default_rng(problem.seed)
+    chance = Stream(problem.seed, 2)
     if not places:
-        room = int(lengths.max(initial=0) + chance.integers(1, MOST))
+        room = int(lengths.max(initial=0) + chance.randrange(1, MOST))
         return np.arange(len(lengths))[:, None], len(lengths), room
     wanted = -(-lengths // places)
-    many = int(wanted.sum() + chance.integers(1, MOST))
-    width = wanted.max(initial=0) + chance.integers(MOST)
+    many = int(wanted.sum() + chance.randrange(1, MOST))
+    width = wanted.max(initial=0) + chance.below(MOST)
     table = chance.integers(NOBODY, many, (len(wanted), width))
     table[np.arange(width) < wanted[:, None]] = chance.permutation(many)[: wanted.sum()]
     if not problem.added and _alike(problem):

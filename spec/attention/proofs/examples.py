@@ -12,36 +12,39 @@ from spec.attention.notation import Problem
 from spec.notation import Array
 from spec.proving.exact import fractions
 from spec.proving.theorem import Decorator, checked
+from spec.stream import Stream
 
 SIZES = "10 problems in fractions: up to 6 heads on 3, 6 queries, 7 keys, widths of 3"
 SEEDS = range(10)
 
 
-def integers(chance: np.random.Generator, *shape: int) -> Array:
+def integers(chance: Stream, *shape: int) -> Array:
     """Integers from -3 to 3."""
     return chance.integers(-3, 4, shape)
 
 
-def mask(chance: np.random.Generator, *shape: int) -> Array | None:
+def mask(chance: Stream, *shape: int) -> Array | None:
     """None, a boolean mask or a bias of integers with -inf, in turn; idle queries occur."""
-    allowed = chance.random(shape) < 0.7
+    allowed = chance.random(*shape) < 0.7
     bias = np.where(allowed, integers(chance, *shape), -np.inf)
-    return [None, allowed, bias][chance.integers(3)]
+    return chance.choice((None, allowed, bias))
 
 
 def example(seed: int, causal: bool | None = None, ungrouped: bool = False) -> Problem:
     """A problem in fractions: mask, bias, causality, groups and scale as `seed` has it."""
-    chance = np.random.default_rng(seed)
-    B, G, N, M, D, E = chance.integers((1, 1, 2, 2, 1, 1), (3, 4, 7, 8, 4, 4)).tolist()
-    H = G if ungrouped else G * int(chance.integers(1, 3))
+    chance = Stream(seed)
+    B, G, N, M, D, E = chance.integers(
+        np.array([1, 1, 2, 2, 1, 1]), np.array([3, 4, 7, 8, 4, 4])
+    ).tolist()
+    H = G if ungrouped else G * chance.randrange(1, 3)
     problem = Problem(
         q=integers(chance, B, H, N, D),
         k=integers(chance, B, G, M, D),
         v=integers(chance, B, G, M, E),
         dout=integers(chance, B, H, N, E),
         mask=mask(chance, B, H, N, M),
-        causal=bool(chance.integers(2)) if causal is None else causal,
-        scale=float(chance.choice([-1, 1, 2])),
+        causal=chance.choice((False, True)) if causal is None else causal,
+        scale=chance.choice((-1.0, 1.0, 2.0)),
         seed=seed,
     )
     thirds = problem.but(v=fractions(problem.v) / 3, dout=fractions(problem.dout) / 7)

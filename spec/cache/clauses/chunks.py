@@ -38,7 +38,7 @@ def later_tokens_of_a_chunk_are_not_seen(cache: Cache, problem: Problem) -> None
 
     This is C3 for a cache. It bites where t lies inside a chunk.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     n = np.arange(problem.N)
     late, there = (n >= t)[:, None], n % problem.M
     changed = {
@@ -70,7 +70,7 @@ def the_last_token_of_a_chunk_sees_everything(cache: Cache, problem: Problem) ->
     This is C6 for a cache: it settles the corner, which the first chunk leaves open.
     """
     ends = np.cumsum(arriving(problem)[:, 0])
-    u = int(ends[int(problem.chance().integers(len(ends)))])
+    u = int(ends[problem.chance().below(len(ends))])
     whole = budgets.one_pass(alone(problem, 0)).but(causal=False)
     row = moves.of_keys(moves.of_queries(whole, slice(u - 1, u)), slice(u))
 

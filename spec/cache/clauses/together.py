@@ -29,7 +29,7 @@ def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
 
     The lengths stay as they are; what happens when they do not is the next clause's affair.
     """
-    b = int(problem.chance().integers(problem.B))
+    b = problem.chance().below(problem.B)
     others = (np.arange(problem.B) != b)[:, None, None, None]
     turned = Text(*(np.where(others, np.flip(x, axis=2), x) for x in problem.text))
     changed = problem.but(q=turned.q, k=-turned.k, v=turned.v)
@@ -89,7 +89,7 @@ def heads_do_not_meet(cache: Cache, problem: Problem) -> None:
 
     This is H3 for a cache, in whose memory heads lie next to each other.
     """
-    g = int(problem.chance().integers(problem.G))
+    g = problem.chance().below(problem.G)
     own = (np.arange(problem.G) == g)[:, None, None]
     k, v = (np.where(own, -np.flip(x, axis=2), x) for x in (problem.k, problem.v))
     apart = np.arange(problem.H) // (problem.H // problem.G) != g

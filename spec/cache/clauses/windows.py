@@ -87,7 +87,7 @@ def what_has_left_the_window_is_not_seen(cache: Cache, problem: Problem) -> None
 
     This is C20 to the other side: forgotten is forgotten, and no weight is left on it.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     early = (np.arange(problem.N) < t)[:, None]
     changed = {
         name: np.where(early, -np.flip(x, axis=2), x)

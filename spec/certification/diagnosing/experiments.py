@@ -15,6 +15,7 @@ import numpy as np
 from spec.formats import rounded
 from spec.kind import Kind
 from spec.notation import Array
+from spec.stream import Stream
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
 MOST = 2**26  # of all lengths multiplied: what is computed of a larger problem takes gigabytes
@@ -102,7 +103,7 @@ def with_other_contents(problem: Any, name: str) -> Iterator[Any]:
     if x is None or not x.size:
         return
     if x.dtype.kind == "f":
-        other = rounded(np.random.default_rng(0).standard_normal(x.shape), problem.dtype)
+        other = rounded(Stream(0).normal(*x.shape), problem.dtype)
     else:
         other = ~x if x.dtype == bool else x + 1
     with suppress(ValueError):
@@ -111,11 +112,11 @@ def with_other_contents(problem: Any, name: str) -> Iterator[Any]:
 
 def with_numbers(problem: Any, seed: int) -> Any:
     """The problem with other numbers, normal ones, in all arrays that have to be there."""
-    chance = np.random.default_rng(seed)
+    chance = Stream(seed)
     needed = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
     found = {name: getattr(problem, name) for name in needed}
     drawn = {
-        name: rounded(chance.standard_normal(x.shape), problem.dtype)
+        name: rounded(chance.normal(*x.shape), problem.dtype)
         for name, x in found.items()
         if x.dtype.kind == "f"
     }

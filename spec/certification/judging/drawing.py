@@ -5,7 +5,6 @@ nothing else. Hypothesis draws from the same domains, choice by choice (`spec.ex
 it then finds the simplest problem; here that is found otherwise, and a number a problem will do.
 """
 
-import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import numpy as np
 from spec.choices import Numbered
 from spec.clause import Clause
 from spec.domain import Scope
+from spec.stream import Stream, seed_of
 
 T = TypeVar("T")
 
@@ -25,15 +25,14 @@ AT_ONCE = 32  # problems drawn in a row, which takes a tenth less time than betw
 
 def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]:
     """So many problems that a seed draws for a clause; of fewer, the first are the same."""
-    name = f"{seed} {clause.number} {scope.dtype}"
-    known = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-    chance = random.Random(known)
+    known = seed_of(f"{seed} {clause.number} {scope.dtype}")
+    chance = Stream(known)
     # The simplest choices come first; but no numbers that are nothing, in one of a few shapes.
-    number = 0 if not any(scope.palette) else chance.getrandbits(64)
+    number = 0 if not any(scope.palette) else chance.word()
     for place in range(count):
         shape = scope.palette[place % len(scope.palette)] if scope.palette else None
         yield drawn(clause, scope, number, shape, (place, known))
-        number = chance.getrandbits(64)
+        number = chance.word()
 
 
 def drawn(

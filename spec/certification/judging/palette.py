@@ -10,7 +10,6 @@ judged somewhere only, all numbers are of problems that lie there.
 """
 
 import math
-import random
 import secrets
 import time
 from collections import Counter
@@ -33,6 +32,7 @@ from spec.comparison import Violation
 from spec.features import Test
 from spec.kind import Kind
 from spec.sizes import Reach
+from spec.stream import Stream, seed_of
 from spec.subject import Backward, Refused, Subject
 from spec.trial import asked
 
@@ -178,8 +178,8 @@ class Planner:
 
     def _telling(self) -> list[int]:
         """Numbers that show most of what there is to the definition, the simplest first."""
-        chance = random.Random(f"{self.seed} palette")
-        numbers = [0, *(chance.getrandbits(64) for _ in range(AMONG * self.profile.palette))]
+        chance = Stream(seed_of(f"{self.seed} palette"))
+        numbers = [0, *(chance.word() for _ in range(AMONG * self.profile.palette))]
         put = {x: self._problem(self.first, x, x) for x in numbers}
         put = {x: p for x, p in put.items() if self._inside(p)} or put
         said = np.array([self.kind.features.said(p) for p in put.values()], dtype=np.float32)
@@ -208,8 +208,8 @@ class Planner:
 
     def _around(self, clause: Clause, numbers: Sequence[int]) -> Mapping[int, Any]:
         """Problems of a clause by number: others in the place of those that lie outside."""
-        chance = random.Random(f"{self.seed} {clause.number} palette")
-        more = (chance.getrandbits(64) for _ in range(AMONG * self.profile.palette))
+        chance = Stream(seed_of(f"{self.seed} {clause.number} palette"))
+        more = (chance.word() for _ in range(AMONG * self.profile.palette))
         every = ((x, self._of_clause(clause, x)) for x in chain(numbers, more))
         inside = ((x, problem) for x, problem in every if self._inside(problem))
         found = dict(islice(inside, len(numbers)))
@@ -225,7 +225,7 @@ class Planner:
 
     def _of_clause(self, clause: Clause, shape: int) -> Any:
         """A problem of these shapes, with numbers of the clause."""
-        number = random.Random(f"{self.seed} {clause.number} {shape}").getrandbits(64)
+        number = Stream(seed_of(f"{self.seed} {clause.number} {shape}")).word()
         return self._problem(clause, number, shape)
 
     def _problem(self, clause: Clause, number: int, shape: int, reach: Reach | None = None) -> Any:

@@ -22,7 +22,6 @@ In order is as `in_turn` has them, which need not be as they are read: the grade
 in the end is the least strict that any clause needs, wherever that stands.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from math import inf
@@ -32,6 +31,7 @@ from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.settings import Request
 from spec.clause import Clause
 from spec.notation import GRADES, HALF, Grade
+from spec.stream import Stream, seed_of
 
 Item = tuple[str, str]  # the number of a clause, and a dtype
 FEW = 4  # problems of a clause of effort 1 that are a look
@@ -185,7 +185,7 @@ def in_turn(
 
     def place(number: str, dtype: str) -> float:
         if request.budget is not None:
-            chance = random.Random(f"{request.seed} {number} {dtype}").random()
+            chance = Stream(seed_of(f"{request.seed} {number} {dtype}")).random()
             return -1.0 if number == definition else chance
         return formats.index(dtype) * len(told) + told.index(number) if told else 0.0
 

@@ -39,7 +39,7 @@ def each_position_is_alone(network: FeedForward, problem: Problem) -> None:
 
     The shapes are the same, so the same sums are taken in the same order.
     """
-    n = int(problem.chance().integers(problem.N))
+    n = problem.chance().below(problem.N)
     changed = problem.but(x=elsewhere(problem.x, 1, n))
 
     y, other = network.forward(problem), network.forward(changed)
@@ -59,7 +59,7 @@ def each_batch_element_is_alone(network: FeedForward, problem: Problem) -> None:
 
     Batch normalisation would be seen here, and nowhere else while the batch stays as it is.
     """
-    b = int(problem.chance().integers(problem.B))
+    b = problem.chance().below(problem.B)
     changed = problem.but(x=elsewhere(problem.x, 0, b))
 
     y, other = network.forward(problem), network.forward(changed)
@@ -94,7 +94,7 @@ def a_position_by_itself_has_the_same_output(network: FeedForward, problem: Prob
 
     This is what makes the network fit for decoding, where positions arrive one by one.
     """
-    n = int(problem.chance().integers(problem.N))
+    n = problem.chance().below(problem.N)
     alone = problem.but(x=problem.x[:, n : n + 1], dy=problem.dy[:, n : n + 1])
 
     y, one = network.forward(problem), network.forward(alone)
@@ -112,7 +112,7 @@ def the_gradient_of_a_position_is_its_own(network: FeedForward, problem: Problem
 
     The passes are written separately, so F7 does not say it for the gradient.
     """
-    n = int(problem.chance().integers(problem.N))
+    n = problem.chance().below(problem.N)
     changed = problem.but(x=elsewhere(problem.x, 1, n), dy=elsewhere(problem.dy, 1, n))
 
     dx, other = network.backward(problem).x, network.backward(changed).x
@@ -133,7 +133,7 @@ def gradients_of_parameters_add_over_positions(network: FeedForward, problem: Pr
 
     One set of weights serves all positions, so each adds its share, whoever else is there.
     """
-    n = int(problem.chance().integers(1, problem.N))
+    n = problem.chance().randrange(1, problem.N)
     parts = [
         problem.but(x=problem.x[:, rows], dy=problem.dy[:, rows])
         for rows in (slice(None, n), slice(n, None))

@@ -87,7 +87,7 @@ def a_factor_may_move_through_the_gate(network: FeedForward, problem: Problem) -
 
     max(0, c z) / c = max(0, z) for c > 0, and powers of two round nothing on the way.
     """
-    c = np.array(FACTORS)[problem.chance().integers(len(FACTORS), size=problem.F)]
+    c = problem.chance().choices(FACTORS, problem.F)
     moved = problem.but(W1=c * problem.W1, b1=c * problem.b1, W2=problem.W2 / c[:, None])
 
     y, other = network.forward(problem), network.forward(moved)

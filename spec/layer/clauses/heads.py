@@ -35,7 +35,7 @@ def only(problem: LayerProblem, head: int) -> LayerProblem:
 def powers(problem: LayerProblem) -> Array:
     """A power of two, of either sign, for every row of a projection.   (A)"""
     chance = problem.chance()
-    return 2.0 ** chance.integers(-2, 3, problem.A) * chance.choice([-1, 1], problem.A)
+    return 2.0 ** chance.integers(-2, 3, problem.A) * chance.choices((-1, 1), problem.A)
 
 
 def within_heads(problem: LayerProblem) -> Array:
@@ -85,7 +85,7 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
 
     Split and joined in another way, a head's columns hold a part of some other head.
     """
-    head = int(problem.chance().integers(problem.H))
+    head = problem.chance().below(problem.H)
     one = only(problem, head)
     foreign = np.ones(problem.A, dtype=bool)
     foreign[moves.rows(problem, head)] = False

@@ -235,7 +235,7 @@ def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:
 
     Only a mask says what is padding: no value of a token may.
     """
-    j = int(problem.chance().integers(problem.M))
+    j = problem.chance().below(problem.M)
     key = problem.key.copy()
     key[:, j] = 0
     silent = problem.but(key=key, arrays=3)

@@ -15,6 +15,7 @@ from spec.layer.notation import LayerProblem, Parameters
 from spec.notation import Array
 from spec.proving.exact import Rationals
 from spec.proving.theorem import Decorator, checked
+from spec.stream import Stream
 
 SIZES = (
     "16 problems in integers: up to 3 heads of width 1 or 4, 2 batch elements, 3 queries, 5 keys, "
@@ -23,16 +24,18 @@ SIZES = (
 SEEDS = range(16)
 
 
-def integers(chance: np.random.Generator, *shape: int) -> Array:
+def integers(chance: Stream, *shape: int) -> Array:
     """Integers from -2 to 2, which stay exact whatever is done to them."""
     return chance.integers(-2, 3, shape).astype(object).view(Rationals)
 
 
 def example(seed: int, hiding: tuple[str, ...] = LIVE) -> LayerProblem:
     """A problem in integers, with the next kind of mask."""
-    chance = np.random.default_rng(seed)
-    B, H, N, M, K, V = chance.integers((1, 1, 1, 2, 1, 1), (3, 4, 4, 6, 4, 4)).tolist()
-    D = int(chance.choice([1, 4]))
+    chance = Stream(seed)
+    B, H, N, M, K, V = chance.integers(
+        np.array([1, 1, 1, 2, 1, 1]), np.array([3, 4, 4, 6, 4, 4])
+    ).tolist()
+    D = chance.choice((1, 4))
     return LayerProblem(
         query=integers(chance, B, N, H * D),
         key=integers(chance, B, M, K),
@@ -45,7 +48,7 @@ def example(seed: int, hiding: tuple[str, ...] = LIVE) -> LayerProblem:
     )
 
 
-def _parameters(chance: np.random.Generator, A: int, K: int, V: int, even: bool) -> Parameters:
+def _parameters(chance: Stream, A: int, K: int, V: int, even: bool) -> Parameters:
     widths = {"q": A, "k": K, "v": V, "o": A}
     found = {f"W_{place}": integers(chance, A, width) for place, width in widths.items()}
     found |= {f"b_{place}": integers(chance, A) for place in widths}
@@ -53,14 +56,12 @@ def _parameters(chance: np.random.Generator, A: int, K: int, V: int, even: bool)
     return Parameters(**found)
 
 
-def _hidden(
-    chance: np.random.Generator, kind: str, B: int, H: int, N: int, M: int
-) -> dict[str, Any]:
+def _hidden(chance: Stream, kind: str, B: int, H: int, N: int, M: int) -> dict[str, Any]:
     """padding, mask and causality of a kind (`spec.layer.domain.HIDING`), without fractions."""
     found: dict[str, Any] = {"causal": "causal" in kind}
     if "padding" in kind:
-        found["padding"] = np.arange(M) >= chance.integers("idle" not in kind, M, B)[:, None]
-    hidden = chance.random((B * H if "heads" in kind else 1, N, M)) < 0.4
+        found["padding"] = np.arange(M) >= chance.integers(int("idle" not in kind), M, B)[:, None]
+    hidden = chance.random(B * H if "heads" in kind else 1, N, M) < 0.4
     if "idle" in kind:
         hidden[:, 0] = True
     else:

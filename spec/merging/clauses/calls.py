@@ -28,7 +28,7 @@ def elsewhere(x: Array, axis: int, kept: int) -> Array:
 def but_for_one(problem: Problem, letter: str) -> tuple[Problem, tuple[slice | int, ...]]:
     """A problem that is the same at one place of an axis alone, and that place."""
     axis = AXES.index(letter)
-    kept = int(problem.chance().integers(getattr(problem, letter)))
+    kept = problem.chance().below(getattr(problem, letter))
     changed = {name: elsewhere(getattr(problem, name), axis, kept) for name in Problem.axes}
     return problem.but(**changed), (slice(None),) * axis + (kept,)
 

@@ -13,6 +13,7 @@ from spec.merging.domain import ALL, NONE, NOT_FIRST, NOT_SECOND, Problems
 from spec.merging.notation import Merging, Problem, State
 from spec.merging.rounding import of_gradients
 from spec.notation import Array
+from spec.stream import Stream
 
 NOTHING = Problems(rows=(NONE, NONE, ALL, NOT_FIRST, NOT_SECOND))
 ONE = Problems(rows=(NOT_FIRST, NOT_SECOND, NOT_SECOND, ALL, NONE))
@@ -21,9 +22,9 @@ LEFT = 10000.0  # as what another call left in a buffer may be; in float16 it is
 
 def left_behind(problem: Problem, number: float) -> Problem:
     """The problem with numbers of that size where its states are empty."""
-    chance = np.random.default_rng([problem.seed, 3])
+    chance = Stream(problem.seed, 3)
     (o_1, o_2), states = (problem.o_1, problem.o_2), (problem.one, problem.two)
-    garbage = (np.float16(number * chance.random(o.shape)).astype(np.float64) for o in (o_1, o_2))
+    garbage = (np.float16(number * chance.random(*o.shape)).astype(np.float64) for o in (o_1, o_2))
     pairs = zip(states, problem.empty, garbage, strict=True)
     one, two = (State(np.where(e[..., None], x, s.o), s.lse) for s, e, x in pairs)
     return problem.of(one, two)

@@ -20,6 +20,7 @@ from spec.positions.angles import BASE
 from spec.positions.record import LONG, Capability
 from spec.positions.rotary.notation import Problem
 from spec.positions.sinusoidal.domain import FAMILIES, FAR, LENGTHS, MOST, NEAR
+from spec.stream import Stream
 from spec.subject import holding
 
 WIDTHS = (2, 4, 4, 6, 8, 10, 16)
@@ -104,7 +105,7 @@ def _positions(choices: Choices, domain: Turns, scope: Scope, shape: tuple[int, 
     near = domain.where == "near"  # so near that a table of LONG rows has room to move on
     most = REACHES[domain.where] if near or Capability.LONG in answers else LONG - N - B
     if kind == "any":
-        chance = np.random.default_rng(choices.seed())
+        chance = Stream(choices.seed())
         low = most // 2 if domain.where == "far" else int(domain.offset)
         return np.broadcast_to(chance.integers(low, max(most, low + 1), N), shape).astype(float)
     first = np.zeros((B, 1))

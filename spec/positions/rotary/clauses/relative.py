@@ -134,7 +134,7 @@ def heads_and_batch_elements_do_not_meet(rotation: Rotation, problem: Problem) -
     Positions belong to a batch element and are the same in all of its heads.
     """
     chance = problem.chance()
-    b, h = int(chance.integers(problem.B)), int(chance.integers(problem.H))
+    b, h = chance.below(problem.B), chance.below(problem.H)
     alone = problem.one(b, h)
 
     whole, part = rotation.rotate(problem), rotation.rotate(alone)
@@ -155,7 +155,7 @@ def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> 
 
     The keys in the cache were rotated when they came, and a new query must fit them.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     text = problem.but(positions=np.tile(np.arange(float(problem.N)), (problem.B, 1)))
     chunk = text.tokens(slice(t, problem.N))
 

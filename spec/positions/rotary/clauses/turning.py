@@ -107,7 +107,7 @@ def turns_add_up(rotation: Rotation, problem: Problem) -> None:
     tells it from the next.
     """
     token = problem.tokens(slice(0, 1))
-    b = int(problem.chance().integers(1, 30))
+    b = problem.chance().randrange(1, 30)
     halfway = rotation.rotate(token)
     then = token.but(
         q=halfway.astype(token.q.dtype), positions=np.full(token.positions.shape, float(b))
@@ -134,7 +134,7 @@ def pairs_do_not_meet(rotation: Rotation, problem: Problem) -> None:
     This is the convention called pairing. The two in use are the same up to a permutation of
     the columns; a model that was trained with one of them and runs with the other is broken.
     """
-    i = int(problem.chance().integers(max(1, problem.width // 2)))
+    i = problem.chance().below(max(1, problem.width // 2))
     inside = np.arange(problem.D) // 2 == i
     alone = problem.but(q=np.where(inside, problem.q, 0.0))
 

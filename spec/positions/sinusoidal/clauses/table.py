@@ -107,7 +107,7 @@ def moving_on_is_a_turn(encoding: Encoding, problem: Problem) -> None:
 
     The same turn wherever it starts: this is why a linear map can look k positions back.
     """
-    k = int(problem.chance().integers(1, problem.N))
+    k = problem.chance().randrange(1, problem.N)
 
     table = encoding.table(problem)
 
@@ -153,7 +153,7 @@ def no_two_positions_look_alike(encoding: Encoding, problem: Problem) -> None:
     tokens the same row. Tables have round lengths, so q is a power of two further on.
     """
     apart = 2 ** np.arange(int(np.log2(problem.N - 1)) + 1)
-    one = problem.chance().integers(problem.N - apart)
+    one = problem.chance().integers(0, problem.N - apart)
 
     table = encoding.table(problem)
 
@@ -176,7 +176,7 @@ def a_row_belongs_to_its_position(encoding: Encoding, problem: Problem) -> None:
 
     Decoding adds one token at a time, at a position that its array does not tell.
     """
-    t = int(problem.chance().integers(1, problem.N))
+    t = problem.chance().randrange(1, problem.N)
     text = problem.but(first=0)
     later = text.tokens(slice(t, problem.N))
 
