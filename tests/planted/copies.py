@@ -9,14 +9,8 @@ from pathlib import Path
 
 from tests.planted.faults import ROOT, Fault
 
-PACKAGES = (
-    "spec",
-    "attention_spec",
-    "implementations",
-    "oracles",
-    "tests",
-    "pytest_attention_spec",
-)
+PACKAGES = ("spec", "attention_spec", "implementations", "oracles", "tests")
+PLUGIN = "pytest_attention_spec"
 # The test of the faults fails wherever one is planted, which says nothing.
 LEFT_OUT = ("tests/planted/", "tests/test_planted.py")
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
