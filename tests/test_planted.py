@@ -43,9 +43,9 @@ def test_what_does_not_occur_once_is_stale(text: str, tmp_path: Path) -> None:
 
 def test_the_first_failure_is_read_from_the_summary_alone() -> None:
     head = "FAILED tests/a.py::in_the_output - no\n=== short test summary info ===\n"
-    assert first_failure(f"{head}FAILED tests/b.py::test[x y] - assert 0\n1 failed\n") == (
-        "tests/b.py::test[x y]"
-    )
+    for test in ("tests/b.py::test", "tests/b.py::test[x - y]", "tests/b.py::T::test[x]"):
+        assert first_failure(f"{head}FAILED {test} - assert 0\n1 failed\n") == test
+        assert first_failure(f"{head}FAILED {test}\nFAILED tests/c.py::other\n") == test
     assert first_failure("FAILED tests/a.py::in_the_output\n3 passed\n") == ""
 
 

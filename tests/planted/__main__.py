@@ -47,7 +47,7 @@ class Planting:
     def result(self, fault: Fault) -> Result:
         """What becomes of a fault."""
         start = time.monotonic()
-        with TemporaryDirectory(dir=self.clean.parent) as folder:
+        with TemporaryDirectory(dir=self.clean.parent, ignore_cleanup_errors=True) as folder:
             found = self._run(planted_copy(self.clean, fault, Path(folder) / "copy"), fault)
         seconds = round(time.monotonic() - start, 1)
         result = self._told(found)
@@ -104,7 +104,7 @@ def _plant(chosen: Sequence[Fault], results: Results, options: argparse.Namespac
     left = [fault for fault in chosen if fault.name not in results.found]
     if not left:
         return
-    with TemporaryDirectory(prefix="planted-") as folder:
+    with TemporaryDirectory(prefix="planted-", ignore_cleanup_errors=True) as folder:
         clean = clean_copy(Path(folder) / "clean")
         planting = Planting(results.command, clean, options.tests, options.seconds)
         for fault in left:

@@ -1,6 +1,7 @@
 """The tests in a copy of the repository: whether one fails, and which is the first."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -12,7 +13,8 @@ from pathlib import Path
 from tests.planted.copies import environment
 
 SUMMARY = "short test summary info"
-FAILURES = ("FAILED ", "ERROR ")
+# A parameter in brackets may have spaces and dashes; what follows the id is a message.
+FAILURE = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$", re.MULTILINE)
 GRACE = 30.0  # seconds in which an interrupted pytest writes its summary
 TAIL = 15  # lines of output that are kept of a run that ended badly without a failing test
 
@@ -53,8 +55,8 @@ def run(command: Sequence[str], folder: Path, seconds: float) -> Run:
 def first_failure(text: str) -> str:
     """The id of the first test in the summary of pytest; "" where none failed."""
     summary = text.rpartition(SUMMARY)[2] if SUMMARY in text else ""
-    lines = (line for line in summary.splitlines() if line.startswith(FAILURES))
-    return next((line.partition(" ")[2].partition(" - ")[0].strip() for line in lines), "")
+    found = FAILURE.search(summary)
+    return found[1] if found else ""
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
