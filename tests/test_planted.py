@@ -61,7 +61,7 @@ def test_an_interrupted_run_goes_on_and_keeps_what_it_found(
     entry = {"name": name, "area": "a", "result": "survived", "test": "", "seconds": 1.0}
     file.write_text(json.dumps({"command": ["true"], "faults": [entry]}))
     assert main(["--fault", name, "--results", str(file), "--", "true"]) == 1
-    assert "1 faults: 1 survived" in capsys.readouterr().out
+    assert "1 planted: 1 survived" in capsys.readouterr().out
     assert main(["--fault", name, "--results", str(file), "--", "false"]) == 2
     assert "holds results of true" in capsys.readouterr().err
 

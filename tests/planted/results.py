@@ -54,7 +54,7 @@ class Results:
         found = [self.found[name] for name in names if name in self.found]
         count = Counter(x.result for x in found)
         counted = ", ".join(f"{n} {result}" for result, n in count.most_common())
-        return "\n".join([*_lines(found), "", f"{len(found)} faults: {counted}"])
+        return "\n".join([*_lines(found), "", f"{len(found)} planted: {counted}"])
 
 
 def _lines(found: Sequence[Result]) -> Iterator[str]:
