@@ -94,10 +94,7 @@ def test_no_integer_lies_in_an_empty_interval() -> None:
 
 def test_integers_are_equally_likely() -> None:
     """Of 7 values in 70,000 none is five standard deviations from its share; nor is an order."""
-    for found in (
-        Stream(1).integers(0, 7, 70_000),
-        [Stream(s).below(7) for s in range(70_000)],
-    ):
+    for found in (Stream(1).integers(0, 7, 70_000), [Stream(s).below(7) for s in range(70_000)]):
         counted = Counter(np.asarray(found).tolist())
         assert sorted(counted) == [*range(7)]
         assert max(abs(x - 10_000) for x in counted.values()) < 5 * sqrt(70_000 * 6 / 49)

@@ -1,0 +1,113 @@
+"""Judge golden certificates, and compare them with those that are recorded (`tests.golden`)."""
+
+import argparse
+import json
+import multiprocessing
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import tests.golden
+from spec import rows
+from tests.golden.lines import judged, line
+from tests.golden.subjects import ROOT, Golden, every
+
+FILE = Path(__file__).with_name("certificates.txt")
+
+
+@cache
+def by_name() -> Mapping[str, Golden]:
+    """All of them. Processes that are copied find one by its name: not every target is pickled."""
+    return {golden.name: golden for golden in every()}
+
+
+def recorded(text: str) -> dict[str, str]:
+    """The lines by name."""
+    return {kept.partition("  ")[0]: kept for kept in text.splitlines()}
+
+
+def found(names: Sequence[str], jobs: int) -> Iterator[tuple[str, str]]:
+    """The name and line of each, judged in a process of its own: some targets keep a memory."""
+    by_name()
+    rows.ready()
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        yield from zip(names, pool.imap(_line, names), strict=True)
+
+
+def _line(name: str) -> str:
+    with np.errstate(all="ignore"):
+        return line(by_name()[name], judged(by_name()[name]))
+
+
+def moved(ref: str) -> list[str]:
+    """The names of the lines that are not those of a commit. Raises CalledProcessError."""
+    path = FILE.relative_to(ROOT).as_posix()
+    shown = subprocess.run(
+        ["git", "show", f"{ref}:{path}"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    old, new = recorded(shown.stdout), recorded(FILE.read_text(encoding="utf-8"))
+    return [name for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def chosen(beginnings: Sequence[str], few: bool) -> list[str]:
+    """The names that are asked for."""
+    return [
+        name
+        for name, golden in by_name().items()
+        if (golden.few or not few) and name.startswith(tuple(beginnings) or "")
+    ]
+
+
+def compared(names: Sequence[str], jobs: int) -> dict[str, str]:
+    """The lines that are not as recorded. Each is printed below that which is."""
+    known, new = recorded(FILE.read_text(encoding="utf-8")), dict[str, str]()
+    for name, told in found(names, jobs):
+        if told != known.get(name):
+            new[name] = told
+            print(f"- {known.get(name, name)}\n+ {told}", flush=True)
+    return new
+
+
+def record(new: Mapping[str, str]) -> None:
+    """Write lines in the place of those of their names; those of no target are left out."""
+    lines = {**recorded(FILE.read_text(encoding="utf-8")), **new}
+    kept = (lines[name] for name in by_name() if name in lines)
+    FILE.write_text("".join(f"{told}\n" for told in kept), encoding="utf-8")
+
+
+def main() -> int:
+    """Exit with 1 where a line is not as recorded, and 0 after it is recorded."""
+    parser = argparse.ArgumentParser("python -m tests.golden", description=tests.golden.__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("names", nargs="*", help="names, or how they begin; all, if there is none")
+    parser.add_argument("--few", action="store_true", help="the fixed part alone")
+    parser.add_argument("--record", action="store_true", help="write what was found")
+    parser.add_argument("--show", action="store_true", help="print what the hashes are made of")
+    parser.add_argument("--moved", metavar="REF", help="the names of lines that REF had otherwise")
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    if asked.moved:
+        print(*moved(asked.moved), sep="\n")
+        return 0
+    names = chosen(asked.names, asked.few)
+    absent = [name for name in names if not by_name()[name].there]
+    for name in absent:
+        print(f"not run: {name} needs {by_name()[name].needs}")
+    names = [name for name in names if name not in absent]
+    if asked.show:
+        for name in names:
+            print(json.dumps(judged(by_name()[name]), indent=1, sort_keys=True))
+        return 0
+    new = compared(names, asked.jobs)
+    if asked.record:
+        record(new)
+    print(f"{len(names)} judged, {len(new)} not as recorded{' before' * asked.record}")
+    return 0 if asked.record else int(bool(new))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

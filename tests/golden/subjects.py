@@ -1,0 +1,90 @@
+"""What golden certificates are made of: mistakes, right programs, torch's own, others' of a ledger.
+
+Each is judged by the quick profile, seed 0, in one format.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spec.certification.ledgers import entries
+from spec.kinds import KINDS
+from spec.stream import seed_of
+
+ROOT = Path(__file__).parents[2]
+LEDGER = ROOT / "implementations" / "ledger"
+ONE = {"dtypes": ("float32",)}
+BESIDE = ("target", "profile", "budget", "isolate", "jobs")  # what settles no verdict
+FEW = 16  # one in so many belongs to the fixed part, and these do
+ALWAYS = ("torch/function", "torch/layer", "right/dense:attend", "right/fused_torch:attend")
+
+FUNCTIONS = "loops heads dense einsum online fused einsum_torch fused_torch split"
+PACKED = "kvcache kvcache_torch packed packed_torch"
+RIGHT = {  # kind, "" if it is detected -> programs in `implementations`
+    "": (
+        *(f"{module}:attend" for module in f"{FUNCTIONS} {PACKED}".split()),
+        *("multihead:MultiHead", "multihead_torch:MultiHead"),
+        *("cached:Growing", "cached_torch:Static", "cached_torch:Joined"),
+        *("paged:Paged", "rolling:Rolling", "merging:merge", "merging_torch:merge"),
+    ),
+    "dropout": ("dropout:attend", "dropout_torch:attend"),
+    "feed-forward": ("feed_forward:feed_forward", "feed_forward_torch:feed_forward"),
+    "sinusoidal": ("sinusoidal:encode", "sinusoidal_torch:PositionalEncoding"),
+    "rotary": ("rotary:rotate", "rotary_torch:rotate"),
+    "alibi": ("alibi:bias", "alibi_torch:bias"),
+}
+TORCH = {
+    "function": "torch.nn.functional:scaled_dot_product_attention",
+    "layer": "torch.nn:MultiheadAttention",
+}
+LEDGERS = {"torch": "torch", "lucidrains": "x_transformers"}  # some of theirs; what they need
+SLOW = ("flex", "compiled")  # words in the names of those that are not judged here
+MOST = 20  # of them
+
+
+class Golden(NamedTuple):
+    """What is judged: its name, the target, and options of `certify`.
+
+    needs: a library without which it cannot be.
+    """
+
+    name: str
+    target: Any
+    options: Mapping[str, Any]
+    needs: str = "numpy"
+
+    @property
+    def few(self) -> bool:
+        """Whether it belongs to the fixed part: by its name alone, so that others may come."""
+        return seed_of(self.name) % FEW == 0 or self.name in ALWAYS
+
+    @property
+    def there(self) -> bool:
+        """Whether its library is installed."""
+        return find_spec(self.needs) is not None
+
+
+def every() -> Iterator[Golden]:
+    """All of them, group by group."""
+    for about, kind in KINDS.items():
+        for name, mistake in sorted(kind.mistakes.items()):
+            options = {"about": about, "backend": "numpy", "dtypes": mistake.dtypes[:1]}
+            yield Golden(f"{about}/{name}", mistake.target, options)
+    for about, programs in RIGHT.items():
+        for program in programs:
+            options = {**ONE, "about": about} if about else ONE
+            needs = "torch" if "_torch:" in program else "numpy"
+            yield Golden(f"right/{program}", f"implementations.{program}", options, needs)
+    for name, target in TORCH.items():
+        yield Golden(f"torch/{name}", target, ONE, "torch")
+    yield from islice(_theirs(), MOST)
+
+
+def _theirs() -> Iterator[Golden]:
+    for ledger, needs in LEDGERS.items():
+        for entry in entries(str(LEDGER / f"{ledger}.toml")):
+            asked = {n: x for n, x in entry.request.asked.items() if n not in BESIDE} | ONE
+            if not any(word in entry.name for word in SLOW):
+                yield Golden(f"theirs/{entry.name}", entry.request.target, asked, needs)

@@ -1,0 +1,98 @@
+"""Golden certificates: the fixed part is as recorded, and a line tells what it should."""
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden import __main__ as golden
+from tests.golden.lines import judged, line
+from tests.golden.subjects import ROOT, Golden, every
+
+FEW = [x for x in every() if x.few and x.needs in ("numpy", "torch")]
+RECORDED = golden.recorded(golden.FILE.read_text(encoding="utf-8"))
+WRONG = next(x for x in every() if x.name == "attention/forgets_the_scale_of_key_gradients")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [pytest.param(x, marks=[pytest.mark.torch] * (x.needs == "torch"), id=x.name) for x in FEW],
+)
+def test_a_certificate_is_as_recorded(known: Golden) -> None:
+    """If it is not, and should not be: `python -m tests.golden --record` writes it down."""
+    assert line(known, judged(known)) == RECORDED[known.name]
+
+
+def test_every_target_is_recorded_once_and_in_order() -> None:
+    assert [*RECORDED] == [x.name for x in every()]
+    assert 55 <= len(FEW) <= 75
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    return judged(WRONG)
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [
+        ("of", ("verdicts", 3, "outcome"), "blocked"),
+        ("of", ("verdicts", 0, "examples"), 1),
+        ("of", ("causes", 0, "problem", "k", "numbers", 0), 0.5),
+        ("of", ("causes", 0, "features"), []),
+        ("of", ("region", 0), False),
+        ("words", ("causes", 0, 0), "where M > 1, gradients are wrong"),
+        ("words", ("causes", 0, 5, 8), "got = 0"),
+    ],
+)
+def test_a_line_moves_with_what_was_judged_and_with_words(
+    told: dict[str, Any], part: str, place: tuple[Any, ...], value: Any
+) -> None:
+    """Each of the two hashes with its own part, and not with the other."""
+    changed = copy.deepcopy(told)
+    *way, last = place
+    there = changed[part]
+    for step in way:
+        there = there[step]
+    assert there[last] != value
+    there[last] = value
+    before, after = (line(WRONG, x).split("  ") for x in (told, changed))
+    hashes = [one != other for one, other in zip(before[3].split(), after[3].split(), strict=True)]
+    assert hashes == [part == "of", part == "words"]
+
+
+def test_seconds_versions_paths_and_errors_are_left_out(told: dict[str, Any]) -> None:
+    text = str(told)
+    for word in ("seconds", "numpy 2", str(ROOT), "worst", "got 0", "within 1"):
+        assert word not in text
+
+
+def test_lines_that_moved_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that differ from a commit's, those that are new, and those that are gone."""
+    file = tmp_path / "certificates.txt"
+    monkeypatch.setattr(golden, "FILE", file)
+    monkeypatch.setattr(golden, "ROOT", tmp_path)
+    file.write_text("a  refused\nb  refused\nc  certified\n")
+    name = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    file.write_text("a  refused\nb  certified\nd  refused\n")
+    assert golden.moved("HEAD") == ["b", "c", "d"]
+
+
+def test_a_line_that_is_not_as_recorded_ends_with_1_and_is_printed() -> None:
+    program = "import sys; from tests.golden import __main__ as g; g.recorded = lambda _: {}; "
+    done = subprocess.run(
+        [sys.executable, "-c", program + "sys.exit(g.main())", "alibi/", "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 1, done.stderr
+    count = sum(x.name.startswith("alibi/") for x in every())
+    assert done.stdout.count("\n+ alibi/") == count
+    assert done.stdout.endswith(f"{count} judged, {count} not as recorded\n")
