@@ -146,7 +146,7 @@ class Bounds:
     def B_again(self) -> Array:
         """The error of a weight that is kept, or computed again.   (B, H, N, M)"""
         attention = self.problem.attention
-        again = altogether.bounds(attention).backward.of_scores.wrong
+        again = altogether.bounds(attention).backward.of_scores.again.wrong
         return np.maximum(self.B_a, arithmetic.slack(attention) * again)
 
     @once

@@ -6,11 +6,13 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     arithmetic       what may be rounded where, and how often: every constant
     sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
     units            what tensor cores make of a sum (Lemma 1'), and TF32 of its factors
-    scores           <q, k>, the scale, the bias; the exponent
+    scores           <q, k>, the scale, the bias
+    exponents        what becomes of scores on the way to weights
     weights          the softmax, the sum of a row and its logarithm
     forward          the output: the centred form and the hull (Lemmas 3 and 5)
+    through_lse      what a cotangent of the log-sum-exp adds to the gradients of the scores
+    recomputed       the weights, as a backward pass has them
     score_gradients  da, the row term, ds
-    through_lse      what a cotangent of the log-sum-exp adds to them
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer
@@ -240,5 +242,5 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
 def coverage(problem: Problem) -> Coverage:
     """How much the budgets of `problem` say, so that a pass is not a pass of nothing."""
     known = bounds(problem)
-    counts = (~problem.idle, known.weights.capped, known.backward.of_scores.silent)
+    counts = (~problem.idle, known.weights.capped, known.backward.of_scores.again.silent)
     return Coverage(*(int(np.count_nonzero(x)) for x in counts))

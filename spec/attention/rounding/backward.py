@@ -45,24 +45,24 @@ class Backward:
         m = self.maximum
         B_k = s.inputs.of_heads("k", self.problem)
         k, dq = sums.plus(s.size_of_k, B_k), np.abs(in_float64(s.reference.gradients.q))
-        own = b.own * b.Z + b.most * b.zeta + (C_DS * r.u) * b.ds
+        own = b.again.own * b.Z + b.again.most * b.zeta + (C_DS * r.u) * b.ds
         own = sums.plus(own, b.through_lse.of_weights)
         own = self._passed(sums.plus(own, m.cast))
         mean = sums.plus(np.abs(self._flat(self.weights.a) @ s.k), s.common)
         if self.problem.dlse is not None:
             dq = dq + 2 * s.sigma * b.through_lse.size * mean
-        mean += self._passed(b.wrong, self.weights.a) @ k
+        mean += self._passed(b.again.wrong, self.weights.a) @ k
         size = s.sigma * (self.size @ k)
         error = s.sigma * (own @ k + b.of_delta * mean)
         error += s.sigma * m.residue * furthest(self._passed(m.top, m.top), k)
         if isinstance(B_k, np.ndarray):
             error += s.sigma * (self.size @ B_k)
-        error += (b.shared / b.room + C_SCALE * r.u) * dq
+        error += (b.again.shared / b.again.room + C_SCALE * r.u) * dq
         error += sums.of_any_order(
             size, dq, M, u=r.u, w=r.w, count=s.count, products=C_INTO, cut=r.cut
         )
         error += m.lost_scaled * s.over_visible(k) + r.flush * s.sigma * self._ds_sums(-1)
-        return self._stored(error, dq, s.live, b.silent)
+        return self._stored(error, dq, s.live, b.again.silent)
 
     @once
     def k(self) -> Array:
@@ -84,7 +84,8 @@ class Backward:
         """B_dv; an eager dout / L may underflow, and meets an exponential.   (B, G, M, E)"""
         s, b, r = self.scores, self.of_scores, self.rules
         dv = np.abs(in_float64(s.reference.gradients.v))
-        wrong = b.wrong + (r.u_cast + 2 * r.u_each) * self.weights.a if r.u_cast else b.wrong
+        wrong = b.again.wrong
+        wrong = wrong + (r.u_cast + 2 * r.u_each) * self.weights.a if r.u_cast else wrong
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
         if s.inputs.any:
             error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)
@@ -92,7 +93,7 @@ class Backward:
             error += 3 * r.w_cast * self._over_queries(b.g)
         error += (r.flush + r.w_each) * self.seen_by
         products = 1.0 + merged.of_products(self.problem)
-        error += self._added(self._gathered(b.most.swapaxes(-1, -2) @ b.g), dv, products)
+        error += self._added(self._gathered(b.again.most.swapaxes(-1, -2) @ b.g), dv, products)
         return self._stored(error, dv, self.seen, self.silent_keys)
 
     @once
@@ -102,7 +103,7 @@ class Backward:
         error, ds = sums.plus(m.B_ds, m.cast), b.ds
         if self.problem.caps_bias:
             error, ds = self._passed(error), self._flat(ds)
-        return self._stored(error + m.lost, ds, self.scores.visible, b.silent)
+        return self._stored(error + m.lost, ds, self.scores.visible, b.again.silent)
 
     @property
     def of_the_sink(self) -> Array:
@@ -111,18 +112,18 @@ class Backward:
         if self.rules.u_each:
             return self.bias[..., -1:]
         error = self.scores.slack * (m.B_ds + m.lost)[..., -1:]
-        return np.where(b.silent, np.inf, error) if b.silent.any() else error
+        return np.where(b.again.silent, np.inf, error) if b.again.silent.any() else error
 
     @property
     def unstored(self) -> Array:
         """B_ds of what is added up in float32, unless it is eager.   (B, H, N, M)"""
-        b, m = self.of_scores, self.maximum
+        silent, m = self.of_scores.again.silent, self.maximum
         if self.rules.u_each:
             return self.bias
         error = sums.plus(m.B_ds, m.cast)
         error = self._passed(error) if self.problem.caps_bias else error
         error = self.scores.where_visible(self.scores.slack * (error + m.lost))
-        return np.where(b.silent & self.problem.allowed, np.inf, error) if b.silent.any() else error
+        return np.where(silent & self.problem.allowed, np.inf, error) if silent.any() else error
 
     # Through the cap
 
@@ -142,7 +143,7 @@ class Backward:
         if self.problem.softcap is None:
             return error
         b, (slope, off) = self.of_scores, self.slopes
-        size = b.ds * (1 + b.shared / b.room) if exact is None else exact
+        size = b.ds * (1 + b.again.shared / b.again.room) if exact is None else exact
         rounded = self.rules.u + self.rules.u_each
         lost = self.rules.w + self.rules.w_each
         return error * (slope + off) + size * (off + rounded * (slope + off)) + lost
@@ -197,9 +198,9 @@ class Backward:
     @once
     def silent_keys(self) -> Array:
         """Keys that some silent row sees.   (B, G, M, 1)"""
-        if not self.of_scores.silent.any():
+        if not self.of_scores.again.silent.any():
             return np.zeros((1, 1, 1, 1), dtype=bool)
-        touched = np.logical_and(self.of_scores.silent, self.problem.allowed).sum(axis=-2)
+        touched = np.logical_and(self.of_scores.again.silent, self.problem.allowed).sum(axis=-2)
         return np.greater(self._gathered(touched[..., None]), 0)
 
     def _stored(self, error: Array, exact: Array, there: Array, silent: Array) -> Array:

@@ -102,7 +102,8 @@ class Forward:
             added = np.minimum(added, unit * many * half + tail)
         rescaled = unit * (self.weights.rescaled @ self.v_size)
         products = unit * (C_WEIGHT + merged.of_products(self.problem))
-        added = sums.plus(added, merged.of_outputs(self))
+        if self.problem.merged:
+            added = added + merged.of_outputs(self.largest, r.u)
         return rescaled + (products + r.u_cast + r.u_each) * size + added + self._underflow
 
     @once

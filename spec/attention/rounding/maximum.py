@@ -111,7 +111,7 @@ class Maximum:
         """How far the gradients of a row may be from adding up to zero.   (B, H, N, 1)"""
         b = self.of_scores
         between = np.maximum(self._quotient, self._late)
-        phi = b.weights.phi * (b.speaks / b.room)
+        phi = b.weights.phi * (b.again.speaks / b.again.room)
         between += (phi + self.rules.u_each) * (np.abs(b.delta) + b.of_delta)
         between = sums.plus(between, b.through_lse.of_residue(phi))
         size = (b.ds + b.B_dx).sum(axis=-1, keepdims=True)
@@ -128,8 +128,9 @@ class Maximum:
     def _late(self) -> Array:
         """The same if the output is divided; what inexact inputs do drops out.   (B, H, N, 1)"""
         b, r, E = self.of_scores, self.rules, self.problem.E
-        apart = (b.heavy * sums.plus(b.H, -b.moved)).sum(axis=-1, keepdims=True)
-        theta = (b.g * b.forward.theta).sum(axis=-1, keepdims=True) * (b.speaks / b.room)
+        apart = (b.again.heavy * sums.plus(b.H, -b.moved)).sum(axis=-1, keepdims=True)
+        theta = (b.g * b.forward.theta).sum(axis=-1, keepdims=True)
+        theta = theta * (b.again.speaks / b.again.room)
         added = sums.of_any_order(b.heavy_o, b.delta, E, u=r.u, w=r.w, count=E, products=0)
         back = (C_BACK * r.u + 2 * r.u_each) * b.heavy_o
         return apart + theta + back + added + b.lost_output

@@ -47,19 +47,12 @@ Measured (tests/attention/test_rounding_merged.py, 47 problems in either format,
 declare their parts to be merged one is not refused in float32, that term of 10^-5.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.rounding import sums
-from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG
+from spec.attention.rounding.arithmetic import C_DIV, C_EXP, C_LOG, Arithmetic
 from spec.notation import Array
-
-if TYPE_CHECKING:
-    from spec.attention.rounding.forward import Forward
 
 MERGES = 4.0  # of a state: sixteen parts two by two, five one by one, any number at once
 C_LERP = C_EXP + C_DIV + 2.0  # a sigmoid, the difference of two outputs, the product
@@ -85,21 +78,22 @@ def of_products(problem: Problem) -> float:
     return MERGES * problem.merged
 
 
-def of_outputs(forward: Forward) -> Array | float:
-    """What theta gains.   (B, H, N, E), or 0 where nothing is merged"""
-    if not forward.problem.merged:
-        return 0.0
-    return np.asarray(2 * MERGES * C_LERP * forward.rules.u * forward.largest)
+def of_outputs(largest: Array, u: float) -> Array:
+    """What theta gains where parts are merged.   (B, H, N, E)
 
-
-def of_differences(forward: Forward, g: Array, dlse: Array | float) -> Array | float:
-    """What zeta gains.   (B, H, N, 1), or 0 where nothing is merged
-
-    g: (B, H, N, E), |do|. dlse: (B, H, N, 1), its size.
+    largest: (B, H, N, E), max_j |v_jc| over the keys that a query sees.
     """
-    M, E, r = forward.problem.M, forward.problem.E, forward.rules
-    if not forward.problem.merged:
-        return 0.0
-    unit, count = r.u * sums.growth(M + E, r.u), MERGES * (2 * E + 12) + M
-    V = (g * forward.largest).sum(axis=-1, keepdims=True)
-    return np.asarray(unit * (count * V + 3 * MERGES * dlse) + 2 * count * r.w)
+    return np.asarray(2 * MERGES * C_LERP * u * largest)
+
+
+def of_differences(
+    g: Array, largest: Array, dlse: Array | float, keys: int, rules: Arithmetic
+) -> Array:
+    """What zeta gains where parts are merged.   (B, H, N, 1)
+
+    g: (B, H, N, E), |do|. largest: as above. dlse: (B, H, N, 1), its size. keys: M.
+    """
+    E, u = g.shape[-1], rules.u
+    unit, count = u * sums.growth(keys + E, u), MERGES * (2 * E + 12) + keys
+    V = (g * largest).sum(axis=-1, keepdims=True)
+    return np.asarray(unit * (count * V + 3 * MERGES * dlse) + 2 * count * rules.w)

@@ -1,20 +1,11 @@
 """How far the gradients of the scores may be from their exact values.
 
 An implementation may keep the weights of the forward pass, and compute the row term
-delta_i = sum_j a_ij da_ij as it stands; or compute them again as exp(s - lse), from
-scores that it adds up in another order, and the row term as <dout_i, o_i> from the
-output as it was stored. It may apply the Jacobian of softmax as a matrix. Write
-Z_ij = da_ij - delta_i, so that ds = a Z, and
+delta_i = sum_j a_ij da_ij as it stands; or compute them again (`recomputed`), and the
+row term as <dout_i, o_i> from the output as it was stored. It may apply the Jacobian
+of softmax as a matrix. Write Z_ij = da_ij - delta_i, so that ds = a Z. From the inside
+out, with the symbols of `recomputed` (Lemma 1 is written sum(...)):
 
-    weight computed again   a_ij (1 + c_i)(1 + e_ij),  |e_ij| <= epsilon_ij
-    what its row shares     |c_i| <= shared_i = (drifts + rho) / room
-    room_i                  = 1 - kappa - rho
-
-where c is the error of the log-sum-exp: it comes from other roundings than e, and
-the two do not cancel. From the inside out (Lemma 1 is written sum(...)):
-
-    own_ij    = drift_ij / room                              the weight, but for c
-    wrong_ij  = own_ij + a_ij shared_i                       most_ij = a_ij + wrong_ij
     H_ij      = sum(|dout| |v|, da), C_DA roundings each     da
     delta     : [ sum_j drift |Z| + sum_j heavy H + rho |delta|
                   + sum(heavy |da|, delta) ] / room          from the weights
@@ -35,8 +26,8 @@ import numpy as np
 from spec.attention.rounding import merged, sums
 from spec.attention.rounding.arithmetic import C_DA, C_DS
 from spec.attention.rounding.forward import Forward
+from spec.attention.rounding.recomputed import Recomputed
 from spec.attention.rounding.through_lse import ThroughLse
-from spec.attention.rounding.weights import SILENT_ABOVE
 from spec.notation import Array, once
 
 
@@ -50,62 +41,7 @@ class ScoreGradients:
         self.forward, self.weights, self.scores = forward, forward.weights, forward.scores
         self.problem, self.rules = forward.problem, forward.rules
         self.through_lse = ThroughLse(self.weights)
-
-    # The weights, once more
-
-    @once
-    def shared(self) -> Array:
-        """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
-        return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
-
-    @once
-    def silent(self) -> Array:
-        """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
-        silent = np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
-        return silent if self.problem.dlse is None else silent | self.through_lse.silent
-
-    @once
-    def room(self) -> Array:
-        """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
-        trust = 1.0 - self.weights.kappa - self.weights.normaliser
-        return np.where(self.silent, 1.0, trust)
-
-    @once
-    def speaks(self) -> Array | float:
-        """0 in silent rows, else 1.   (B, H, N, 1)"""
-        return 1.0 - self.silent if self.silent.any() else 1.0
-
-    @once
-    def drift(self) -> Array:
-        """drift_ij / room_i.   (B, H, N, M)"""
-        return self.weights.drift * (self.speaks / self.room)
-
-    @once
-    def heavy(self) -> Array:
-        """heavy_ij / room_i.   (B, H, N, M)"""
-        return self.weights.heavy * (self.speaks / self.room)
-
-    @once
-    def own(self) -> Array:
-        """The error of a weight, but for what its row shares.   (B, H, N, M)
-
-        An exponential may flush to zero below the smallest normal number; an eager
-        one underflows as it is stored, and so do a quotient and a normaliser.
-        """
-        lost = self.rules.unit.tiny + 3 * self.rules.w_each
-        return self.drift + self.scores.where_visible(lost)
-
-    @once
-    def wrong(self) -> Array:
-        """The error of a weight.   (B, H, N, M)"""
-        return self.own + self.weights.a * (self.shared / self.room)
-
-    @once
-    def most(self) -> Array:
-        """The largest that a weight may be.   (B, H, N, M)"""
-        return self.weights.a + self.wrong
-
-    # The gradients of the weights and of the scores
+        self.again = Recomputed(self.weights, self.through_lse)
 
     @once
     def g(self) -> Array:
@@ -184,7 +120,7 @@ class ScoreGradients:
     @once
     def heavy_da(self) -> Array:
         """sum_j heavy_ij |da_ij|, the size of delta.   (B, H, N, 1)"""
-        return (self.heavy * self.da_size).sum(axis=-1, keepdims=True)
+        return (self.again.heavy * self.da_size).sum(axis=-1, keepdims=True)
 
     @once
     def heavy_o(self) -> Array:
@@ -195,8 +131,8 @@ class ScoreGradients:
     def _delta_from_weights(self) -> Array:
         """Eager weights are stored twice, divided again, and so are the products.   (B, H, N, 1)"""
         s, r, M = self.scores, self.rules, self.problem.M
-        moved = (self.drift * self.Z + self.heavy * self.H).sum(axis=-1, keepdims=True)
-        shared = self.weights.normaliser * self.speaks / self.room * np.abs(self.delta)
+        moved = (self.again.drift * self.Z + self.again.heavy * self.H).sum(axis=-1, keepdims=True)
+        shared = self.weights.normaliser * self.again.speaks / self.again.room * np.abs(self.delta)
         lost = r.unit.tiny * self.da_size.sum(axis=-1, keepdims=True)
         added = sums.of_any_order(self.heavy_da, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
         return moved + shared + lost + added + 4 * r.u_each * self.heavy_da + self.lost_weights
@@ -240,9 +176,10 @@ class ScoreGradients:
         r = self.rules
         zeta = self.H + 2 * r.u * (self.da_size + np.abs(self.delta))
         zeta += r.u * 0.5 * sums.additions(self.problem.M, r.cut) * (self.da_size + self.Z)
-        added = self.through_lse.of_sums(self.da_size + np.abs(self.delta))
-        between = merged.of_differences(self.forward, self.g, self.through_lse.size)
-        zeta = sums.plus(sums.plus(zeta, added), between)
+        zeta = sums.plus(zeta, self.through_lse.of_sums(self.da_size + np.abs(self.delta)))
+        if self.problem.merged:
+            seen = self.g, self.forward.largest, self.through_lse.size
+            zeta = zeta + merged.of_differences(*seen, self.problem.M, r)
         if not r.u_each:
             return zeta
         return zeta + r.u_each * (self.da_size + self.Z + 3 * self.H) + 2 * self.L * r.w_each
@@ -250,5 +187,5 @@ class ScoreGradients:
     @once
     def B_dx(self) -> Array:
         """The error of ds in the accumulator, but for what the maximum gets.   (B, H, N, M)"""
-        moved = self.wrong * self.Z + self.most * (self.zeta + self.of_delta)
+        moved = self.again.wrong * self.Z + self.again.most * (self.zeta + self.of_delta)
         return sums.plus(moved + (C_DS * self.rules.u) * self.ds, self.through_lse.of_weights)

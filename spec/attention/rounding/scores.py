@@ -1,12 +1,10 @@
-"""How far a score, and the exponent of its weight, may be from their exact values.
+"""How far a score may be from its exact value.
 
 Write t = scale <q_i, k_j>, m_i = max_j s_ij, and
 
     mass_ij = |scale| sum_c |q_ic| |k_jc|
     eta_ij  = u [(1 + C_PRE) mass + (D - 1)(mass + |t|) / 2 + C_SCALE |t|]
-              + u (|s| + C_BIAS |b| + (1 + C_BIAS) |e|)                    the score
-    y_ij    = u [C_GAP (m - s) + C_TOP |m|] + u C_EXP (1 + R) + u_exp      and after it
-    x_ij    = eta_ij + y_ij                                                the exponent
+              + u (|s| + C_BIAS |b| + (1 + C_BIAS) |e|)
 
 A cap c makes of t the score cap(t) = c y, y = tanh(t / c), and of its error T, the first line of
 eta, the error (`capped`)
@@ -23,11 +21,7 @@ the three terms cap(t), b and e any two may be added first, which rounds once mo
 
     max(|b + e|, |s| + |b|, |s| + |e|)    where neither b nor e is zero
 
-An eager e is stored, and so are the slopes that it is made of. y is what happens on the way from
-scores to weights: the subtraction of the maximum, the exponential, and R times the
-exponential of a rescaling (Lemma 4), which is never stored, and so never a fast one.
-The exponents of successive rescalings add up to at most m - s, so their roundings do
-to C_GAP u (m - s).
+An eager e is stored, and so are the slopes that it is made of.
 """
 
 from typing import Any
@@ -36,8 +30,8 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Problem
-from spec.attention.rounding import arithmetic, capped, merged, sums
-from spec.attention.rounding.arithmetic import C_BIAS, C_EXP, C_GAP, C_PRE, C_SCALE, C_TOP
+from spec.attention.rounding import arithmetic, capped, sums
+from spec.attention.rounding.arithmetic import C_BIAS, C_PRE, C_SCALE
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
 from spec.notation import Array, once
@@ -121,14 +115,14 @@ class Scores:
         return in_float64(self.reference.top)
 
     @once
-    def _s(self) -> Array:
+    def masked(self) -> Array:
         """s_ij, and -inf at forbidden keys.   (B, H, N, M)"""
         return in_float64(self.reference.scores)
 
     @once
     def s(self) -> Array:
         """s_ij, and m_i at forbidden keys.   (B, H, N, M)"""
-        return self._s if self.full else np.where(self.problem.allowed, self._s, self.m)
+        return self.masked if self.full else np.where(self.problem.allowed, self.masked, self.m)
 
     @once
     def t(self) -> Array:
@@ -211,44 +205,3 @@ class Scores:
         if self.problem.softcap is None:
             return error
         return capped.error(self.entering, error, self.problem, self.rules)
-
-    # The exponents
-
-    @once
-    def gap(self) -> Array:
-        """m_i - s_ij, 0 at forbidden keys.   (B, H, N, M)"""
-        return self.m - self.s
-
-    @once
-    def R(self) -> Array:
-        """How often a weight may be rescaled (Lemma 4).   (B, H, N, M)"""
-        margin = 2.0 * self.eta.max(axis=-1, keepdims=True, initial=0.0)
-        return sums.rescalings(self._s, margin)
-
-    @once
-    def y(self) -> Array:
-        """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
-        r = self.rules
-        of_gap, of_top = r.u * C_GAP + r.u_each, r.u * C_TOP
-        of_row = of_top * np.abs(self.m) + (r.u * C_EXP + r.u_exp)
-        y = of_gap * self.gap + (r.u * C_EXP) * self.R
-        y += sums.plus(of_row, (2 * of_gap + of_top) * self.most_moved)
-        return sums.plus(y, self.lost)
-
-    @once
-    def lost(self) -> Array | float:
-        """What merging parts loses of the exponents.   (B, H, N, M), or 0"""
-        return merged.of_exponents(self.problem, self.m, self.gap, self.rules.u)
-
-    @property
-    def most_moved(self) -> Array | float:
-        """The most that inexact inputs do to a score of the row.   (B, H, N, 1)"""
-        moved = self.moved
-        if not isinstance(moved, np.ndarray):
-            return moved
-        return np.asarray(moved.max(axis=-1, keepdims=True, initial=0.0))
-
-    @once
-    def x(self) -> Array:
-        """The error of the exponent.   (B, H, N, M)"""
-        return self.where_visible(self.eta + self.y)

@@ -24,6 +24,7 @@ import numpy as np
 
 from spec.attention.rounding import sums
 from spec.attention.rounding.arithmetic import C_DIV, C_LOG
+from spec.attention.rounding.exponents import Exponents
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.scores import Scores
 from spec.formats import FORMATS
@@ -55,19 +56,19 @@ class Weights:
     """
 
     def __init__(self, scores: Scores) -> None:
-        self.scores = scores
+        self.scores, self.exponents = scores, Exponents(scores)
         self.problem, self.rules = scores.problem, scores.rules
 
     @once
     def epsilon(self) -> Array:
         """The relative error of a weight, but for what its row shares.   (B, H, N, M)"""
-        x = self.scores.x
+        x = self.exponents.x
         return np.expm1(np.minimum(x, TRUSTED_UP_TO) if self._overflows else x)
 
     @once
     def _overflows(self) -> bool:
         """Whether some epsilon is too large to say anything."""
-        return bool(self.scores.x.max(initial=0.0) > TRUSTED_UP_TO)
+        return bool(self.exponents.x.max(initial=0.0) > TRUSTED_UP_TO)
 
     @once
     def a(self) -> Array:
@@ -79,10 +80,8 @@ class Weights:
         """a_ij epsilon_ij; where epsilon overflows, exp(x - gap).   (B, H, N, M)"""
         drift = self.a * self.epsilon
         if self._overflows:
-            unsure = self.scores.x > TRUSTED_UP_TO
-            drift = np.where(
-                unsure, np.exp(np.minimum(self.scores.x - self.scores.gap, TRUSTED_UP_TO)), drift
-            )
+            x, gap = self.exponents.x, self.exponents.gap
+            drift = np.where(x > TRUSTED_UP_TO, np.exp(np.minimum(x - gap, TRUSTED_UP_TO)), drift)
         return drift
 
     @once
@@ -98,7 +97,7 @@ class Weights:
     @once
     def rescaled(self) -> Array:
         """heavy_ij R_ij, what a sum over keys meets in rescalings.   (B, H, N, M)"""
-        return self.heavy * self.scores.R
+        return self.heavy * self.exponents.R
 
     @once
     def phi(self) -> Array:
@@ -112,7 +111,7 @@ class Weights:
     @once
     def unequal(self) -> Array | float:
         """How far the weights of merged parts are from adding up to one.   (B, H, N, 1), or 0"""
-        lost = self.scores.lost
+        lost = self.exponents.lost
         if not isinstance(lost, np.ndarray):
             return 0.0
         lost = np.expm1(np.minimum(lost, TRUSTED_UP_TO))
@@ -139,7 +138,7 @@ class Weights:
         rho = phi + u (C_DIV + 2 |lse| + C_LOG (1 + log L)), where L = exp(lse - m) <= M.
         """
         log_L = float(np.log(max(self.problem.M, 1)))
-        lse = np.abs(self.scores.m) + log_L + self.scores.most_moved
+        lse = np.abs(self.scores.m) + log_L + self.exponents.most_moved
         return self.phi + self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse)
 
     @once
@@ -153,7 +152,7 @@ class Weights:
         and by no more than what keeps it between 0 and 1.
         """
         r = self.rules
-        spread = self.epsilon - 2.0 * (self.drift - self.a * self.scores.y)
+        spread = self.epsilon - 2.0 * (self.drift - self.a * self.exponents.y)
         spread += self.drifts + self.normaliser
         room = 1.0 - np.minimum(self.kappa + self.normaliser, SILENT_ABOVE)
         error = self.a * spread / room
@@ -174,7 +173,7 @@ class Weights:
         The last term is the reader's own sum, in float64.
         """
         r, M = self.rules, self.problem.M
-        moved = self.a * np.expm1(np.minimum(2.0 * self.scores.y, TRUSTED_UP_TO))
+        moved = self.a * np.expm1(np.minimum(2.0 * self.exponents.y, TRUSTED_UP_TO))
         rho = np.where(self.normaliser < 0.5, 2.0 * self.normaliser, np.inf)  # rho / (1 - rho)
         sums_to = 1.0 + moved.sum(axis=-1, keepdims=True) + rho
         stored = (1 + r.u_out) * (1 + 2 * r.u_each) - 1 + M * 2.0**-53
@@ -191,7 +190,7 @@ class Weights:
         stored = FORMATS[dtype]
         mean = np.minimum(self.drifts, 0.5)
         mean = np.where(self.drifts < 0.5, mean / (1 - mean), np.inf)
-        most = self.scores.x.max(axis=-1, keepdims=True, initial=0.0)
+        most = self.exponents.x.max(axis=-1, keepdims=True, initial=0.0)
         error = self.scores.slack * (np.minimum(mean, most) + self.normaliser)[..., 0]
         lse = np.where(self.problem.idle, 0.0, np.abs(in_float64(self.scores.reference.lse)))
         return (error + stored.u * (error + lse) + stored.w) * self.scores.live[..., 0]
@@ -199,5 +198,5 @@ class Weights:
     @property
     def _most(self) -> Array:
         """What keeps a weight between 0 and 1, or as exp(s - lse) not far above.   (B, H, N, M)"""
-        above = np.expm1(np.minimum(2.0 * (self.scores.y + self.normaliser), TRUSTED_UP_TO))
+        above = np.expm1(np.minimum(2.0 * (self.exponents.y + self.normaliser), TRUSTED_UP_TO))
         return np.maximum(self.a, 1 - self.a) + above + 4 * self.problem.M * self.rules.u

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spec.certification.isolation.copying import Process, Stock, ended
 from spec.certification.isolation.guard import Crash, Probe
@@ -17,10 +17,8 @@ from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ASKED
 from spec.notation import Grade
 
-if TYPE_CHECKING:
-    from spec.certification.isolation.away import Batch
-
-Messages = queue.SimpleQueue[tuple["Child | Batch | None", Mapping[str, Any] | None]]
+# Who speaks, a child, a batch that is back (`away`) or nobody, and what a child says.
+Messages = queue.SimpleQueue[tuple[object, Mapping[str, Any] | None]]
 CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
 Sort = tuple[bool, bool]  # whether gradients are asked for, and which half of the clauses it is
 

@@ -110,7 +110,7 @@ class Supervisor:
             self._end()
         elif isinstance(child, Batch):
             self._back(child)
-        elif child in self.crew.children:
+        elif isinstance(child, Child) and child in self.crew.children:
             self._heard(child, message)
 
     def _heard(self, child: Child, message: Mapping[str, Any] | None) -> None:

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any
 
-from spec import CLAUSES
+from spec.laws import CLAUSES
 from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spec import CLAUSES
+from spec.laws import CLAUSES
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
 from spec.comparison import Violation

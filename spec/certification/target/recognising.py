@@ -7,7 +7,7 @@ choices apart. The line that comes of it says what to declare, if it is meant.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from spec import CLAUSES
+from spec.laws import CLAUSES
 from spec.backends import Unsuitable
 from spec.clause import Clause
 from spec.kind import Guarded
