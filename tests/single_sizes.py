@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec.attention.mistakes import steps
-from spec.attention.mistakes.making import wrong
+from spec.attention.mistakes.making import RIGHT, wrong
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
 from spec.kinds import KINDS
@@ -59,7 +58,7 @@ class Fault(NamedTuple):
 
 def _first_spoiled(fault: Fault) -> Callable[..., Any]:
     """The step, which is given its first array without the last place."""
-    right = getattr(steps, fault.step)
+    right = getattr(RIGHT, fault.step)
 
     def spoiled(x: Array, *rest: Any) -> Any:
         if x.shape[-1] != fault.size:
@@ -73,7 +72,7 @@ def _first_spoiled(fault: Fault) -> Callable[..., Any]:
 
 def _answer_spoiled(fault: Fault) -> Callable[..., Any]:
     """The step, which returns its answer without the last place."""
-    right, axis = getattr(steps, fault.step), AXES[fault.axis]
+    right, axis = getattr(RIGHT, fault.step), AXES[fault.axis]
 
     def spoiled(first: Any, *rest: Any) -> Any:
         sizes = first.sizes if fault.gradient else None

@@ -6,7 +6,7 @@ after one step with a small learning rate does not either. L = <dout, o>.
 
 import numpy as np
 
-from spec.attention.mistakes import steps
+from spec.attention.mistakes import backward_steps, steps
 from spec.attention.mistakes.exponentials import forbid, softmax
 from spec.attention.mistakes.idleness import idle
 from spec.attention.mistakes.making import wrong
@@ -71,7 +71,7 @@ def forgets_the_scale_of_key_gradients(seen: Pass, ds: Array) -> Array:
 @wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     """Multiplies by the scale again, having scaled the keys in place."""
-    return seen.sigma * steps.query_gradients(seen, ds)
+    return seen.sigma * backward_steps.query_gradients(seen, ds)
 
 
 @wrong(
@@ -148,7 +148,7 @@ def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> A
     """Takes the first slice along a broadcast axis, where it should add up all."""
     padded = (1,) * (ds.ndim - len(shape)) + shape
     first = ds[tuple(slice(size) for size in padded)]
-    return first.reshape(shape) if ds.size else steps.reduce(ds, shape)
+    return first.reshape(shape) if ds.size else backward_steps.reduce(ds, shape)
 
 
 # Groups of heads
@@ -168,7 +168,7 @@ def takes_one_head_of_each_group(x: Array, key_heads: int) -> Array:
 @wrong("gather", incident="I20", where="gradients asked for and grouped heads")
 def averages_over_each_group(x: Array, key_heads: int) -> Array:
     """Takes the mean over the query heads that share a key head."""
-    return steps.gather(x, key_heads) / max(x.shape[1] // max(key_heads, 1), 1)
+    return backward_steps.gather(x, key_heads) / max(x.shape[1] // max(key_heads, 1), 1)
 
 
 @wrong(
@@ -213,7 +213,7 @@ def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array
 @wrong("key_gradients", incident="I21", where=f"gradients asked for and N = M and {SEVERAL}")
 def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
     """Returns dq in the place of dk, if the shapes agree."""
-    dq, dk = steps.query_gradients(seen, ds), steps.key_gradients(seen, ds)
+    dq, dk = backward_steps.query_gradients(seen, ds), backward_steps.key_gradients(seen, ds)
     return dq if dq.shape == dk.shape else dk
 
 

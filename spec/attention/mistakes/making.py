@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec import mistake
+from spec.attention.mistakes import backward_steps
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
 from spec.attention.mistakes.given import Given, native
@@ -30,15 +31,12 @@ from spec.sizes import Sizes
 OTHERS: Mapping[str, Callable[..., Any]] = {
     step.__name__: step for step in (place, before, around, stay, same_text, mistake.call)
 }
-RIGHT = mistake.steps(right, **OTHERS)
+BACKWARD = vars(mistake.steps(backward_steps))
+RIGHT = mistake.steps(right, **BACKWARD, **OTHERS)
 Spoils = Literal["forward", "gradient", "weights", "lse", "training", "call", "rounding"]
 
-BACKWARD = (
-    "receive row_term score_gradients learn uncap unbias query_gradients key_gradients "
-    "value_gradients gather reduce sink_gradients slope_gradients"
-)
 SPOILS: Mapping[str, Spoils] = {
-    **dict.fromkeys(BACKWARD.split(), "gradient"),
+    **dict.fromkeys(BACKWARD, "gradient"),
     "show": "weights",
     "measure": "lse",
     "call": "call",

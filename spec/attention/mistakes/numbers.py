@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes import steps
+from spec.attention.mistakes import backward_steps, steps
 from spec.attention.mistakes.exponentials import forbid, top
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised
@@ -144,13 +144,13 @@ def flushes_subnormal_results(o: Array, dtype: np.dtype[Any]) -> Array:
 @wrong("row_term", incident="plausible", where="gradients asked for")
 def rounds_the_row_term_to_bfloat16(seen: Pass, da: Array, dout: Array) -> Array:
     """Keeps sum_j a_ij da_ij in 8 bits between two kernels of the backward pass."""
-    return shortened(steps.row_term(seen, da, dout), BFLOAT16)
+    return shortened(backward_steps.row_term(seen, da, dout), BFLOAT16)
 
 
 @wrong("score_gradients", incident="plausible", where="gradients asked for and several scores")
 def rounds_score_gradients_to_float16(a: Array, da: Array, row_term: Array) -> Array:
     """Casts ds for the last two products to 11 bits, where small gradients vanish."""
-    return halved(steps.score_gradients(a, da, row_term))
+    return halved(backward_steps.score_gradients(a, da, row_term))
 
 
 @wrong("combine", incident="plausible", where="values that add up beyond 65504")

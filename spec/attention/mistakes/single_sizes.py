@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.mistakes import steps
+from spec.attention.mistakes import backward_steps, steps
 from spec.attention.mistakes.gradients import SEVERAL
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised, powers
@@ -37,7 +37,7 @@ def mixes_up_heads_if_there_are_five(x: Array, heads: int) -> Array:
 )
 def leaves_stale_columns_at_one_width(seen: Pass, ds: Array) -> Array:
     """Allocates widths in steps of 32 and walks them in steps of 16: at 56 the last ones stay."""
-    dq = steps.query_gradients(seen, ds)
+    dq = backward_steps.query_gradients(seen, ds)
     return np.where((np.arange(dq.shape[-1]) < 48) | (dq.shape[-1] != 56), dq, 0)
 
 
@@ -68,5 +68,5 @@ def returns_other_queries_beyond_1024(o: Array, dtype: np.dtype[Any]) -> Array:
 @wrong("key_gradients", incident="I13", where="gradients asked for and M > 1024")
 def learns_nothing_beyond_1024_keys(seen: Pass, ds: Array) -> Array:
     """Has one block of threads for the gradients of keys, which are at most 1024."""
-    dk = steps.key_gradients(seen, ds)
+    dk = backward_steps.key_gradients(seen, ds)
     return np.where(np.arange(dk.shape[-2])[:, None] < 1024, dk, 0)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.backward_steps import sink_gradients
 from spec.attention.mistakes.exponentials import divided, forbid, taken
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Pass, sink_gradients
+from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
 BACK = "gradients asked for and a sink"

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.backward_steps import slope_gradients
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.placing import ahead, apart
-from spec.attention.mistakes.steps import Pass, slope_gradients
+from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
 BACK = "gradients asked for and slopes"

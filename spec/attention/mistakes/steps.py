@@ -5,9 +5,7 @@
     scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
     combine, finish                         the output
-    receive, row_term, score_gradients, learn, uncap, unbias, query_gradients, key_gradients,
-    value_gradients, gather, reduce, sink_gradients, slope_gradients
-                                            the gradients
+    those of `backward_steps`               the gradients
     show, measure                           what an observer sees: weights and log-sum-exp
 
 They say what spec.attention.definition says, in the words of an ordinary program: the
@@ -22,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import exponentials
-from spec.attention.mistakes.exponentials import beside, forbid, left, per_head, softmax, taken
+from spec.attention.mistakes.exponentials import beside, forbid, left, per_head, softmax
 from spec.attention.mistakes.placing import apart
 from spec.attention.notation import Window
 from spec.notation import Array
@@ -129,16 +127,6 @@ def cap(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     return (t if given.softcap is None else given.softcap * np.tanh(t / given.softcap)), allowed
 
 
-def uncap(ds: Array, seen: Pass) -> Array:
-    """The gradient by the products: ds times the slope 1 - tanh(t / c)^2 of the cap."""
-    return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
-
-
-def unbias(ds: Array, _: Pass) -> Array:
-    """The gradient by the bias: that by the scores, for it is added after the cap."""
-    return ds
-
-
 def add(s: Array, bias: Array, _: float) -> Array:
     """The bias is added after scaling."""
     return s + bias
@@ -176,71 +164,6 @@ def combine(a: Array, v: Array, allowed: Array) -> Array:
 def finish(o: Array, dtype: np.dtype[Any]) -> Array:
     """The output in the dtype of the inputs."""
     return o.astype(dtype)
-
-
-def receive(dout: Array) -> Array:
-    """The derivative by the output, which the caller knows and nobody else."""
-    return dout
-
-
-def row_term(seen: Pass, da: Array, _: Array) -> Array:
-    """sum_j a_ij da_ij.   (B, H, N, 1)"""
-    return (seen.a * da).sum(axis=-1, keepdims=True)
-
-
-def score_gradients(a: Array, da: Array, row_term: Array) -> Array:
-    """The Jacobian of the softmax, diag(a) - a a^T, times da."""
-    return a * (da - row_term)
-
-
-def learn(ds: Array, seen: Pass) -> Array:
-    """ds_ij + a_ij dlse_i, if the log-sum-exp has a cotangent.   (B, H, N, M)"""
-    dlse = seen.given.dlse
-    return ds if dlse is None else ds + seen.a * dlse[..., None].astype(ds.dtype)
-
-
-def query_gradients(seen: Pass, ds: Array) -> Array:
-    """scale sum_j ds_ij k_j."""
-    return seen.sigma * (ds @ seen.k)
-
-
-def key_gradients(seen: Pass, ds: Array) -> Array:
-    """scale sum_i ds_ij q_i, for every query head."""
-    return seen.sigma * (ds.swapaxes(-1, -2) @ seen.q)
-
-
-def value_gradients(seen: Pass, dout: Array) -> Array:
-    """sum_i a_ij dout_i, for every query head."""
-    return seen.a.swapaxes(-1, -2) @ dout
-
-
-def sink_gradients(seen: Pass, dout: Array) -> Array:
-    """sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>).   (H,)"""
-    assert seen.sinks is not None
-    share = taken(forbid(seen.s, seen.allowed), seen.sinks)
-    back, dlse = -(dout * seen.o).sum(axis=-1), seen.given.dlse
-    back = back if dlse is None else back + dlse.astype(back.dtype)
-    return (share[..., 0] * back).sum(axis=(0, 2))
-
-
-def slope_gradients(seen: Pass, ds: Array) -> Array:
-    """-sum_ij ds_ij |p_i - r_j|, and over the batch where it shares its slopes.   (H,) or (B, H)"""
-    assert seen.slopes is not None
-    dm = -(ds * apart(seen.given)).sum(axis=(-2, -1))
-    return dm if seen.slopes.ndim == 2 else dm.sum(axis=0)
-
-
-def gather(x: Array, key_heads: int) -> Array:
-    """The sum over the query heads that share a key head."""
-    group = x.shape[1] // max(key_heads, 1)
-    return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
-
-
-def reduce(ds: Array, shape: tuple[int, ...]) -> Array:
-    """The sum over every axis along which a mask of `shape` was broadcast."""
-    padded = (1,) * (ds.ndim - len(shape)) + shape
-    axes = tuple(axis for axis, size in enumerate(padded) if size == 1)
-    return ds.sum(axis=axes, keepdims=True).reshape(shape)
 
 
 def show(seen: Pass) -> Array:

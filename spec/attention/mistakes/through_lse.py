@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from spec.attention.mistakes.backward_steps import learn, sink_gradients, uncap, value_gradients
 from spec.attention.mistakes.making import wrong
-from spec.attention.mistakes.steps import Pass, learn, sink_gradients, uncap, value_gradients
+from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
 BACK = "gradients asked for and a cotangent of the log-sum-exp"

@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any
 
-from spec.laws import CLAUSES
 from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
@@ -22,6 +21,7 @@ from spec.certification.settings import MULTIPLES, Request
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
+from spec.laws import CLAUSES
 from spec.notation import DTYPES
 from spec.subject import Refused, Subject
 from spec.trial import keeps

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from spec.laws import CLAUSES
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
+from spec.laws import CLAUSES
 from spec.subject import NoGradient, Refused, not_offered
 from spec.trial import keeps
 

@@ -7,11 +7,11 @@ choices apart. The line that comes of it says what to declare, if it is meant.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from spec.laws import CLAUSES
 from spec.backends import Unsuitable
 from spec.clause import Clause
 from spec.kind import Guarded
 from spec.kinds import kind_of
+from spec.laws import CLAUSES
 from spec.subject import Subject
 from spec.trial import keeps
 
