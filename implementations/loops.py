@@ -209,9 +209,7 @@ def scores(
 
 def capped(t: float, softcap: float | None) -> float:
     """c tanh(t / c), and t where there is no cap c."""
-    if softcap is None:
-        return t
-    return positive(softcap) * tanh(t / softcap)
+    return t if softcap is None else positive(softcap) * tanh(t / softcap)
 
 
 def slope(t: float, softcap: float | None) -> float:
@@ -239,9 +237,7 @@ def log_sum(s: Row, t: float) -> float:
     return top + log(sum(exp(x - top) for x in [*s.values(), t])) if s else t
 
 
-def score_gradients(
-    a: dict[int, float], do: list[float], v: list[list[float]], dlse: float = 0.0
-) -> dict[int, float]:
+def score_gradients(a: Row, do: list[float], v: list[list[float]], dlse: float = 0.0) -> Row:
     """ds_j = a_j (da_j - sum_j a_j da_j + dlse), with da_j = <do, v_j>."""
     da = {j: sum(x * y for x, y in zip(do, v[j], strict=True)) for j in a}
     mean = sum(a[j] * da[j] for j in a)

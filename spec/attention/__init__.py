@@ -38,6 +38,7 @@ sentence, a formula and a check of a few lines.
       places_read     so a text may be read in parts
       places_beside   tile by tile, backward, and whatever is shown
     J segments        several texts lie in one array, and none knows of another
+      other_texts     and what another one holds changes no bit
       segments_apart  wherever they lie, and beside everything else
       segments_backward   whatever flows back, and whatever is shown
     H heads           heads do not meet, and a group of them shares its keys
@@ -58,7 +59,7 @@ IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian through_lse values "
     "large_values keys bases scale permutations masking forbidden idleness biases causality "
     "gradient_flow decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside "
-    "slopes slopes_beside places places_read places_beside segments segments_apart "
+    "slopes slopes_beside places places_read places_beside segments other_texts segments_apart "
     "segments_backward heads latents blocks thousands calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

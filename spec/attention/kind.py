@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.explaining.calls import calls_of
 from spec.attention.explaining.likeness import looks_like
 from spec.attention.explaining.pictures import pictures
-from spec.attention.explaining.showing import shown
-from spec.attention.explaining.source import Source
+from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
@@ -72,18 +70,6 @@ def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     alone = {"dlse": np.ones(plain[0].dout.shape[:3]), "dout": np.zeros(plain[0].dout.shape)}
     tried["lse_backward"] = (plain[0].but(**alone),)
     return {name: (capability, tried.get(name, plain)) for name, capability in words.items()}
-
-
-def calls(
-    clause: Clause, raw: Implementation, declared: Mapping[str, str], problem: Problem
-) -> list[str]:
-    """The lines of a script that makes the call that is wrong; none where there is no such call."""
-    source = Source.of(raw)
-    if source is None:
-        return []
-    made = calls_of(clause, raw, declared, problem)
-    body = shown(source, {**raw.chosen, **declared}, made)
-    return [*source.imports(problem.dtype), *body, ""] if body else []
 
 
 BESIDE = (
@@ -150,7 +136,7 @@ KIND: Kind = Kind(
     trivial=lambda dtype: square(dtype, N=1, M=1),
     similar=lambda _, record, problem: looks_like(KIND, record, problem),
     at_once=at_once,
-    calls=calls,
+    calls=lines_of_calls,
     words=words,
     asked=FUNCTIONS,
     coverage=coverage,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.explaining.calls import Asked, Calls
+from spec.attention.explaining.calls import Asked, Calls, calls_of
 from spec.attention.explaining.expected import expected, meant
 from spec.attention.explaining.repeating import way_there
 from spec.attention.explaining.source import Source
@@ -18,6 +18,8 @@ from spec.attention.notation import Problem
 from spec.attention.options import PARAMETERS
 from spec.attention.plug.keeping import Miswritten
 from spec.attention.plug.packing import Uncleared
+from spec.attention.record import Implementation
+from spec.clause import Clause
 from spec.comparison import Violation
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -30,6 +32,18 @@ AFTER = "# What was asked before changes the answer, so this comes first."
 AT_TIMES = "# The answer changes from call to call."
 BOTH = 'print(f"got {got}\\nwant {want}")'
 ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
+
+
+def lines_of_calls(
+    clause: Clause, raw: Implementation, declared: Mapping[str, str], problem: Problem
+) -> list[str]:
+    """The lines of a script that makes the call that is wrong; none where there is no such call."""
+    source = Source.of(raw)
+    if source is None:
+        return []
+    made = calls_of(clause, raw, declared, problem)
+    body = shown(source, {**raw.chosen, **declared}, made)
+    return [*source.imports(problem.dtype), *body, ""] if body else []
 
 
 def shown(source: Source, chosen: Mapping[str, str], calls: Calls) -> list[str]:

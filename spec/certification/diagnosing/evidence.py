@@ -14,21 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import (
-    Each,
-    changed,
-    of_new_lengths,
-    one_by_one,
-    with_numbers,
-)
-from spec.certification.diagnosing.leads import (
-    DEPENDS,
-    GOES,
-    Lead,
-    Row,
-    how_it_breaks,
-    how_it_fails,
-)
+from spec.certification.diagnosing.experiments import Each, changed, one_by_one
+from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
@@ -46,7 +33,6 @@ from spec.trial import broken, tried
 
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 MADE = 0.3
-TIMES = 8  # that a problem is put again
 
 
 class Evidence:
@@ -165,27 +151,6 @@ class Evidence:
     def said(self, lead: Lead, how: str) -> Row:
         """What can be said of the problem of a lead, and how it fails."""
         return Row(lead.problem, how, lead.key, np.array(self.features.said(lead.problem)))
-
-    def unsteady(self, lead: Lead) -> str:
-        """How the answer to one problem changes; "" if it does not.
-
-        Put again it may be another. Or it is right for the first problem of its lengths, and wrong
-        for the next one, whichever of two is the first.
-        """
-        again = {row.how for row in (self.row(lead, lead.problem) for _ in range(TIMES)) if row}
-        if len(again) > 1:
-            return GOES
-        if lead.drawn:
-            return ""
-        known = False
-        for place, problem in enumerate(of_new_lengths(lead.problem)):
-            pair = [with_numbers(problem, seed) for seed in (place % 2, 1 - place % 2)]
-            rows = [self.row(lead, one) for one in pair]
-            known = rows[0] is not None and not rows[0].how
-            known = known and rows[1] is not None and bool(rows[1].how)
-            if not known:
-                break
-        return DEPENDS if known else ""
 
     def draws(self, lead: Lead) -> list[Row]:
         """Problems drawn in each format where the first clause of a lead quantifies."""

@@ -1,5 +1,6 @@
 """What a target remembers: an answer that is right when it is the first, and wrong after another.
 
+While causes are looked for, an answer that changes is noticed (`unsteady`), and given up.
 Problems are put to the target as it was before anybody asked it (`isolation.pristine`). One that
 is right there and was seen to be wrong is put after others: itself, and itself with one thing
 changed. The first after which it is wrong, however often it is put, says what is remembered.
@@ -12,14 +13,43 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import changed, with_other_contents
+from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.experiments import (
+    changed,
+    of_new_lengths,
+    with_numbers,
+    with_other_contents,
+)
+from spec.certification.diagnosing.leads import DEPENDS, GOES, Lead
 from spec.kind import Kind
 from spec.written import sizes
 
 Alone = Callable[[tuple[str, Sequence[Any]]], list[str] | None]
 SECONDS = 10.0  # for a target that takes its time: others are asked all there is
 TIMES = 3  # that a problem is put after another one
+OFTEN = 8  # that a problem is put again, to see whether its answer changes
 LENGTHS = (1, 2, 3, 5, 8, 16, 64)
+
+
+def unsteady(evidence: Evidence, lead: Lead) -> str:
+    """How the answer to one problem changes; "" if it does not.
+
+    Put again it may be another. Or it is right for the first problem of its lengths, and wrong
+    for the next one, whichever of two is the first.
+    """
+    rows = (evidence.row(lead, lead.problem) for _ in range(OFTEN))
+    if len({row.how for row in rows if row}) > 1:
+        return GOES
+    if lead.drawn:
+        return ""
+    known = False
+    for place, problem in enumerate(of_new_lengths(lead.problem)):
+        pair = [with_numbers(problem, seed) for seed in (place % 2, 1 - place % 2)]
+        first, second = (evidence.row(lead, one) for one in pair)
+        known = first is not None and not first.how and second is not None and bool(second.how)
+        if not known:
+            break
+    return DEPENDS if known else ""
 
 
 def nobody(_: tuple[str, Sequence[Any]]) -> None:

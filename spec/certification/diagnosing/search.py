@@ -12,6 +12,7 @@ from typing import Any
 from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import GOES, Found, Lead, Row, alike, usual, widened
+from spec.certification.diagnosing.memory import unsteady
 from spec.certification.diagnosing.mending import Mending, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
@@ -86,8 +87,8 @@ class Search:
 
     def _look_into(self, lead: Lead) -> None:
         """Find the cause of a failure."""
-        if unsteady := self.evidence.unsteady(lead):
-            self._give_up(lead, unsteady)
+        if changes := unsteady(self.evidence, lead):
+            self._give_up(lead, changes)
             return
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
