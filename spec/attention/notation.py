@@ -118,7 +118,7 @@ class Problem(Posed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse(self)
+        refuse(vars(self), B=self.B, H=self.H, N=self.N, M=self.M)
 
     @property
     def grouped(self) -> bool:

@@ -1,37 +1,37 @@
 """What no problem may ask for, each refused in a line that says what may be asked instead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from spec.notation import Array
 
-if TYPE_CHECKING:
-    from spec.attention.notation import Problem
-
+Shapes = Mapping[str, tuple[int, int]]  # of queries and of keys
 OF_32_BITS = range(-(2**31), 2**31)
 NEAR = range(-(2**30), 2**30 + 1)  # so that 32 bits hold what two of them differ by
 
 
-def refuse(problem: Problem) -> None:
-    """Raise ValueError for an option that is none."""
-    if problem.window != (None, None) and not is_window(problem.window):
+def refuse(asked: Mapping[str, Any], *, B: int, H: int, N: int, M: int) -> None:
+    """Raise ValueError for an option that is none.
+
+    asked: the fields of a `spec.attention.notation.Problem` by name, whose lengths are given.
+    """
+    window, first, softcap = asked["window"], asked["first"], asked["softcap"]
+    if not is_window(window):
         told = "(left, right), each a number of keys or None for no bound"
-        raise ValueError(f"a window is {told}, not {problem.window!r}")
-    if not (isinstance(problem.first, int | np.integer) and problem.first >= 0):
-        raise ValueError(f"first keys are a number of keys from 0 up, not {problem.first!r}")
-    if problem.softcap is not None and not 0 < problem.softcap < np.inf:
-        raise ValueError(f"a cap is positive and finite, or None, not {problem.softcap!r}")
-    if problem.sinks is not None and not are_sinks(problem.sinks, problem.H):
-        raise ValueError(f"sinks are a number below inf for each of {problem.H} heads")
-    if problem.slopes is not None:
-        _refuse_slopes(problem.slopes, problem)
-    if problem.placed:
-        _refuse_positions(problem)
-    if problem.query_segments is not None or problem.key_segments is not None:
-        _refuse_segments(problem)
+        raise ValueError(f"a window is {told}, not {window!r}")
+    if not (isinstance(first, int | np.integer) and first >= 0):
+        raise ValueError(f"first keys are a number of keys from 0 up, not {first!r}")
+    if softcap is not None and not 0 < softcap < np.inf:
+        raise ValueError(f"a cap is positive and finite, or None, not {softcap!r}")
+    if asked["sinks"] is not None and not are_sinks(asked["sinks"], H):
+        raise ValueError(f"sinks are a number below inf for each of {H} heads")
+    if asked["slopes"] is not None and not are_slopes(asked["slopes"], (H,), (B, H)):
+        raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
+    shapes = {"queries": (B, N), "keys": (B, M)}
+    _refuse_positions(asked["query_positions"], asked["key_positions"], shapes)
+    _refuse_segments(asked["query_segments"], asked["key_segments"], shapes)
 
 
 def refuse_arrays(q: Array, k: Array, v: Array, mask: Array | None) -> None:
@@ -54,38 +54,24 @@ def _broadcasts(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(kept) == len(whole) and all(x in (1, y) for x, y in zip(kept, whole, strict=True))
 
 
-def _refuse_slopes(slopes: Array, problem: Problem) -> None:
-    """Raise ValueError unless there is one for each head, or for each of each batch element."""
-    shapes = (problem.H,), (problem.B, problem.H)
-    if not are_slopes(slopes, *shapes):
-        told = " or ".join(map(str, shapes))
-        raise ValueError(f"slopes are finite numbers of the shape {told}")
-
-
-def _refuse_positions(problem: Problem) -> None:
+def _refuse_positions(queries: Array | None, keys: Array | None, shapes: Shapes) -> None:
     """Raise ValueError unless what is given has one for each token."""
-    given = (
-        ("queries", problem.query_positions, problem.N),
-        ("keys", problem.key_positions, problem.M),
-    )
-    for whose, x, length in given:
-        shape = problem.B, length
-        if x is not None and not are_whole(x, shape, NEAR):
-            told = f"integers from -2^30 to 2^30, of the shape {shape}"
+    for whose, x in (("queries", queries), ("keys", keys)):
+        if x is not None and not are_whole(x, shapes[whose], NEAR):
+            told = f"integers from -2^30 to 2^30, of the shape {shapes[whose]}"
             raise ValueError(f"positions of {whose} are {told}")
 
 
-def _refuse_segments(problem: Problem) -> None:
+def _refuse_segments(queries: Array | None, keys: Array | None, shapes: Shapes) -> None:
     """Raise ValueError unless they are of the queries and of the keys."""
-    given = {"queries": problem.query_segments, "keys": problem.key_segments}
-    lengths = {"queries": problem.N, "keys": problem.M}
+    given = {"queries": queries, "keys": keys}
     without = [whose for whose, x in given.items() if x is None]
     if len(without) == 1:
         raise ValueError(f"segments are given of queries and keys, or of neither: no {without[0]}")
     for whose, x in given.items():
-        shape = problem.B, lengths[whose]
-        if x is not None and not are_whole(x, shape, OF_32_BITS):
-            raise ValueError(f"segments of {whose} are integers of 32 bits, of the shape {shape}")
+        if x is not None and not are_whole(x, shapes[whose], OF_32_BITS):
+            told = f"integers of 32 bits, of the shape {shapes[whose]}"
+            raise ValueError(f"segments of {whose} are {told}")
 
 
 def is_window(x: Any) -> bool:
