@@ -14,7 +14,8 @@ from typing import Any
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.ledger.causes import ranges
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.findings import grouped
 from spec.certification.target.probing import Refusal
 from spec.clause import Clause, section_of
 from spec.kinds import kind_of

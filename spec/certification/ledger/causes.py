@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
 from spec.kinds import kind_of
 from spec.notation import Array
@@ -20,14 +20,14 @@ LONG = 2500  # letters: a script that has more is not printed
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
-def causes(certificate: Certificate) -> Iterator[str]:
+def causes(certificate: Findings) -> Iterator[str]:
     """All causes, and the region outside of them."""
     if certificate.causes:
         yield "\n".join(_causes(certificate))
         yield region(certificate)
 
 
-def _causes(certificate: Certificate) -> Iterator[str]:
+def _causes(certificate: Findings) -> Iterator[str]:
     """A few lines for each cause."""
     for place, cause in enumerate(certificate.causes, start=1):
         wrong, seen = cause.problems
@@ -39,7 +39,7 @@ def _causes(certificate: Certificate) -> Iterator[str]:
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 
-def region(certificate: Certificate) -> str:
+def region(certificate: Findings) -> str:
     """Where it is what it is said to be."""
     found, noun = certificate.region, kind_of(certificate.about).noun
     if not found.sentence and not found.but:
@@ -53,7 +53,7 @@ def region(certificate: Certificate) -> str:
     return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
 
 
-def counterexamples(certificate: Certificate) -> Iterator[str]:
+def counterexamples(certificate: Findings) -> Iterator[str]:
     """The counterexample of each cause; where none is known, of the first clauses that fail."""
     said: set[str] = set()
     for place, cause in enumerate(certificate.causes, start=1):

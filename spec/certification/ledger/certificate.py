@@ -1,128 +1,23 @@
-"""The result: a ledger of verdicts that adds up, and all that is needed to repeat it."""
+"""Certificates: made of verdicts and causes, and printed as their report."""
 
-import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import replace
 
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_to_json
-from spec.certification.ledger.files import in_lines, written
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.findings import Findings, blocks
+from spec.certification.ledger.text import report
 from spec.certification.settings import Request
-from spec.certification.target.probing import Refusal
 from spec.notation import DTYPES
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
-
-@dataclass(frozen=True)
-class Certificate:
-    """What was found out about one implementation.
-
-    conventions: every choice, the rounding grade of each 16-bit dtype among them; defaults:
-    what they are unless somebody declares another.
-    coverage: for each dtype the rows examined, and the shares of them that were held to the
-    hull of the values only, or about whose gradients nothing is claimed.
-    timings: seconds in total; and what all processes together spent theirs on, which may be more:
-    loading and probing, the implementation, the specification (definition, budgets and
-    comparisons), the reduction of counterexamples, and elsewhere.
-    advice: conventions recognised and not declared.
-    where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
-    problems; region: what is left outside of them, and was judged. compiled: in which way it was,
-    by its library, where that was asked for. command: what repeats it.
-    programs: how many were compiled, as far as compilers tell.
-    about: the kind of subject. definition: the number of the clause without which nothing of this
-    kind is certified.
-    """
-
-    name: str
-    verdicts: tuple[Verdict, ...]
-    conventions: Mapping[str, str]
-    coverage: Mapping[str, Mapping[str, float]]
-    timings: Mapping[str, float]
-    versions: Mapping[str, str]
-    seed: int
-    profile: str
-    command: str
-    refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...]
-    advice: tuple[str, ...]
-    about: str
-    definition: str
-    defaults: Mapping[str, str]
-    causes: tuple[Cause, ...] = ()
-    region: Region = field(default_factory=Region)
-    where: str = ""
-    compiled: str | None = None
-    programs: int = 0
-
-    @property
-    def passed(self) -> bool:
-        """Whether every `must` that binds holds, and the definition clause was run."""
-        return self.exit_code == 0
-
-    @property
-    def exit_code(self) -> int:
-        """0 certified, 1 a `must` is violated, 3 incomplete."""
-        if any(map(_blocks, self.verdicts)):
-            return 1
-        stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
-            refusal.crashed for refusal in self.refusals
-        )
-        compared = any(v.clause == self.definition and v.ran for v in self.verdicts)
-        return 3 if stopped or not compared else 0
-
-    @property
-    def ledger(self) -> Mapping[str, int]:
-        """How many verdicts there are of each outcome."""
-        counted = Counter(verdict.outcome for verdict in self.verdicts)
-        return {outcome: counted[outcome] for outcome in OUTCOMES}
-
-    @property
-    def deviations(self) -> tuple[str, ...]:
-        """The numbers of the clauses that are broken as they are known to be."""
-        return tuple(dict.fromkeys(v.clause for v in self.verdicts if v.outcome == "deviates"))
-
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        """The dtypes that were planned, in the order of the verdicts."""
-        return tuple(dict.fromkeys(verdict.dtype for verdict in self.verdicts))
-
-    @property
-    def worst(self) -> float:
-        """The largest error, divided by its budget, of what holds."""
-        return max((v.worst for v in self.verdicts if v.outcome == "holds"), default=0.0)
-
-    @property
-    def failures(self) -> tuple[Verdict, ...]:
-        """What is violated, the musts first."""
-        violated = [v for v in self.verdicts if v.outcome == "violated"]
-        return tuple(sorted(violated, key=lambda v: v.force != "must"))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        written(Path(path), in_lines(self.to_json()))
-
-    def to_json(self) -> dict[str, Any]:
-        """The certificate as JSON has it, `passed` and the ledger included."""
-        # A counterexample is that of a cause, and stands there.
-        told = (replace(v, counterexample=None) if v.causes else v for v in self.verdicts)
-        verdicts = [verdict_to_json(verdict) for verdict in told]
-        refusals = [vars(refusal) for refusal in self.refusals]
-        causes = [cause.to_json() for cause in self.causes]
-        found = {"causes": causes, "region": vars(self.region)}
-        fields = {**vars(self), "verdicts": verdicts, "refusals": refusals, **found}
-        return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
+class Certificate(Findings):
+    """What was found out about one implementation; its text is the whole report."""
 
     def __str__(self) -> str:
-        from spec.certification.ledger.text import report
-
         return report(self)
 
 
@@ -149,7 +44,7 @@ def certificate(
         timings=timings,
         seed=request.seed,
         profile=request.profile,
-        advice=survey.advice if any(map(_blocks, verdicts)) else (),
+        advice=survey.advice if any(map(blocks, verdicts)) else (),
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
         where=request.where,
@@ -178,13 +73,8 @@ def _region(request: Request, diagnosis: Diagnosis, verdicts: Iterable[Verdict])
     if diagnosis.causes:
         stopped = any(v.outcome == "blocked" for v in verdicts)
         return replace(diagnosis.region, passed=diagnosis.region.passed and not stopped)
-    held = not any(_blocks(v) or v.outcome in ("blocked", "crashed") for v in verdicts)
+    held = not any(blocks(v) or v.outcome in ("blocked", "crashed") for v in verdicts)
     return Region.outside((), request.where, held)
-
-
-def _blocks(verdict: Verdict) -> bool:
-    """Whether the implementation cannot be certified because of it."""
-    return verdict.outcome == "violated" and verdict.force == "must"
 
 
 def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdict]:
@@ -217,11 +107,3 @@ def _coverage(verdicts: Iterable[Verdict]) -> Mapping[str, Mapping[str, float]]:
         for dtype, (rows, capped, silent) in totals.items()
         if rows
     }
-
-
-def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """What comes with each key, in the order in which they come."""
-    found: dict[Key, list[Value]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.findings import grouped
 
 
 def compared(before: Certificate, after: Certificate) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import WIDTH
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.findings import Findings, grouped
 from spec.certification.target.recognising import LOOKS
 
 NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
 
-def remarks(certificate: Certificate) -> str:
+def remarks(certificate: Findings) -> str:
     """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
     blocked = [v for v in by_clause(certificate) if v.outcome == "blocked"]
     lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
@@ -28,7 +28,7 @@ def remarks(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _violated(certificate: Certificate) -> Iterator[str]:
+def _violated(certificate: Findings) -> Iterator[str]:
     """Each clause that is violated for no known cause, its dtypes where the same is wrong."""
     violated = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
     # Of what blocks nothing, one message is enough.
@@ -42,7 +42,7 @@ def _violated(certificate: Certificate) -> Iterator[str]:
             yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
 
 
-def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
+def _for_one_reason(certificate: Findings, outcome: str) -> Iterator[str]:
     """A line for each reason to deviate or to crash, with all clauses that it concerns."""
     grouped: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
     shown: dict[str, str] = {}  # of those that differ in what was asked last, the first
@@ -63,7 +63,7 @@ def _for_one_reason(certificate: Certificate, outcome: str) -> Iterator[str]:
         yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
 
 
-def _left_out(certificate: Certificate) -> Iterator[str]:
+def _left_out(certificate: Findings) -> Iterator[str]:
     """What is refused, with the message, and what is not offered."""
     refused = [r for r in certificate.refusals if not r.crashed]
     keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
@@ -83,7 +83,7 @@ def _left_out(certificate: Certificate) -> Iterator[str]:
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
 
-def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
+def _sometimes_refused(certificate: Findings) -> Iterator[str]:
     """Problems that were refused one by one, though their kind is not: a line for each reason.
 
     One that names the sizes is one reason, whatever these are, and shown as it was said most often.
@@ -100,7 +100,7 @@ def _sometimes_refused(certificate: Certificate) -> Iterator[str]:
         yield f"sometimes refused: {said.total()} of {total} problems: {shown}"
 
 
-def by_clause(certificate: Certificate) -> list[Verdict]:
+def by_clause(certificate: Findings) -> list[Verdict]:
     """The verdicts, those of a clause side by side."""
     found = grouped((v.clause, v) for v in certificate.verdicts)
     return [v for verdicts in found.values() for v in verdicts]

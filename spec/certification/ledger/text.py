@@ -6,8 +6,8 @@ from pathlib import Path
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
-from spec.certification.ledger.certificate import Certificate, grouped
 from spec.certification.ledger.files import written
+from spec.certification.ledger.findings import Findings, grouped
 from spec.certification.ledger.remarks import by_clause, remarks
 from spec.clause import section_of
 
@@ -24,7 +24,7 @@ MARKS = {
 }
 
 
-def report(certificate: Certificate) -> str:
+def report(certificate: Findings) -> str:
     """The whole certificate: verdict, table, what needs saying, counterexamples, ledger.
 
     Where there are causes these come first, and the figures last.
@@ -41,7 +41,7 @@ def report(certificate: Certificate) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def save_report(certificate: Certificate, folder: Path) -> None:
+def save_report(certificate: Findings, folder: Path) -> None:
     """certificate.txt, certificate.json, and a script for each violation that has one."""
     written(folder / "certificate.txt", report(certificate))
     certificate.save(folder / "certificate.json")
@@ -54,7 +54,7 @@ def save_report(certificate: Certificate, folder: Path) -> None:
             written(folder / f"{verdict.clause}-{verdict.dtype}.py", example.script)
 
 
-def _head(certificate: Certificate) -> str:
+def _head(certificate: Findings) -> str:
     title = f"{certificate.name}: {in_short(certificate)}"
     named = ", ".join(
         f"{name}={value}"
@@ -73,7 +73,7 @@ def _head(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def in_short(certificate: Certificate) -> str:
+def in_short(certificate: Findings) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
     where = f" where {certificate.where}" if certificate.where else ""
@@ -85,7 +85,7 @@ def in_short(certificate: Certificate) -> str:
     return word + where
 
 
-def _table(certificate: Certificate) -> str:
+def _table(certificate: Findings) -> str:
     """A line for each section, its verdicts by dtype; one for each clause with something to say."""
     lines = ["section  " + "".join(f"{dtype:<22}" for dtype in certificate.dtypes)]
     for section, verdicts in grouped((_section(v), v) for v in by_clause(certificate)).items():
@@ -94,7 +94,7 @@ def _table(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _figures(certificate: Certificate) -> str:
+def _figures(certificate: Findings) -> str:
     """How many clauses of each section hold, if not all are refused; like dtypes together."""
     found: dict[str, list[str]] = {}
     for dtype in certificate.dtypes:
@@ -127,7 +127,7 @@ def outcome(verdict: Verdict) -> str:
     return "violated should" if soft else verdict.outcome
 
 
-def _foot(certificate: Certificate) -> str:
+def _foot(certificate: Findings) -> str:
     """Coverage, time, the ledger that adds up, and what to run to see it again."""
     lines = []
     for dtype, shares in {} if certificate.causes else certificate.coverage.items():

@@ -9,7 +9,8 @@ from typing import Any
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.causes import as_text, ranges, region
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import remarks
 from spec.certification.ledger.text import in_short
 from spec.certification.pages.figures import Figures, figures

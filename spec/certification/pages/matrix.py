@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.certificate import grouped
+from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import by_clause
 from spec.certification.ledger.text import MARKS, in_short, outcome
 from spec.certification.pages.certificate_page import SIGNS, region_of

@@ -8,7 +8,8 @@ from importlib import import_module
 
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import ranges
-from spec.certification.ledger.certificate import Certificate, grouped
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import by_clause
 from spec.certification.ledger.text import MARKS, outcome
 from spec.certification.pages.formulas import formula
