@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from spec import about, certify
-from spec.backends import Unsuitable
 from spec.certification.explaining.reduction import reduced
 from spec.certification.target.probing import probed
 from spec.comparison import same_bits
@@ -180,56 +179,6 @@ def test_a_layer_that_is_always_causal_has_to_say_so() -> None:
     assert certificate.exit_code == 1
     assert any("causality=always" in line for line in certificate.advice)
     assert certify(record, **options, conventions={"causality": "always"}).passed  # type: ignore[arg-type]
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("names = 3", "names is 3, want a table"),
-        ("nmaes = {}", "unknown key 'nmaes': choose from names, make, inputs"),
-        ("inputs = 2", "inputs is 2, want 3 (query, key and value) or 1"),
-        ('causal = "sometimes"', "causal is 'sometimes', want asked or always"),
-        ("make = 'Block('", "is no expression"),
-        ("make = 'Blokc(A)'", "name 'Blokc' is not defined"),
-        ("inputs =", "is no TOML"),
-        ("[names]\nw = 'W_q W_k'", "names: W_v has no place"),
-        ("[names]\nw = 'W_q W_k W_v W_x'", "unknown 'W_x': choose from W_q, W_k"),
-        ("[names]\nw = 'W_q W_q W_k W_v'", "names: W_q has 2 places"),
-        ("[names]\nw = 'W_q W_k W_v'\nb = 'b_o'", "names: b_o has a place, and W_o has none"),
-        ("[masks]\nm = 'added (M, B)'", "is no mask"),
-        (None, "cannot be read"),
-    ],
-)
-def test_a_bad_description_is_told_in_a_line(text: str | None, line: str, tmp_path: Path) -> None:
-    file = tmp_path / "layer.toml"
-    if text is not None:
-        file.write_text(text)
-    with pytest.raises(Unsuitable) as told:
-        certify("tests.targets.described:CausalSelfAttention", description=str(file))
-    assert line in str(told.value)
-    assert len(str(told.value).splitlines()) == 1
-
-
-@pytest.mark.torch
-def test_a_bad_description_ends_with_exit_code_2(tmp_path: Path) -> None:
-    file = tmp_path / "layer.toml"
-    file.write_text("nmaes = {}")
-    words = ("--description", str(file))
-    done = run("certify", "tests.targets.described:CausalSelfAttention", *FEW, *words)
-    assert done.returncode == 2, done.stdout
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_a_description_is_for_layers_alone() -> None:
-    with pytest.raises(Unsuitable, match="is for a layer, not a cache"):
-        certify("implementations.cached:Growing", about="cache", description="none.toml")
-    with pytest.raises(Unsuitable, match="is a record already"):
-        certify("tests.targets.layers:TURNS", description="none.toml")
-    names = {"w": "W_q W_k W_v"}
-    with pytest.raises(Unsuitable, match="only layers of torch are completed"):
-        layer(object, names=names, backend="numpy")
 
 
 @pytest.mark.torch
