@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from spec.backends import gpu
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
 from spec.certification.target import versions
@@ -83,7 +84,7 @@ def test_a_gpu_that_is_at_work_is_named(told, driver, monkeypatch, tmp_path):
     for name, answer in (("is_initialized", True), ("get_device_name", "NVIDIA H200")):
         monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    monkeypatch.setattr(versions, "DRIVER", file)
+    monkeypatch.setattr(gpu, "DRIVER", file)
     if told is not None:
         file.write_text(told)
     assert versions.versions_of() == {**before, "gpu": f"NVIDIA H200, CUDA 13.0{driver}"}

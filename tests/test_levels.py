@@ -6,11 +6,11 @@ meet. What is imported inside a function counts as well.
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.walked import imports, modules, parsed
+
 WORDS = (
     "stream",
     "notation choices",
@@ -48,11 +48,6 @@ TOOLS = ("backends", "plug", "certification")  # they plug programs in, and judg
 ROOMS = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
 
-def name_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def room_of(module: str) -> str:
     """The room that a module is in: the longest name that it begins with."""
     parts = module.split(".")
@@ -60,34 +55,17 @@ def room_of(module: str) -> str:
     return next(name for name in names if name in ROOMS)
 
 
-MODULES = {name_of(path): path for path in sorted((ROOT / "spec").rglob("*.py"))}
+MODULES = modules("spec")
 
 
 @cache
-def imports(path: Path) -> tuple[str, ...]:
+def met(path: Path) -> frozenset[str]:
     """Every module that a file imports, but for those that only types are read from."""
-    return tuple(_imports(path))
-
-
-def _imports(path: Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text())
-    for_types = {
-        node
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-        for node in ast.walk(block)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("spec"))
-        elif isinstance(node, ast.ImportFrom) and node not in for_types:
-            for alias in node.names:
-                inside = f"{node.module}.{alias.name}"
-                yield inside if inside in MODULES else str(node.module)
+    return imports(path, MODULES, types=False)
 
 
 def of_spec(path: Path) -> list[str]:
-    return [name for name in imports(path) if name.split(".")[0] == "spec"]
+    return [name for name in sorted(met(path)) if name.split(".")[0] == "spec"]
 
 
 def test_imports_come_from_lower_levels() -> None:
@@ -114,13 +92,13 @@ def test_the_engine_knows_no_kind() -> None:
 
 def test_the_mathematics_has_no_torch() -> None:
     """A reader needs NumPy and patience: no array library but NumPy is imported here."""
-    met = {"torch", "jax", "oracles", "implementations", "tests"}
+    others = {"torch", "jax", "oracles", "implementations", "tests"}
     wrong = [
         f"{module} imports {imported}"
         for module in MODULES
         if not {*module.split(".")} & {*TOOLS}
-        for imported in imports(MODULES[module])
-        if imported.split(".")[0] in met
+        for imported in sorted(met(MODULES[module]))
+        if imported.split(".")[0] in others
     ]
     assert not wrong
 
@@ -130,7 +108,7 @@ def test_no_module_has_the_name_of_the_package_in_a_string() -> None:
     wrong = [
         f"{module}: {node.value}"
         for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Constant) and re.match(r"spec[.:]", str(node.value))
     ]
     assert not wrong

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 NAMES = ("torch", "jax", "numpy")  # in this order: modules for the first two use NumPy as well
+PACKAGES = (*NAMES, "jaxlib")  # in which the classes of their arrays are found
 
 
 def inferred(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -93,6 +93,12 @@ def written(x: Any) -> str:
     return f"torch.Generator({place}).manual_seed({seed})" if fresh else ""
 
 
+def named(x: Any) -> str:
+    """What torch has a name for, as `torch.float32`; empty for anything else."""
+    text = str(x) if type(x).__module__ == "torch" else ""
+    return text if text.startswith("torch.") else ""
+
+
 def starting(library: Library, seed: int) -> str:
     """The line that starts the library's own source at `seed`."""
     if library.name == "torch":

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.backends import sources
+from spec.backends.inference import PACKAGES
 
 EMPTY = inspect.Parameter.empty
 CALLED = "__call__"
-OTHERS = ("builtins", "numpy", "torch", "jax", "jaxlib")  # of their objects nothing is written down
+OTHERS = ("builtins", *PACKAGES)  # of their objects nothing is written down
 
 
 @dataclass(frozen=True)

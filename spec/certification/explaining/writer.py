@@ -14,9 +14,10 @@ from spec.backends.calling import BY_PLACE
 from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
 from spec.certification.explaining.tape import Called, is_object
-from spec.written import array_of
+from spec.written import IMPORTS, array_of
 
-TAKEN = ("np", "torch", "jax", "jnp", "sys", "got", "want", "within", "before")
+IMPORTED = [line.split()[-1] for lines in IMPORTS.values() for line in lines]
+TAKEN = ("np", *IMPORTED, "sys", "got", "want", "within", "before")
 PLACED = (*BY_PLACE, inspect.Parameter.VAR_POSITIONAL)
 PAGE = 40  # lines of a script; more are better told by the clause
 
@@ -137,8 +138,8 @@ def _option(x: Any) -> str:
         return f"float({str(x)!r})"
     if x is None or isinstance(x, bool | int | float | str | np.generic):
         return repr(x)
-    if type(x).__module__ == "torch":
-        return str(x)
+    if name := sources.named(x):
+        return name
     if sources.is_generator(x) and (text := sources.written(x)):
         return text
     raise Unsuitable(f"{type(x).__name__} is not written out")

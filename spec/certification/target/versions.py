@@ -1,7 +1,6 @@
 """Versions: of Python and its libraries, and of what else a target is made of."""
 
 import platform
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -10,10 +9,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from spec.backends import NAMES
+from spec.backends.gpu import at_work
 
 INSTALLED = {"site-packages", "dist-packages"}
 GPU = "gpu"
-DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def versions_of(origin: str = "") -> Mapping[str, str]:
@@ -22,7 +21,8 @@ def versions_of(origin: str = "") -> Mapping[str, str]:
     Where torch has a GPU at work, that is named as well.
     """
     loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
-    return {**versions([*loaded, *made_of(origin)]), **_gpu()}
+    gpu = at_work()
+    return {**versions([*loaded, *made_of(origin)]), **({GPU: gpu} if gpu else {})}
 
 
 def versions(names: Iterable[str]) -> Mapping[str, str]:
@@ -31,23 +31,6 @@ def versions(names: Iterable[str]) -> Mapping[str, str]:
     ours = {"python": platform.python_version(), "platform": machine}
     libraries = {name: _version(name) for name in dict.fromkeys(names) if name not in ours}
     return {"python": ours["python"], **libraries, "platform": machine}
-
-
-def _gpu() -> Mapping[str, str]:
-    """The GPU where torch has one at work, which a process knows of once it has asked it."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return {}
-    return {GPU: f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}{_driver()}"}
-
-
-def _driver() -> str:
-    """That of the GPU, as Linux tells it; nothing where it does not."""
-    try:
-        found = re.search(r"\d+(\.\d+)+", DRIVER.read_text(encoding="utf-8"))
-    except OSError:
-        return ""
-    return f", driver {found[0]}" if found else ""
 
 
 def _version(name: str) -> str:
