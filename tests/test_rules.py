@@ -71,7 +71,7 @@ def _used(node: ast.AST) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in names)
         case ast.Name(name):
             yield f"builtins.{name}"
-        case ast.Attribute(ast.Name(name), attribute):
+        case ast.Attribute(ast.Name("os" | "builtins" | "futures" as name), attribute):
             yield f"{name}.{attribute}"
         case ast.Call(ast.Name("import_module" | "__import__"), [ast.Constant(str(name)), *_]):
             yield name
