@@ -1,10 +1,15 @@
-"""What cannot run here is not collected; `pytest --implementation` is `pytest_attention_spec`."""
+"""What cannot run here is not collected, nor what `pytest --changed` leaves out.
+
+`pytest --implementation` is `pytest_attention_spec`.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
 import pytest
+
+from tests.reached import Files, changed_files
 
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
 NEEDED = {  # from their first line on
@@ -32,10 +37,37 @@ MARKED = {
 }
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the files of which not even the first line can be run."""
+CHANGED = pytest.StashKey[tuple[set[Path], str]]()  # the test files that are left, and why
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--changed`, for people who work on this repository."""
+    what = "only the test files that changes since a commit can reach, HEAD unless given"
+    parser.addoption("--changed", nargs="?", const="HEAD", metavar="REF", help=what)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Find out what a change reaches, if that is asked. Raises UsageError: no such commit."""
+    since = config.getoption("--changed")
+    if since is None:
+        return
+    try:
+        changed, paths = changed_files(config.rootpath, since)
+    except ValueError as error:
+        hint = ", and files come before --changed" if Path(since).exists() else ""
+        raise pytest.UsageError(f"--changed={since}: {error}{hint}") from None
+    files = Files(config.rootpath, paths)
+    chosen, why = files.test_files(changed)
+    said = f"--changed: {len(chosen)} of {len(files.tests)} test files since {since}: {why}"
+    config.stash[CHANGED] = {config.rootpath / path for path in chosen}, said
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a file of which not even the first line can be run, or that no change reaches."""
     needed = NEEDED.get("/".join(collection_path.parts[-2:]), ())
-    return True if any(find_spec(name) is None for name in needed) else None
+    chosen, _ = config.stash.get(CHANGED, ({collection_path}, ""))
+    unreached = collection_path.is_file() and collection_path not in chosen
+    return True if unreached or any(find_spec(name) is None for name in needed) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -59,8 +91,12 @@ def no_browser() -> str:
     return "" if any(map(which, CHROMIUM)) else f"there is no {', no '.join(CHROMIUM)}"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The names of the tests that wanted a browser, and the reason why they did not run."""
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """What `--changed` chose; the tests that wanted a browser, and why they did not run."""
+    if CHANGED in config.stash:
+        terminalreporter.write_line(config.stash[CHANGED][1])
     for report in terminalreporter.stats.get("skipped", []):
         if "browser" in getattr(report, "keywords", ()):  # a module left out as a whole has none
             terminalreporter.write_line(f"not run: {report.nodeid}: {report.longrepr[2]}")

@@ -47,16 +47,19 @@ def imports(path: Path, known: Modules, types: bool = True) -> frozenset[str]:
 
     known: ours. types: whether those count that are imported for type checkers alone.
     """
+    wholes = ((source, f"{source}.{name}") for source, name in imported(path, known, types))
+    return frozenset(whole if whole in known else source for source, whole in wholes)
+
+
+def imported(path: Path, known: Modules, types: bool = True) -> Iterator[tuple[str, str]]:
+    """The modules that a file imports, each with the name that it takes from it; "" for none."""
     unread = set() if types else for_types(parsed(path))
-    found = set[str]()
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node not in unread:
             source = _absolute(node, path, known)
-            inside = {alias.name: f"{source}.{alias.name}" for alias in node.names}
-            found |= {whole if whole in known else source for whole in inside.values()}
-    return frozenset(found)
+            yield from ((source, alias.name) for alias in node.names)
 
 
 def for_types(tree: ast.Module) -> set[ast.AST]:
