@@ -10,7 +10,8 @@
     [tool.attention-spec.targets.attend.deviations]
     C14 = "the kernel multiplies by the scale after masking"
 
-Keys are the fields of a request, with - or _ in their names. What is written for one target goes
+Keys are the fields of a request, with - or _ in their names, but for `specification`: a repository
+that is judged does not name the clauses that it is held to. What is written for one target goes
 before what is for all, and what is asked beside the file before both; tables are added up.
 """
 
@@ -53,7 +54,7 @@ KEYS = {
     name: FORMS[form]
     for name, field in Request.__dataclass_fields__.items()
     for form in [str(field.type).removesuffix(" | None")]
-    if form in FORMS
+    if form in FORMS and name != "specification"  # what is judged does not choose its own law
 }
 
 
@@ -131,8 +132,7 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in KEYS:
-            choices = ", ".join(name for name in KEYS if name != "specification")
-            raise Unsuitable(f"{place}: unknown key {key!r}: choose from {choices}")
+            raise Unsuitable(f"{place}: {_unknown(key)}")
         form, fits = KEYS[name]
         if not fits(value):
             raise Unsuitable(f"{place}.{key}: got {value!r}, want {form}")
@@ -141,6 +141,13 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
         if name == "target" and not is_path and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return found
+
+
+def _unknown(key: str) -> str:
+    """Why a key cannot be written in a file."""
+    if key == "specification":
+        return "specification is an option of the command line, and no key of a file"
+    return f"unknown key {key!r}: choose from {', '.join(KEYS)}"
 
 
 def _check(fields: Table, place: str) -> None:

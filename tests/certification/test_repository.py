@@ -89,8 +89,8 @@ def test_paths_are_those_from_the_folder_of_the_file(repository, monkeypatch):
 
 
 def test_every_option_of_the_command_line_can_be_written():
-    found_by_campaigns = {"replays"}
-    assert {*KEYS} == {*Request.__dataclass_fields__} - found_by_campaigns
+    not_written = {"replays", "specification"}  # found by campaigns; never chosen by who is judged
+    assert {*KEYS} == {*Request.__dataclass_fields__} - not_written
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,8 @@ def test_every_option_of_the_command_line_can_be_written():
         ("[tool.attention-spec.targets.mine]", "targets.mine.target: write module:name"),
         ("{mine}target = 'x'", "targets.mine.target: write module:name"),
         ("{mine}target = 1", "targets.mine.target: got 1, want a string"),
+        ("[tool.attention-spec]\nspecification = 'x:y'", "spec: specification is an option of the"),
+        ("{mine}target = 'x:y'\nspecification = 'x:y'", "mine: specification is an option of the"),
         ("{mine}target = 'x:y'\nlayuot = 'bhld'", "targets.mine: unknown key 'layuot'"),
         ("{mine}target = 'x:y'\nlayout = 'hbld'", "targets.mine: unknown layout 'hbld'"),
         ("{mine}target = 'x:y'\ndtypes = ['float8']", "targets.mine: unknown dtype 'float8'"),
@@ -128,6 +130,16 @@ def test_what_is_no_good_is_told_with_its_place(written, reason, repository):
     assert reason in str(told.value)
     assert str(told.value).startswith(f"{file}: ")
     assert "\n" not in str(told.value)
+
+
+def test_a_repository_does_not_choose_the_clauses_that_it_is_held_to(repository):
+    lax = '[tool.attention-spec.targets.lax]\ntarget = "a:b"\nspecification = "lax:CLAUSES"\n'
+    (repository / "pyproject.toml").write_text(lax)
+    (repository / "lax.py").write_text('raise SystemExit("it was imported")\n')
+    done = run("certify", "lax")
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "targets.lax: specification is an option of the command line, and no key of a file\n"
+    assert done.stderr == f"error: {repository / 'pyproject.toml'}: tool.attention-spec.{why}"
 
 
 @pytest.mark.usefixtures("repository")
