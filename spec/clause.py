@@ -7,6 +7,7 @@ its budget.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
@@ -17,6 +18,7 @@ from spec.subject import Subject
 
 Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
 Force = Literal["must", "should"]
+NUMBER = re.compile(r"[A-Za-z]{1,8}[0-9]{1,6}")  # of a clause: the letter of its section first
 
 
 @dataclass(frozen=True)

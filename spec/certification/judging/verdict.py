@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from spec.clause import Clause
+from spec.clause import NUMBER, Clause
 from spec.comparison import Compared, Place
 from spec.kinds import kind_of
-from spec.notation import Grade
+from spec.notation import DTYPES, Grade
 from spec.saved import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
@@ -59,6 +59,7 @@ class Verdict:
     coverage: rows that see a key; of these, those held to the hull only; and those about
     whose gradients nothing is claimed. programs: how many were compiled meanwhile.
     drawn: what draws a problem again that was put (`replaying`) -> what came of it.
+    Raises ValueError for a clause or a dtype that is none: the two name files of a report.
     """
 
     clause: str
@@ -78,6 +79,12 @@ class Verdict:
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
     causes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not NUMBER.fullmatch(self.clause):
+            raise ValueError(f"{self.clause!r} is not the number of a clause")
+        if self.dtype not in DTYPES:
+            raise ValueError(f"{self.dtype!r} is not a dtype")
 
     @property
     def ran(self) -> bool:
