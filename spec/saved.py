@@ -13,9 +13,13 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 
 from spec.notation import Array
-from spec.written import LONG, run_starts, values
+from spec.typed import Misfit, typed
+from spec.written import LONG, run_starts, sizes, values
 
 ARRAY = {"shape", "dtype"}
+KINDS = "biuf"  # of dtypes: truth values and numbers
+WORDS = ("inf", "-inf", "nan")  # for numbers that JSON lacks
+MOST = 2**24  # numbers in an array: what is drawn has far fewer
 
 
 def problem_to_json(problem: Any) -> dict[str, Any]:
@@ -24,9 +28,14 @@ def problem_to_json(problem: Any) -> dict[str, Any]:
 
 
 def problem_from_json(kind: type, written: Mapping[str, Any]) -> Any:
-    """The problem of a kind that `problem_to_json` wrote."""
+    """The problem of a kind that `problem_to_json` wrote.
+
+    Raises ValueError, TypeError or LookupError for what it would not have written.
+    """
     hints = get_type_hints(kind)
-    return kind(**{name: _from_json(hints[name], x) for name, x in written.items()})
+    found = typed(kind(**{name: _from_json(hints[name], x) for name, x in written.items()}))
+    sizes(found)  # each axis is there
+    return found
 
 
 def number(x: Any) -> Any:
@@ -58,8 +67,35 @@ def _from_json(hint: Any, written: Any) -> Any:
     if not isinstance(written, Mapping):
         return tuple(written) if isinstance(written, list) else written
     if {*written} - {"numbers", "runs"} == ARRAY:
-        runs = written.get("runs") or [(x, 1) for x in written["numbers"]]
-        numbers = [float(x) if isinstance(x, str) else x for x, often in runs for _ in range(often)]
-        return np.array(numbers, dtype=written["dtype"]).reshape(written["shape"])
-    inside = next(kind for kind in (hint, *get_args(hint)) if is_dataclass(kind))
-    return problem_from_json(inside, written)  # type: ignore[arg-type]
+        return _array_from_json(written)
+    inside = next((kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)), None)
+    if not isinstance(inside, type):
+        raise Misfit("a record stands where there is none")
+    return problem_from_json(inside, written)
+
+
+def _array_from_json(written: Mapping[str, Any]) -> Array:
+    """The array that `_array_to_json` wrote. Raises Misfit: its numbers do not fill its shape."""
+    shape, dtype = written["shape"], np.dtype(written["dtype"])
+    if dtype.kind not in KINDS or not all(_counts(length, 0) for length in shape):
+        raise Misfit(f"no array is of the shape {shape} and of {dtype}")
+    runs = written["runs"] if "runs" in written else [(x, 1) for x in written["numbers"]]
+    numbers, often = [_from_word(x) for x, _ in runs], [n for _, n in runs]
+    size = sum(often) if all(_counts(n, 1) for n in often) else None
+    if size != math.prod(shape) or size > MOST:
+        raise Misfit(f"an array of the shape {shape} does not have these numbers")
+    return np.repeat(np.array(numbers, dtype), np.array(often, dtype=int)).reshape(shape)
+
+
+def _counts(n: Any, least: int) -> bool:
+    """Whether something is a whole number, and large enough."""
+    return type(n) is int and n >= least
+
+
+def _from_word(x: Any) -> float:
+    """A number, or the one that JSON has a word for. Raises Misfit for what is neither."""
+    if isinstance(x, bool | int | float):
+        return x
+    if x not in WORDS:
+        raise Misfit(f"{x!r} is not a number")
+    return float(x)

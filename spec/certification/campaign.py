@@ -20,7 +20,7 @@ from spec.certification.judging.edition import edition
 from spec.certification.judging.verdict import INTERRUPTED
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.files import in_lines, written
-from spec.certification.ledger.reading import loaded
+from spec.certification.ledger.reading import read
 from spec.certification.remembered import Remembered, database, replays
 from spec.certification.settings import Request
 from spec.certification.several import GRAVITY, table
@@ -128,13 +128,10 @@ def _replay(name: str, request: Request, known: Remembered) -> None:
 
 def _told(tally: Tally, place: Path, seed: int) -> bool:
     """Whether a seed is judged already; then it is counted."""
-    try:
-        tally.add(loaded(_file(place, seed)))
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, KeyError, TypeError):
-        raise Unsuitable(f"{_file(place, seed)} is no certificate") from None
-    return True
+    file = _file(place, seed)
+    if file.exists():
+        tally.add(read(file))
+    return file.exists()
 
 
 def _check(requests: Mapping[str, Request], folder: Path) -> None:

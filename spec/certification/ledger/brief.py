@@ -17,11 +17,12 @@ from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
 from spec.certification.target.probing import Refusal
-from spec.clause import Clause, section_of
+from spec.clause import NUMBER, Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES
 
 LONG = 40_000  # characters, of a script that nobody reads: a kernel may take no small problem
+DIGITS = 4  # of the last number of a range
 FOUND = re.compile(r"(?:import sys\n)?sys\.path\.insert\(.*\)\n")  # in a script
 SAME = ("name", "about", "profile", "seed", "command", "where", "compiled", "notes", "advice")
 
@@ -146,8 +147,10 @@ def numbered(text: str) -> list[str]:
 
 
 def _run(text: str) -> Iterator[str]:
-    """Those of one range."""
+    """Those of one range. Raises ValueError for what is no number of a clause."""
     first, _, last = text.partition("-")
+    if not NUMBER.fullmatch(first) or len(last) > DIGITS:
+        raise ValueError(f"{text!r} is no range of clauses")
     section = section_of(first)
     begin = int(first[len(section) :])
     end = int(last[len(section) :]) if last else begin

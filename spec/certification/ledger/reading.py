@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from spec.backends import Unsuitable
+from spec.backends.library import first_line
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import verdict_from_json
 from spec.certification.ledger.brief import in_full
@@ -13,6 +14,7 @@ from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.certification.target.probing import Refusal
 from spec.kinds import kind_of
+from spec.typed import typed
 
 
 def read(path: str | os.PathLike[str]) -> Certificate:
@@ -21,25 +23,26 @@ def read(path: str | os.PathLike[str]) -> Certificate:
         return loaded(path)
     except OSError as error:
         raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise Unsuitable(f"{path} is no certificate") from None
+    except Exception as error:  # whatever comes of what somebody else wrote
+        why = first_line(error) if isinstance(error, ValueError) else type(error).__name__
+        raise Unsuitable(f"{path} is no certificate: {why}") from None
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
     """The certificate that was saved at `path`."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
     if "outcomes" in fields:
-        return in_full(fields, resolved(Request.specification))
+        return typed(in_full(fields, resolved(Request.specification)))
     del fields["passed"], fields["ledger"]
+    kind = kind_of(fields["about"])
     if "definition" not in fields:  # it was saved before certificates said so themselves
-        kind = kind_of(fields["about"])
         fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
-    fields["verdicts"] = tuple(verdict_from_json(verdict) for verdict in fields["verdicts"])
+    if "causes" in fields:  # it was saved since causes are looked for
+        fields["region"] = Region.from_json(fields["region"])
+    causes = tuple(Cause.from_json(cause) for cause in fields.get("causes", ()))
+    verdicts = [verdict_from_json(verdict) for verdict in fields["verdicts"]]
+    fields["verdicts"] = tuple(with_example(verdict, causes) for verdict in verdicts)
     fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
     for name in ("notes", "advice"):
         fields[name] = tuple(fields[name])
-    if "causes" in fields:  # it was saved since causes are looked for
-        fields["causes"] = tuple(Cause.from_json(cause) for cause in fields["causes"])
-        fields["region"] = Region.from_json(fields["region"])
-        fields["verdicts"] = tuple(with_example(v, fields["causes"]) for v in fields["verdicts"])
-    return Certificate(**fields)
+    return typed(Certificate(**fields | {"causes": causes}))

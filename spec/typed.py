@@ -1,0 +1,61 @@
+"""Records that were read from a file or another process, held to the types of their fields.
+
+Python writes down what a field is to hold and never looks. A record that is made of what somebody
+else wrote is looked through once, before anything is done with it.
+"""
+
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+class Misfit(ValueError):
+    """What was read is not what it is to be; the message is one line that says how."""
+
+
+def typed(record: T) -> T:
+    """The record itself, with all records inside it. Raises Misfit for a field of another type."""
+    kind: Any = type(record)
+    for name, hint in _hints(kind).items():
+        if not fits(hint, getattr(record, name)):
+            raise Misfit(f"{name} of a {type(record).__name__} is of another type")
+    return record
+
+
+def fits(hint: Any, x: Any) -> bool:
+    """Whether a value is of a type, as annotations have them. A whole number is a float, too.
+
+    Raises Misfit where a record inside it has a field of another type.
+    """
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(fits(one, x) for one in inside)
+    if origin is Literal:
+        return any(type(x) is type(word) and x == word for word in inside)
+    if origin is tuple:
+        return isinstance(x, tuple) and _each_fits(inside, x)
+    if origin is Mapping:
+        key, value = inside
+        return isinstance(x, Mapping) and all(fits(key, n) and fits(value, y) for n, y in x.items())
+    if is_dataclass(x):
+        return (hint is Any or isinstance(x, hint)) and typed(x) is x
+    if hint in (bool, int, float, str):
+        return type(x) is hint or (hint is float and type(x) is int)
+    return hint is Any or isinstance(x, origin or hint)
+
+
+def _each_fits(inside: tuple[Any, ...], x: tuple[Any, ...]) -> bool:
+    """Whether a tuple is of the types that its annotation lists, or of one as often as may be."""
+    if inside[1:] == (...,):
+        return all(fits(inside[0], one) for one in x)
+    return len(inside) == len(x) and all(map(fits, inside, x))
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
