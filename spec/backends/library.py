@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array, Memory
+from spec.printable import printable
 
 WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", default="ignore")
 
@@ -83,6 +84,9 @@ class Library:
 
 class Unsuitable(Exception):
     """A target that cannot be judged as it stands; the message is one line that says why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(printable(why))
 
 
 def first_line(error: BaseException) -> str:

@@ -31,6 +31,7 @@ from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
 from spec.kinds import kind_of
 from spec.notation import HALF, Grade
+from spec.printable import all_printable
 from spec.trial import broken
 
 
@@ -227,6 +228,7 @@ class Run:
 
 
 def _told(verdict: Verdict) -> str:
+    verdict = all_printable(verdict)
     example = verdict.counterexample
     lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
     lines += [verdict.likewise] * bool(verdict.likewise)

@@ -11,6 +11,7 @@ from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_to_json
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.target.probing import Refusal
+from spec.printable import all_printable
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -33,7 +34,7 @@ class Findings:
     by its library, where that was asked for. command: what repeats it.
     programs: how many were compiled, as far as compilers tell.
     about: the kind of subject. definition: the number of the clause without which nothing of this
-    kind is certified.
+    kind is certified. All text in it is printable: what a target chose writes no line of a report.
     """
 
     name: str
@@ -56,6 +57,10 @@ class Findings:
     where: str = ""
     compiled: str | None = None
     programs: int = 0
+
+    def __post_init__(self) -> None:
+        for name, x in vars(self).items():
+            object.__setattr__(self, name, all_printable(x))
 
     @property
     def passed(self) -> bool:

@@ -1,0 +1,42 @@
+"""Text that somebody else chose, as a terminal and a page may show it.
+
+A target names itself and words its own errors. A line end in such a text would write lines of a
+report, and an escape code would move the cursor of who reads it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+OF_LINES = ("script", "formula")  # fields of records whose text has lines of its own
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""The text, each character that is not printable written as Python writes it: `\n`, `\x1b`.
+
+    kept: characters that stay as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() or x in kept else repr(x)[1:-1] for x in text)
+
+
+def all_printable(x: Any) -> Any:
+    """The same records, tuples and mappings, all text inside of them printable."""
+    if isinstance(x, str):
+        return printable(x)
+    if isinstance(x, tuple):
+        return tuple(map(all_printable, x))
+    if isinstance(x, Mapping):
+        return {all_printable(name): all_printable(value) for name, value in x.items()}
+    return _record(x) if is_dataclass(x) and not isinstance(x, type) else x
+
+
+def _record(record: Any) -> Any:
+    """A record whose text is printable."""
+    held = {field.name: getattr(record, field.name) for field in fields(record) if field.init}
+    shown = {
+        name: printable(x, "\n") if name in OF_LINES and isinstance(x, str) else all_printable(x)
+        for name, x in held.items()
+    }
+    return replace(record, **shown)
