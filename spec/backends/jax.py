@@ -34,6 +34,7 @@ def library(device: str) -> Library:
         place = jax.devices("gpu" if device.startswith("cuda") else device)[0]
     except RuntimeError as error:
         raise Unsuitable(f"JAX has no device {device!r} here: {first_line(error)}") from None
+    array = type(jax.device_put(np.zeros(()), place))
     return Library(
         name="jax",
         device=place.platform,
@@ -42,7 +43,9 @@ def library(device: str) -> Library:
         integers=lambda x: jax.device_put(x.astype(np.int64), place),
         format=FORMATS.__getitem__,
         get=get,
-        dtype_of=lambda x: str(x.dtype) if isinstance(x, jax.Array) else None,
+        dtype_of=lambda x: (
+            str(x.dtype) if type(x) is array or isinstance(x, jax.core.Tracer) else None
+        ),
         device_of=lambda x: str(next(iter(x.devices())).platform),
         running=running,
         differentiate=differentiate,
@@ -51,6 +54,7 @@ def library(device: str) -> Library:
         same=lambda x, y: np.asarray(x).tobytes() == y.tobytes(),
         overlap=lambda x, y: False,  # noqa: ARG005 - JAX arrays are immutable
         compilers={way: partial(compiler, data=(jax.Array, *x)) for way, x in TRACED.items()},
+        array=array,
     )
 
 
@@ -64,7 +68,9 @@ def put(laid: Laid, dtype: str, device: Any) -> tuple[Any, Any]:
 
 
 def get(x: Any) -> Array:
-    """The numbers of an array, in memory of their own."""
+    """The numbers of an array, in memory of their own. Raises TypeError: a tracer has none."""
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError("a tracer has no numbers")
     return np.array(np.asarray(x), dtype=np.float64)
 
 

@@ -23,7 +23,9 @@ class Library:
         integers keep theirs.
     integers: whole numbers -> an array of 64-bit integers. format: its own name of a dtype.
     get: an array of the library -> float64, in memory of its own.
-    dtype_of: the name of an array's dtype; None for what is no array of the library.
+    dtype_of: the name of an array's dtype; None for what is no array of the library. Nor is one of
+        a subclass, which may answer each question about itself in another way.
+    array: the type of its arrays, if it has a single one.
     device_of: where an array lives, in words to compare with `device`.
     running: the context in which calls are made for a dtype.
     differentiate: function, arrays, cotangent -> a gradient for each array; None
@@ -50,6 +52,7 @@ class Library:
     same: Callable[[Any, Any], bool]
     overlap: Callable[[Any, Any], bool]
     compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    array: type | None = None
 
     @property
     def title(self) -> str:

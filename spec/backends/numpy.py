@@ -22,7 +22,7 @@ def library(device: str) -> Library:
         integers=lambda x: x.astype(np.int64),
         format=np.dtype,
         get=lambda x: np.array(x, dtype=np.float64),
-        dtype_of=lambda x: _name(x.dtype) if isinstance(x, np.ndarray) else None,
+        dtype_of=lambda x: _name(x.dtype) if type(x) is np.ndarray else None,
         device_of=lambda _: "cpu",
         running=lambda _: np.errstate(all="ignore"),
         differentiate=None,
@@ -30,6 +30,7 @@ def library(device: str) -> Library:
         copied=np.copy,
         same=lambda x, y: x.tobytes() == y.tobytes(),
         overlap=np.may_share_memory,
+        array=np.ndarray,
     )
 
 

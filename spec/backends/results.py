@@ -61,7 +61,7 @@ def check(
     """Raise Violation unless `result` is an array of this shape and dtype, on the device."""
     got = library.dtype_of(result)
     if got is None:
-        raise WrongArray(f"{what} is {words(result)}, want an array of {library.name}")
+        raise WrongArray(f"{what} is {words(result)}, want {_wanted(library, result)}")
     if tuple(result.shape) != shape:
         raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
     if dtype == "float64" and got == "float32":
@@ -112,6 +112,14 @@ def watched(
         aliased=tuple(n for n, x in buffers.items() if library.overlap(result, x)),
         reused=library.overlap(result, again),
     )
+
+
+def _wanted(library: Library, x: Any) -> str:
+    """What was wanted in the place of something; of a subclass, that it is one."""
+    want, array = f"an array of {library.name}", library.array
+    if array is None or not issubclass(type(x), array):
+        return want
+    return f"{array.__module__}.{array.__qualname__} itself and no subclass of it"
 
 
 def words(x: Any) -> str:

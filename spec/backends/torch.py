@@ -26,6 +26,7 @@ FORMATS = {name: getattr(torch, name) for name in DTYPES}
 LATER = ("torch.fx.experimental.symbolic_shapes",)  # imported by autograd, not by torch
 COMPILERS = ("torch._dynamo", "torch._inductor.compile_fx")
 NAMES = {dtype: name for name, dtype in FORMATS.items()}
+OWN = (torch.Tensor, torch.nn.Parameter)  # a Parameter is a tensor that a module owns
 DYNAMIC = {"static": False, "dynamic": True}
 LIMITS = ("recompile_limit", "accumulated_recompile_limit")
 OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names before torch 2.6
@@ -55,6 +56,7 @@ def library(device: str) -> Library:
         same=same,
         overlap=overlap,
         compilers={way: partial(compiler, dynamic=x) for way, x in DYNAMIC.items()},
+        array=torch.Tensor,
     )
 
 
@@ -69,12 +71,13 @@ def put(laid: Laid, dtype: str, device: torch.device) -> tuple[Any, Any]:
 
 def get(x: Any) -> Array:
     """The numbers of a tensor, in memory of their own."""
-    return np.array(x.detach().to("cpu", torch.float64).numpy())
+    # As a tensor does it: one may carry an attribute that is called `detach`.
+    return np.array(torch.Tensor.detach(x).to("cpu", torch.float64).numpy())
 
 
 def dtype_of(x: Any) -> str | None:
     """The name of a tensor's dtype; None for anything else."""
-    return NAMES.get(x.dtype, str(x.dtype)) if isinstance(x, torch.Tensor) else None
+    return NAMES.get(x.dtype, str(x.dtype)) if type(x) in OWN else None
 
 
 @contextmanager
@@ -122,15 +125,16 @@ def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
 def same(x: Any, y: Any) -> bool:
     """Whether two buffers hold the same bits."""
     # In one axis: one of length one may have a stride for which there is no view of bytes.
-    bits = [buffer.detach().reshape(-1).view(torch.uint8) for buffer in (x, y)]
+    bits = [torch.Tensor.detach(buffer).reshape(-1).view(torch.uint8) for buffer in (x, y)]
     return torch.equal(*bits)
 
 
 def overlap(x: Any, buffer: Any) -> bool:
     """Whether a tensor lives in the memory of a buffer."""
-    if not x.numel() or not buffer.numel():
+    if 0 in x.shape or 0 in buffer.shape:
         return False
-    return bool(x.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr())
+    places = [torch.Tensor.untyped_storage(one).data_ptr() for one in (x, buffer)]
+    return bool(places[0] == places[1])
 
 
 def compiler(program: Any, dynamic: bool) -> Any:
