@@ -64,6 +64,14 @@ def pytest_collection(session: pytest.Session) -> bool | None:
     return True
 
 
+def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
+    """The conventions that hold because the target says so: as a certificate begins."""
+    first = next((item for item in items if isinstance(item, Clause)), None)
+    declares = first.run.examiner.raw.declares if first else {}
+    said = ", ".join(f"{name}={value}" for name, value in declares.items())
+    return [f"under conventions it declares itself: {said}"] * bool(said)
+
+
 class Clauses(pytest.Collector):
     """The clauses that bind a target."""
 

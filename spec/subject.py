@@ -52,7 +52,8 @@ class Subject:
     name: what people call it. origin: how a person imports it, as `module:name`, for a script
         that repeats a failure.
     answers: the kinds of problem answered forward; `differentiates`, those answered backward.
-    dtypes: the formats it takes. conventions: where it departs from the default.
+    dtypes: the formats it takes. conventions: where it departs from the default. declares: those
+        that the program says of itself, as `load` finds them.
     notes: what whoever reads its certificate should know of how it was plugged in.
     multiples: of what number "lengths" and "widths" are, where not all are asked; and the lengths
         of a kind of problem.
@@ -72,6 +73,7 @@ class Subject:
     differentiates: frozenset[str] = frozenset()
     dtypes: tuple[str, ...] = ("float64", "float32")
     conventions: Mapping[str, str] = field(default_factory=dict)
+    declares: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     notes: tuple[str, ...] = ()
     multiples: Mapping[str, int] = field(default_factory=dict)

@@ -1,12 +1,20 @@
 """Conventions and refusals: what is declared is heeded, and held to."""
 
+import json
+
 import pytest
 
+from spec import CLAUSES
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.certification import certify
+from spec.certification.ledger.brief import brief, in_full
+from spec.certification.ledger.reading import read
+from spec.certification.pages.certificate_page import certificate_page
+from spec.certification.target.loading import record
 from spec.certification.target.probing import probed
 from tests import targets
+from tests.shell import run
 
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
 
@@ -52,3 +60,63 @@ def test_gradients_may_be_refused_where_answers_are_not():
     left = probed(record).by_dtype["float32"]
     assert Capability.GROUPS in left.answers
     assert Capability.GROUPS not in left.differentiates
+
+
+# What a target declares of itself
+
+
+CORNER = {"causal": "bottom-right"}
+UNDER = "under conventions it declares itself: causal=bottom-right"
+A1 = {"profile": "quick", "dtypes": ["float32"], "clauses": ["A1"]}
+
+
+@pytest.fixture
+def declaring(monkeypatch):
+    """A function that says what it goes by, a default among it."""
+    said = CORNER | {"idle bias": "as idle"}
+    monkeypatch.setattr(targets.bottom_right, "conventions", said, raising=False)
+    return targets.bottom_right
+
+
+def test_what_a_target_declares_of_itself_stands_in_the_first_line(declaring, tmp_path):
+    certificate = certify(declaring, **A1)
+    assert certificate.declares == CORNER
+    assert str(certificate).startswith(f"bottom_right: certified, {UNDER}\n====")
+    certificate.save(tmp_path / "saved.json")
+    assert str(read(tmp_path / "saved.json")) == str(certificate)
+    kept = in_full(json.loads(json.dumps(brief(certificate))), CLAUSES)
+    assert kept.declares == CORNER
+
+
+def test_what_a_person_declares_as_well_does_not(declaring):
+    certificate = certify(declaring, **A1, conventions=CORNER)
+    assert (certificate.declares, certificate.passed) == ({}, True)
+    assert str(certificate).startswith("bottom_right: certified\n====")
+
+
+@pytest.mark.html
+def test_nor_is_it_left_out_of_a_page(declaring):
+    page = certificate_page(certify(declaring, **A1), CLAUSES)
+    assert f"</span>certified, {UNDER}</p>" in page
+
+
+def test_a_record_declares_as_a_function_does(declaring):
+    certificate = certify(record(declaring), **A1)
+    assert certificate.declares == CORNER
+
+
+def test_pytest_says_it_too(tmp_path):
+    mine = f"from tests.targets import bottom_right as attend\nattend.conventions = {CORNER}\n"
+    (tmp_path / "mine.py").write_text(mine)
+    words = ("--implementation", "mine.py:attend", "--profile", "quick", "--dtype", "float32")
+    done = run(
+        *words,
+        "--clause",
+        "A1",
+        "-p",
+        "pytest_attention_spec",
+        cwd=tmp_path,
+        program=("-m", "pytest"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"\n{UNDER}\n" in done.stdout

@@ -46,8 +46,7 @@ class Examiner:
     offers: what the target has under its conventions, whether or not it answers.
     witness: how it answered first. deviations: what it is known, or declared, to break.
     bounds: where it is judged. guard: what it is seen through where conventions are tried.
-    inference: it is never asked for gradients, nor for the sake of a counterexample.
-    programs: how many were compiled before it was judged.
+    inference: no gradients are ever asked for. programs: those compiled before it was judged.
     """
 
     request: Request
@@ -121,6 +120,7 @@ class Examiner:
             definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions, **self.probed.shown},
             defaults=self.raw.defaults,
+            declares=self.raw.declares,
             deviations=self.deviations.reasons,
             strict=() if self.probed.sampled else self.deviations.strict,
             order=tuple(self.clauses),

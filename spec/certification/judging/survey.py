@@ -19,7 +19,8 @@ class Survey:
 
     about: the kind of subject. definition: the number of the clause without which nothing of
     this kind is certified. conventions: all that were chosen; defaults: what they are unless
-    somebody chooses. deviations: number of a clause -> why it is known to be broken;
+    somebody chooses; declares: those that the target alone says it follows.
+    deviations: number of a clause -> why it is known to be broken;
     strict: those of them that have to be seen; none if few shapes are, as one may hide in others.
     order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
     all that is to be run, in the order in which it is. settled: the verdicts that need no run.
@@ -35,6 +36,7 @@ class Survey:
     items: tuple[tuple[str, str], ...]
     command: str
     defaults: Mapping[str, str] = field(default_factory=dict)
+    declares: Mapping[str, str] = field(default_factory=dict)
     deviations: Mapping[str, str] = field(default_factory=dict)
     strict: tuple[str, ...] = ()
     settled: tuple[Verdict, ...] = ()

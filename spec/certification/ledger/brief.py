@@ -36,6 +36,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
         **{name: getattr(certificate, name) for name in SAME},
         "versions": dict(certificate.versions),
         "conventions": dict(certificate.conventions),
+        "declares": dict(certificate.declares),
         "seconds": round(certificate.timings["total"], 1),
         "programs": certificate.programs,
         "outcomes": {dtype: _outcomes(certificate, dtype) for dtype in certificate.dtypes},
@@ -62,6 +63,7 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
         **same,
         verdicts=tuple(_verdicts(written, clauses, causes)),
         conventions=written["conventions"],
+        declares=written.get("declares", {}),  # there is none in what was kept before
         coverage={},
         timings={"total": written["seconds"]},
         versions=written["versions"],

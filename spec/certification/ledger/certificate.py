@@ -36,7 +36,8 @@ def certificate(
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
     verdicts = [_explained(verdict, diagnosis) for verdict in verdicts]
     grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
-    kept = ("name", "versions", "command", "refusals", "notes", "about", "definition", "defaults")
+    kept = ("name", "versions", "command", "refusals", "notes", "about", "definition")
+    chosen = ("defaults", "declares")
     return Certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
@@ -50,7 +51,7 @@ def certificate(
         where=request.where,
         compiled=request.compiled,
         programs=survey.programs + diagnosis.programs + sum(v.programs for v in verdicts),
-        **{name: getattr(survey, name) for name in kept},
+        **{name: getattr(survey, name) for name in (*kept, *chosen)},
     )
 
 

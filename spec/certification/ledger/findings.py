@@ -22,7 +22,7 @@ class Findings:
     """What was found out about one implementation.
 
     conventions: every choice, the rounding grade of each 16-bit dtype among them; defaults:
-    what they are unless somebody declares another.
+    what they are unless somebody declares another; declares: what the target declared itself.
     coverage: for each dtype the rows examined, and the shares of them that were held to the
     hull of the values only, or about whose gradients nothing is claimed.
     timings: seconds in total; and what all processes together spent theirs on, which may be more:
@@ -57,6 +57,7 @@ class Findings:
     where: str = ""
     compiled: str | None = None
     programs: int = 0
+    declares: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, x in vars(self).items():

@@ -74,6 +74,13 @@ def _head(certificate: Findings) -> str:
 
 
 def in_short(certificate: Findings) -> str:
+    """In a few words: in spite of what it is certified, and what the target says of itself."""
+    said = ", ".join(f"{name}={value}" for name, value in certificate.declares.items())
+    under = f", under conventions it declares itself: {said}" if said else ""
+    return f"{_judged(certificate)}{under}"
+
+
+def _judged(certificate: Findings) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
     where = f" where {certificate.where}" if certificate.where else ""

@@ -1,9 +1,10 @@
-"""Deviations as a person declares them: in words, in a file, and never of a definition."""
+"""What is declared: deviations by a person, in words or a file; conventions by a target itself."""
 
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spec.backends.library import Unsuitable, first_line
 from spec.certification.starting import NAME
@@ -26,6 +27,18 @@ def pairs(option: str, words: Sequence[str], form: str) -> dict[str, str]:
         if "=" not in word:
             raise Unsuitable(f"{option} {word!r}: write {form}")
     return dict(word.split("=", 1) for word in words)
+
+
+def of_itself(found: Any, record: Any, asked: Mapping[str, str]) -> dict[str, str]:
+    """The conventions that a target alone says it follows, and that are no default.
+
+    found: a program, or a record. record: what it is plugged in as, with the conventions that it is
+    held to. asked: those that a person declares.
+    """
+    said, usual = getattr(found, "conventions", None), record.defaults
+    names = {*said} - {*asked} if isinstance(said, Mapping) else ()
+    held = {n: x for n, x in record.conventions.items() if n in names and n in usual}
+    return {name: x for name, x in held.items() if x != usual[name]}
 
 
 def check_deviations(

@@ -19,6 +19,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
 from spec.certification.settings import Request
+from spec.certification.target.declared import of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
@@ -35,6 +36,12 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
     or a result on a first small problem that is none of its kind.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
+    record = _plugged(found, target, request, guard, tried)
+    return record.but(declares=of_itself(found, record, request.conventions))
+
+
+def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried: bool) -> Any:
+    """The record of what was found for a target."""
     origin = origin_of(request.target if ":" in request.target else target)
     if is_record(found):
         for option in ("description", "compiled"):
