@@ -21,6 +21,7 @@ from spec.backends import Unsuitable
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
+from spec.certification.judging.edition import hashes
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.judging import parts
 from spec.certification.judging.plan import Plan, granted
@@ -83,18 +84,19 @@ def certify(
     request = requested(given.pop("target"), given)
     if request.jobs > 1 or request.isolate or request.scheduler or executor is not None:
         return _by_children(target, request, executor)
-    start = time.perf_counter()
+    start, known = time.perf_counter(), hashes(target)
     examiner = Examiner.of(target, request)
     examiner.plan()
     survey = examiner.survey()
+    survey = replace(survey, versions={**survey.versions, **known})
     loading, _ = time.perf_counter() - start, examiner.witness.lap()
     survey, verdicts = _in_process(examiner, survey, start)
     since, asked = time.perf_counter(), examiner.witness.lap()
     diagnosis = _diagnosed(examiner, survey, verdicts)
     now = time.perf_counter()
-    known = {"loading": loading, "implementation": asked, "reduction": now - since}
-    spent = parts(verdicts, known, now - start)
-    return certificate(request, survey, verdicts, spent, diagnosis)
+    spent = {"loading": loading, "implementation": asked, "reduction": now - since}
+    timings = parts(verdicts, spent, now - start)
+    return certificate(request, survey, verdicts, timings, diagnosis)
 
 
 def supervising(request: Request, executor: Executor | None = None) -> Supervisor:

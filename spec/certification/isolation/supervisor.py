@@ -27,6 +27,7 @@ from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, nothing_known, too_many, with_crashes
 from spec.certification.isolation.scheduler import connected
 from spec.certification.isolation.workbench import Workbench
+from spec.certification.judging.edition import hashes
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, Verdict
@@ -48,6 +49,7 @@ class Supervisor:
         self, request: Request, clauses: Mapping[str, Clause], executor: Executor | None = None
     ) -> None:
         self.request, self.clauses = request, clauses
+        self.hashes = hashes(request.target)  # before the target is loaded
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = request.about or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.
@@ -88,7 +90,8 @@ class Supervisor:
         notes += [] if self.away is None else self.away.notes
         notes += [self.printed.note] * bool(self.printed.count)
         spent = {"total": time.monotonic() - self.start, **self.crew.spent}
-        survey = replace(self.survey, notes=(*notes,))
+        versions = {**self.survey.versions, **self.hashes}
+        survey = replace(self.survey, notes=(*notes,), versions=versions)
         return survey, self.bench.plan.all(self.clauses), spent, self.diagnosis
 
     @property

@@ -1,10 +1,18 @@
-"""Which specification this is: verdicts of another one are not verdicts of this."""
+"""What was judged and by which specification: hashes of both, for whoever reads a certificate."""
 
 import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from spec.certification.target.loading import Target, origin_of
+from spec.certification.target.versions import installed
+
 ROOT = Path(__file__).resolve().parents[2]
+OURS, THEIRS = "specification", "target"  # among the versions of a certificate
 
 
 @cache
@@ -15,3 +23,32 @@ def edition() -> str:
         told.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         told.update(path.read_bytes())
     return told.hexdigest()[:16]
+
+
+def hashes(target: Target) -> Mapping[str, str]:
+    """That of the specification, and that of the file of a target beside its distribution.
+
+    They are taken before the target is loaded, which could write to either.
+    """
+    place = origin_of(target).rpartition(":")[0]
+    file = Path(place) if place.endswith(".py") else _file(place)
+    hashed = "of no file"
+    with suppress(OSError):
+        hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}" if file else hashed
+    known = installed(place.partition(".")[0], file) if file else ()
+    return {OURS: edition(), THEIRS: " ".join([*known, hashed])}
+
+
+def _file(place: str) -> Path | None:
+    """The file of a module, which is not imported for that; None where there is none."""
+    loaded = getattr(sys.modules.get(place), "__file__", None)
+    here = [] if {os.getcwd(), ""} & {*sys.path} else [os.getcwd()]
+    folders, origin, name = [*here, *sys.path], loaded, ""
+    for part in place.split(".") if place and not loaded else ():
+        name = f"{name}.{part}".removeprefix(".")
+        specs = (finder.find_spec(name, folders) for finder in sys.meta_path)
+        found = next(filter(None, specs), None)
+        if found is None:
+            return None
+        folders, origin = [*(found.submodule_search_locations or ())], found.origin
+    return Path(origin) if origin else None

@@ -3,6 +3,7 @@
 import textwrap
 from pathlib import Path
 
+from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
@@ -61,11 +62,13 @@ def _head(certificate: Findings) -> str:
         for name, value in certificate.conventions.items()
         if certificate.defaults.get(name, "strict") != value
     )
-    versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
+    told = {n: f"{n} {version}" for n, version in certificate.versions.items()}
+    hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
     lines = [
         *(title, "=" * len(title), ""),
         f"conventions   {named or 'all default'}",
-        f"with          {versions}",
+        f"with          {', '.join(told.values())}",
+        *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
         *(f"note          {note}" for note in certificate.notes),

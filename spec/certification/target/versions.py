@@ -63,12 +63,24 @@ def _homes(module: ModuleType | None) -> Iterator[str]:
             yield str(x.__module__)
 
 
+def installed(top: str, file: Path) -> tuple[str, ...]:
+    """The distribution, and its version, that brought a package and a file of it, if one did."""
+    if not INSTALLED & {*file.parts}:
+        return ()
+    return tuple(f"{name} {_version(name)}" for name in _by_name(top)[:1])
+
+
 def _distributions(top: str) -> tuple[str, ...]:
-    """Those that brought a package, if it was installed: most have its name."""
+    """Those that brought a package, if it was installed."""
     package = sys.modules.get(top)
     paths = [getattr(package, "__file__", None) or "", *getattr(package, "__path__", ())]
     if not any(INSTALLED & {*Path(path).parts} for path in paths):
         return ()
+    return _by_name(top)
+
+
+def _by_name(top: str) -> tuple[str, ...]:
+    """Those that brought a package of this name: most have it themselves."""
     try:
         return (metadata.distribution(top).name,)
     except metadata.PackageNotFoundError:
