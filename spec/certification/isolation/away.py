@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.certification.isolation.child import Messages
+from spec.certification.isolation.protocol import Interfered
 from spec.certification.isolation.scheduler import closed, workers
 from spec.certification.isolation.station import SLICE, Lost, dismiss, judge
 from spec.certification.isolation.workbench import Workbench
@@ -84,10 +85,12 @@ class Away:
             self._send(Batch(asked, future), bench.crew.messages)
 
     def back(self, batch: Batch, bench: Workbench) -> None:
-        """Have what came of a batch noted; what came to nothing waits again."""
+        """Have what came of a batch noted; what came to nothing waits again. Raises Interfered."""
         if batch not in self.out:  # nobody waits for it any more
             return
         error = None if batch.future.cancelled() else batch.future.exception()
+        if isinstance(error, Interfered):
+            raise error
         if batch.future.cancelled() or error is not None:
             self._lose(batch, error, bench.plan)
             return

@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import queue
+import secrets
 import signal
 import threading
 import time
@@ -10,17 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from spec.certification.isolation.copying import Process, Stock, ended
+from spec.certification.isolation.copying import Copy, Process, Stock, ended
 from spec.certification.isolation.guard import Crash, Probe
 from spec.certification.isolation.printed import Reader
+from spec.certification.isolation.protocol import CAUSES, messages
 from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ASKED
 from spec.notation import Grade
 
 # Who speaks, a child, a batch that is back (`away`) or nobody, and what a child says.
 Messages = queue.SimpleQueue[tuple[object, Mapping[str, Any] | None]]
-CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
 Sort = tuple[bool, bool]  # whether gradients are asked for, and which half of the clauses it is
+ENDS = 100.0  # times the patience that an order has in all, however often its child is heard of
 
 
 class Child:
@@ -28,22 +31,28 @@ class Child:
 
     sort: of what it is to judge, if that is its task.
     item: the clause and dtype that it runs. probe: what it puts to the target before that.
-    since: when it was last heard of, or told something. place: where it writes down what it is
-    asked. prints: who reads what it prints. ready: it has loaded the target, and probed it if it
-    was to. judged: the clause that it runs has a verdict, and only an example may be missing.
+    how: in which way it runs that. order: a word that the answer to its last order repeats.
+    since: when it was last heard of, or told something; began: when it was given that order.
+    place: where it writes down what it is asked. prints: who reads what it prints. loaded, ready:
+    it has loaded the target; and probed it if it was to. judged: the clause that it runs has a
+    verdict, and only an example may be missing. hung, endless: it counts as hanging; though it was
+    heard of.
     """
 
-    def __init__(self, stock: Stock, process: Process, place: int, messages: Messages) -> None:
+    def __init__(self, stock: Stock, process: Process, place: int, heard: Messages) -> None:
         assert process.stderr is not None
         self.process, self.asked, self.place = process, stock.asked, place
         self.prints = Reader(process.stderr, stock.printed)
         self.item: Item | None = None
         self.probe: Probe | None = None
-        self.since = self.counted = time.monotonic()
-        self.ready = self.judged = False
+        self.since = self.began = self.counted = time.monotonic()
+        self.loaded, self.ready, self.judged = isinstance(process, Copy), False, False
+        self.how, self.order = How(), ""
         self.sort: Sort | None = None
-        self.hung = False
-        threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
+        self.hung = self.endless = False
+        self.told = queue.SimpleQueue[str | None]()
+        threading.Thread(target=self._listen, args=(heard,), daemon=True).start()
+        threading.Thread(target=self._speak, daemon=True).start()
 
     @property
     def idle(self) -> bool:
@@ -65,27 +74,24 @@ class Child:
         self.sort = sort
         known, asked = [asdict(crash) for crash in crashes], sort is not None and sort[0]
         told = {"probed": probed, "gradients": asked, "explains": explains, "place": self.place}
-        self.tell({"crashes": known, "dies": dies, **told})
+        self.tell({"crashes": known, "dies": dies, **told, "order": self._ordered()})
 
     def run(self, item: Item, how: How) -> None:
         """Have it run a clause."""
-        self.item, self.judged = item, False
+        self.item, self.how, self.judged = item, how, False
         self.lap()
-        self.tell([*item, *how])
+        self.tell([*item, *how, self._ordered()])
 
     def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
         """Have it look for the causes of what is violated."""
         self.item, self.judged = CAUSES, True
         self.lap()
-        self.tell({"explain": failing, "grades": dict(grades)})
+        self.tell({"explain": failing, "grades": dict(grades), "order": self._ordered()})
 
     def tell(self, message: Any) -> None:
         """Write one line to the child; one that is gone is noticed by its silence."""
-        assert self.process.stdin is not None
         self.since = time.monotonic()
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
+        self.told.put(json.dumps(message) + "\n")
 
     def probing(self, written: Mapping[str, Any]) -> None:
         """Note what it is about to do, if anything; each probe has the whole patience."""
@@ -96,8 +102,14 @@ class Child:
         before, self.counted = self.counted, time.monotonic()
         return self.counted - before
 
+    def overdue(self, patience: float) -> float:
+        """When it counts as hanging, by the clock: its last order has to come to an end as well."""
+        return min(self.since + patience, self.began + ENDS * patience)
+
     def fate(self) -> str:
         """How the process ended, in words."""
+        if self.endless:
+            return f"no end after {time.monotonic() - self.began:.0f} s"
         if self.hung:
             return f"no answer after {time.monotonic() - self.since:.0f} s"
         code = self.process.wait()
@@ -107,6 +119,7 @@ class Child:
 
     def end(self) -> None:
         """Stop it, whatever it is doing, and read to its end what it has printed."""
+        self.told.put(None)
         ended(self.process)
         self.prints.finish()
 
@@ -121,9 +134,24 @@ class Child:
         asked = self.asked.last(self.place) if self.asked and self.ready else ""
         return f"{ASKED}{asked}" if asked else ""
 
-    def _listen(self, messages: Messages) -> None:
+    def _ordered(self) -> str:
+        """A word for one more order, which nobody can guess."""
+        self.began, self.order = time.monotonic(), secrets.token_hex(8)
+        return self.order
+
+    def _listen(self, heard: Messages) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as told:
-            for line in told:
-                messages.put((self, json.loads(line)))
-        messages.put((self, None))
+            for message in messages(told):
+                heard.put((self, message))
+        heard.put((self, None))
+
+    def _speak(self) -> None:
+        """Write what is told: whoever does not read it has nobody wait but this thread."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):  # it is gone
+            pipe = self.process.stdin.fileno()
+            while (line := self.told.get()) is not None:
+                rest = line.encode()
+                while rest:
+                    rest = rest[os.write(pipe, rest) :]

@@ -23,6 +23,7 @@ from spec.certification.settings import Request
 from spec.certification.starting import Place, started, taken
 
 GRACE = 5.0  # seconds
+SLOW = 60.0  # in which a process has copied itself, however large it is
 LINE = 32  # bytes: two numbers
 
 
@@ -104,10 +105,14 @@ class Copy:
 
     def _answer(self, *about: int) -> int:
         """What is told about a process, or of a new one; not what an interrupted wait had asked."""
-        while said := self.orders.recv(LINE):
-            *told, number = map(int, said.split())
-            if told == [*about]:
-                return number
+        self.orders.settimeout(SLOW)
+        try:
+            while said := self.orders.recv(LINE):
+                *told, number = map(int, said.split())
+                if told == [*about]:
+                    return number
+        except (TimeoutError, ValueError):  # nor is anything to be ordered after that
+            self.orders.close()
         raise ConnectionError("the process that is copied is gone")
 
 

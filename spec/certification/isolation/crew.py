@@ -115,21 +115,21 @@ class Crew:
     def until_overdue(self) -> float:
         """Seconds until the first child counts as hanging."""
         now = time.monotonic()
-        waits = (child.since + self.patience - now for child in self.children if not child.idle)
+        waits = (child.overdue(self.patience) - now for child in self.children if not child.idle)
         return min(waits, default=self.patience)
 
     def overdue(self) -> list[Child]:
         """Those that count as hanging, and are no more."""
-        since = time.monotonic() - self.patience
-        late = [child for child in self.children if not child.idle and child.since <= since]
+        now, busy = time.monotonic(), [child for child in self.children if not child.idle]
+        late = [child for child in busy if child.overdue(self.patience) <= now]
         for child in late:
-            child.hung = True
+            child.hung, child.endless = True, now - child.since < self.patience
             child.process.kill()
         return late
 
     def loaded(self, child: Child, copied: bool) -> bool:
         """A child has loaded the target: whether it is the first. copied: now it copies itself."""
-        child.since = time.monotonic()
+        child.since, child.loaded = time.monotonic(), True
         self.count("loading", child)
         first = child.process is self.stock.first
         if first:

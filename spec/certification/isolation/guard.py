@@ -15,14 +15,17 @@ from typing import Any
 from spec.backends.library import first_line
 from spec.certification.judging.plan import Plan
 from spec.certification.judging.survey import Survey, unknown
-from spec.certification.judging.verdict import Verdict, unrun
+from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.certification.settings import Request
 from spec.certification.target.probing import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
+from spec.notation import DTYPES
 from spec.subject import DeviceLost, Refused, not_offered, posed
+from spec.typed import typed
 
 PROBES = 10  # crashes, each of which costs another kind of problem
+MOST = 1000  # of them where all are met: more than there are kinds of problem
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,11 @@ class Probe:
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Probe:
-        """The probe whose fields were written as JSON."""
-        return Probe(**{**written, "kinds": tuple(written["kinds"])})
+        """The probe whose fields were written as JSON. Raises ValueError or TypeError."""
+        found = typed(Probe(**{**written, "kinds": tuple(written["kinds"])}))
+        if found.dtype not in DTYPES:
+            raise ValueError(f"{found.dtype!r} is not a dtype")
+        return found
 
     def __str__(self) -> str:
         kinds = " and ".join(self.kinds).replace(" and that ", " that ")
@@ -180,6 +186,8 @@ def too_many(crashes: Sequence[Crash], hung: bool, isolate: bool) -> str:
     """Why there is no more probing after the last of some crashes; "" if there is."""
     if hung and crashes[-1].probe.plain:  # nor would it answer in another dtype
         return str(crashes[-1])
+    if len(crashes) >= MOST:
+        return f"{crashes[-1]}, the {MOST}th crash"
     if len(crashes) >= PROBES and not isolate:
         return f"{crashes[-1]}, the {PROBES}th crash (--isolate goes on after each)"
     return ""
@@ -192,6 +200,8 @@ def nothing_known(
     survey = unknown(request, clauses, about)
     (number, dtype), *_ = survey.items
     first = unrun(clauses[number], dtype, "crashed", reason)
+    if reason.startswith(INTERFERED):
+        first = replace(first, outcome="blocked")
     if "budget" in reason:
         late = f"{reason}, while it was loaded and probed"
         first = replace(first, outcome="blocked", message=late)

@@ -15,6 +15,7 @@ from typing import Any
 from spec.certification.isolation.child import Child
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash
+from spec.certification.isolation.protocol import turn
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import edition
 from spec.certification.judging.judging import PARTS
@@ -112,9 +113,9 @@ class Station:
             return
         if message is None:
             self._gone(child)
-        elif "unsuitable" in message:
+        elif (word := turn(child, message)) == "unsuitable":
             raise Lost(message["unsuitable"])
-        elif "loaded" in message:
+        elif word == "loaded":
             self._loaded(child, message["loaded"])
         else:
             self.bench.heard(child, message)

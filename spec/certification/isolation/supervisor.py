@@ -22,10 +22,12 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.away import Away, Batch
-from spec.certification.isolation.child import CAUSES, Child
+from spec.certification.isolation.child import Child
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, nothing_known, too_many, with_crashes
+from spec.certification.isolation.protocol import CAUSES, Interfered, read_diagnosis, turn
 from spec.certification.isolation.scheduler import connected
+from spec.certification.isolation.surveying import read_survey
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import hashes
 from spec.certification.judging.plan import Plan, granted
@@ -111,24 +113,29 @@ class Supervisor:
         if child is None:
             self.bench.plan.stop(INTERRUPTED)
             self._end()
-        elif isinstance(child, Batch):
-            self._back(child)
-        elif isinstance(child, Child) and child in self.crew.children:
-            self._heard(child, message)
+        elif isinstance(child, Batch) or (isinstance(child, Child) and child in self.crew.children):
+            try:
+                self._heard(child, message)
+            except Interfered as what:
+                self.bench.void(f"its process {what}")
+                self.explained, self.diagnosis = True, Diagnosis()
+                self._end()
 
-    def _heard(self, child: Child, message: Mapping[str, Any] | None) -> None:
-        if message is None:
+    def _heard(self, child: Child | Batch, message: Mapping[str, Any] | None) -> None:
+        if isinstance(child, Batch):
+            self._back(child)
+        elif message is None:
             self._gone(child)
-        elif "unsuitable" in message:
+        elif (word := turn(child, message)) == "unsuitable":
             self._unsuitable(child, message["unsuitable"])
-        elif "loaded" in message:
+        elif word == "loaded":
             self._loaded(child, message["loaded"])
-        elif "survey" in message:
+        elif word == "survey":
             self._surveyed(child, message)
-        elif "diagnosis" in message:
+        elif word == "diagnosis":
+            self.diagnosis = read_diagnosis(message, self.clauses)
             self.crew.count("reduction", child)
             self.crew.spent["reduction"] += message["beside"]
-            self.diagnosis = Diagnosis.from_json(message["diagnosis"])
             self._end()
         else:
             self.bench.heard(child, message)
@@ -136,8 +143,9 @@ class Supervisor:
                 self._go_on()
 
     def _surveyed(self, child: Child, message: Mapping[str, Any]) -> None:
+        found = read_survey(message, self.request, self.clauses)
         self.bench.know(message["probed"])
-        self.survey = with_crashes(Survey.from_json(message["survey"]), self.bench.lost)
+        self.survey = with_crashes(found, self.bench.lost)
         self.bench.plan = Plan.of(self.survey.items, self.request, self.clauses)
         self.crew.let_go(child)
         self._go_on()

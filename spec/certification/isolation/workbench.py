@@ -11,8 +11,9 @@ from spec.certification.isolation.child import Child
 from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash
+from spec.certification.isolation.protocol import read, read_verdict
 from spec.certification.judging.plan import Item, Plan
-from spec.certification.judging.verdict import Verdict, unrun, verdict_from_json
+from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.clause import Clause
 
 Report = Callable[[Verdict, int, int], None]
@@ -50,11 +51,12 @@ class Workbench:
                 child.run(item, self.plan.begin(item))
 
     def heard(self, child: Child, message: Mapping[str, Any]) -> None:
-        """What a child says that judges, or tries the target out before."""
+        """What a child says that judges, or tries the target out before. Raises Interfered."""
         if "probing" in message:
-            child.probing(message["probing"])
+            read(lambda: child.probing(message["probing"]), "probing")
         elif "verdict" in message:
-            verdict = verdict_from_json(message["verdict"])
+            looks = self.crew.request.fail_fast
+            verdict = read_verdict(child, message, self.clauses, looks)
             self._judged(child, verdict, message.get("after"))
             for note in message.get("notes", ()):
                 self.say(note, (verdict.clause, verdict.dtype))
@@ -75,6 +77,11 @@ class Workbench:
                 number, dtype = child.item
                 self.note(unrun(self.clauses[number], dtype, "crashed", why))
         return why
+
+    def void(self, why: str) -> None:
+        """The target interferes: nothing counts of what it came to."""
+        self.plan.void(f"{INTERFERED}: {why}")
+        self.notes.clear()
 
     def note(self, verdict: Verdict) -> None:
         """A verdict, or the same one with its example."""

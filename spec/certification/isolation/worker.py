@@ -3,7 +3,8 @@
     in    the request; once the target is loaded, the crashes known so far, what probing found, if
           it is to judge, and whether it will be asked for gradients; then [number, dtype, grade,
           whether few problems do] for each clause; or {"explain": the items that are violated,
-          "grades": those granted}
+          "grades": those granted}; with each of these the word of the order, which an answer
+          repeats (`protocol`)
     out   {"loaded": whether it takes orders to copy itself, rather than more lines};
           {"probing": ...} before each probe, of nothing while shapes are chosen;
           {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
@@ -114,8 +115,8 @@ def main() -> None:
         return
     if known is None and not dies:
         examiner.plan(lambda: _tell(told, {"probing": {}}))
-        survey = examiner.survey().to_json()
-        _tell(told, {"survey": survey, "probed": examiner.probed.to_json()})
+        found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
+        _tell(told, {**found, "order": wanted["order"]})
         return
     pulse.forgets = not examiner.probed.sampled
     examiner.inference = not wanted["gradients"]
@@ -135,15 +136,16 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
             found = diagnosed(examiner, failing, wanted["grades"], in_two, alone)
             copies = os.times()  # that shared the work
             beside = copies.children_user + copies.children_system
-            _tell(told, {"diagnosis": found.to_json(), "beside": beside})
+            answer = {"diagnosis": found.to_json(), "beside": beside}
+            _tell(told, {**answer, "order": wanted["order"]})
             continue
-        number, dtype, *how = wanted
+        number, dtype, *how, order = wanted
         verdict, problem = examiner.verdict(number, dtype, *how)
         if problem is not None and examiner.request.fail_fast:
-            _tell(told, {"verdict": verdict_to_json(verdict)})
+            _tell(told, {"verdict": verdict_to_json(verdict), "order": order})
             verdict = with_counterexample(examiner, verdict, problem)
         notes = examiner.witness.changed(f"while {number} was run", dtype)
-        after = {"notes": notes, "after": examiner.witness.lap()}
+        after = {"notes": notes, "after": examiner.witness.lap(), "order": order}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})
 
 

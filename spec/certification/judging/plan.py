@@ -114,6 +114,12 @@ class Plan:
             self.waiting = [item for item in self.waiting if self._turn(item) < self._end]
             self._take_back([item for item in self.verdicts if self._turn(item) > self._end])
 
+    def void(self, reason: str) -> None:
+        """Have no verdict count, and begin nothing."""
+        self.verdicts.clear()
+        self.looked.clear()
+        self.stop(reason)
+
     def give_back(self, items: Iterable[Item]) -> None:
         """Have items wait again that were begun in vain, if they still count."""
         if self.reason and self._end == 2 * len(self.place):  # nothing more is to be begun

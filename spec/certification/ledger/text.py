@@ -5,7 +5,7 @@ from pathlib import Path
 
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.judging import PARTS
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, grouped
@@ -86,6 +86,8 @@ def in_short(certificate: Findings) -> str:
 def _judged(certificate: Findings) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
+    if any(verdict.message.startswith(INTERFERED) for verdict in certificate.verdicts):
+        return f"{word}, as {INTERFERED} with its judge"
     where = f" where {certificate.where}" if certificate.where else ""
     if certificate.passed and count:
         return f"{word}{where} but for {count} deviation{'s' * (count != 1)}"

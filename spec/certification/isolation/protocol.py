@@ -1,0 +1,160 @@
+"""What a worker process may say, and when: anything else comes from a target that interferes.
+
+A target runs in the process that says what came of it, and can write to the same pipe. So each
+line is held to what was ordered and to the types of its fields, and has its turn once. An answer
+repeats the word of its order, which keeps out what writes blindly to whatever is open. It keeps
+out no target that reads the memory of its own process, where the word is: for that a target has to
+live in another process than its judge.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+from typing import IO, Any, Protocol, TypeVar
+
+from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.judging import PARTS
+from spec.certification.judging.plan import How, Item
+from spec.certification.judging.verdict import ITSELF, Verdict, verdict_from_json
+from spec.clause import Clause
+from spec.notation import DTYPES, GRADES, HALF
+from spec.typed import fits, typed
+
+T = TypeVar("T")
+CAUSES: Item = ("causes", "")  # in the place of an item, of who looks for them
+LONGEST = 2**26  # characters in a line
+NOTES = 100  # beside a verdict
+BESIDE: Mapping[str, tuple[set[str], set[str]]] = {  # what stands beside a word, and what may
+    "loaded": (set(), set()),
+    "probing": (set(), set()),
+    "unsuitable": (set(), set()),
+    "answering": (set(), set()),
+    "survey": ({"probed", "order"}, set()),
+    "verdict": ({"order"}, {"notes", "after"}),
+    "diagnosis": ({"beside", "order"}, set()),
+}
+HELD: Mapping[str, Any] = {
+    "loaded": bool,
+    "unsuitable": str,
+    "order": str,
+    "notes": tuple[str, ...],
+    "after": float,
+    "beside": float,
+}
+
+
+class Ordered(Protocol):
+    """What was ordered of a worker, and how far it is: the fields of a `child.Child`."""
+
+    item: Item | None
+    how: How
+    sort: Any
+    order: str
+    loaded: bool
+    ready: bool
+    judged: bool
+
+
+class Interfered(Exception):
+    """What a worker said that it was not to say: what its process did, as a verb has it."""
+
+
+def messages(stream: IO[str]) -> Iterator[Mapping[str, Any]]:
+    """What a worker writes, line by line; a line that is no message is an empty one, and the last.
+
+    A line that has no end is that of a process which was ended.
+    """
+    try:
+        while (line := stream.readline(LONGEST)).endswith("\n"):
+            found = json.loads(line)
+            yield found if isinstance(found, dict) else {}
+        if len(line) == LONGEST:
+            yield {}
+    except (ValueError, RecursionError):
+        yield {}
+
+
+def turn(child: Ordered, message: Mapping[str, Any]) -> str:
+    """The word for a message, whose turn it is. Raises Interfered."""
+    said = {*message}
+    word = next((x for x, (has, may) in BESIDE.items() if {x} | has <= said <= {x} | has | may), "")
+    if not word:
+        raise Interfered("wrote a line that is no message")
+    held = {n: tuple(x) if isinstance(x, list) else x for n, x in message.items() if n in HELD}
+    if not all(fits(HELD[name], x) for name, x in held.items()):
+        raise Interfered(f"told a {word} in another form")
+    asked = child.item not in (None, CAUSES)
+    due = {
+        "loaded": not child.loaded,
+        "probing": child.loaded and not child.ready,
+        "unsuitable": not child.ready,
+        "answering": child.loaded and child.sort is not None,
+        "survey": child.loaded and child.sort is None,
+        "verdict": child.ready and asked,
+        "diagnosis": child.ready and child.item == CAUSES,
+    }
+    if not due[word] or message.get("order", child.order) != child.order:
+        raise Interfered(f"told a {word} that nobody had ordered")
+    return word
+
+
+def read_verdict(
+    child: Ordered, message: Mapping[str, Any], clauses: Mapping[str, Clause], looks: bool
+) -> Verdict:
+    """The verdict on the item that a child was ordered to judge. Raises Interfered.
+
+    looks: it may be told alone at first, before a counterexample is looked for.
+    """
+    verdict = read(lambda: typed(verdict_from_json(message["verdict"])), "verdict")
+    assert child.item is not None
+    number, dtype = child.item
+    clause = clauses[number]
+    about = (verdict.clause, verdict.name, verdict.force, verdict.dtype)
+    if about != (number, clause.name, clause.force, dtype):
+        raise Interfered(
+            f"told a verdict on {verdict.clause} {verdict.dtype}, not {number} {dtype}"
+        )
+    alone = "after" not in message
+    if alone and ("notes" in message or child.judged or not looks):
+        raise Interfered("told a verdict that nobody had ordered")
+    notes, after = message.get("notes", ()), message.get("after", 0.0)
+    if not (_possible(verdict, child.how.grade) and 0 <= after < inf and len(notes) <= NOTES):
+        raise Interfered(f"told a verdict on {number} {dtype} that there cannot be")
+    return verdict
+
+
+def _possible(verdict: Verdict, grade: str) -> bool:
+    """Whether a clause that is judged in a grade can come to a verdict."""
+    counts = (verdict.examples, verdict.refused, verdict.programs, *verdict.coverage, verdict.worst)
+    seconds, outcome = verdict.seconds, verdict.outcome
+    # A grade that is granted is never taken back: it would be looked for without an end.
+    graded = GRADES.index(verdict.rounding) >= GRADES.index(grade) or not verdict.ran
+    return (
+        outcome not in ("deviates", "blocked")
+        and (outcome != "crashed" or verdict.message.startswith(ITSELF))
+        and (outcome != "holds" or verdict.examples > 0)
+        and (graded if verdict.dtype in HALF else verdict.rounding == GRADES[0])
+        and all(x >= 0 for x in counts)
+        and all(name in PARTS and 0 <= x < inf for name, x in seconds.items())
+        and not verdict.causes
+    )
+
+
+def read_diagnosis(message: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Diagnosis:
+    """Why items were violated. Raises Interfered."""
+    found = read(lambda: typed(Diagnosis.from_json(message["diagnosis"])), "diagnosis")
+    numbers = {number for number, _ in found.met} | {n for x in found.causes for n in x.clauses}
+    places = {place for met in found.met.values() for place in met}
+    formats = {dtype for _, dtype in found.met} | {d for x in found.causes for d in x.dtypes}
+    known = numbers <= {*clauses} and formats <= {*DTYPES} and places <= {*range(len(found.causes))}
+    if not known or found.programs < 0 or not 0 <= message["beside"] < inf:
+        raise Interfered("told a diagnosis that there cannot be")
+    return found
+
+
+def read(make: Callable[[], T], word: str) -> T:
+    """What is made of a message. Raises Interfered where nothing can be, for whatever reason."""
+    try:
+        return make()
+    except Exception as error:
+        raise Interfered(f"told a {word} in another form ({type(error).__name__})") from None
