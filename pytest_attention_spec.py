@@ -7,6 +7,8 @@ and conftests be in the way. Without a target nothing is done, and nothing impor
 """
 
 import inspect
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it, and what is asked
+APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,6 +46,34 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     except Unsuitable as reason:
         raise pytest.UsageError(str(reason)) from None
     early_config.stash[REQUEST] = (target, request)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run the clauses in a copy of this process, which a target may end and nobody would know.
+
+    Workers of pytest-xdist are processes of their own, whose end it tells.
+    """
+    named = config.getoption("--implementation") is not None
+    if not named or APART in config.stash or hasattr(config, "workerinput"):
+        return None
+    from attention_spec.certification.watching import apart
+
+    config.stash[APART] = True
+    return apart(lambda: _exit_code(config))
+
+
+def _exit_code(config: pytest.Config) -> int:
+    """That of all the rest, as pytest has it."""
+    try:
+        return int(config.hook.pytest_cmdline_main(config=config) or 0)
+    except pytest.UsageError as error:
+        for line in error.args:
+            print(f"ERROR: {line}\n", file=sys.stderr)
+        return int(pytest.ExitCode.USAGE_ERROR)
+    except BaseException:
+        traceback.print_exc()
+        return int(pytest.ExitCode.INTERNAL_ERROR)
 
 
 def pytest_collection(session: pytest.Session) -> bool | None:

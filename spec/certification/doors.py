@@ -11,25 +11,22 @@ assert_attention(out, q, k, v, mask=mask)
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
+from spec.certification.in_process import examined, judged_here
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
-from spec.certification.judging.edition import hashes
-from spec.certification.judging.examiner import Examiner, with_counterexample
-from spec.certification.judging.judging import parts
-from spec.certification.judging.plan import Plan, granted
-from spec.certification.judging.survey import Survey
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
+from spec.certification.watching import watched
 from spec.kinds import kind_of
 from spec.notation import HALF, Grade
 from spec.printable import all_printable
@@ -76,7 +73,8 @@ def certify(
     definition. where: the problems that it is judged on, as a sentence. profile: "quick",
     "standard" or "deep". budget: in seconds. jobs and isolate judge a target that is named by a
     string in processes of its own; an executor does so in its processes, wherever they are, as the
-    workers of a Dask scheduler do at an address.
+    workers of a Dask scheduler do at an address. Otherwise it is judged in this process, which it
+    may end, as by `os._exit`, with an exit code that it chooses: a line on standard error says so.
     Raises Unsuitable where the target or an option is no good.
     """
     given = dict(locals())
@@ -84,19 +82,8 @@ def certify(
     request = requested(given.pop("target"), given)
     if request.jobs > 1 or request.isolate or request.scheduler or executor is not None:
         return _by_children(target, request, executor)
-    start, known = time.perf_counter(), hashes(target)
-    examiner = Examiner.of(target, request)
-    examiner.plan()
-    survey = examiner.survey()
-    survey = replace(survey, versions={**survey.versions, **known})
-    loading, _ = time.perf_counter() - start, examiner.witness.lap()
-    survey, verdicts = _in_process(examiner, survey, start)
-    since, asked = time.perf_counter(), examiner.witness.lap()
-    diagnosis = _diagnosed(examiner, survey, verdicts)
-    now = time.perf_counter()
-    spent = {"loading": loading, "implementation": asked, "reduction": now - since}
-    timings = parts(verdicts, spent, now - start)
-    return certificate(request, survey, verdicts, timings, diagnosis)
+    with watched(request.target or "a target"):
+        return judged_here(target, request)
 
 
 def supervising(request: Request, executor: Executor | None = None) -> Supervisor:
@@ -131,38 +118,6 @@ def _by_children(target: Target, request: Request, executor: Executor | None) ->
     finally:
         sys.stderr.write(str(supervisor.printed))
     return so_far(supervisor)
-
-
-def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
-    """Every item of the survey, one after the other, as long as there is reason and time."""
-    request, notes = examiner.request, list[str]()
-    plan = Plan.of(survey.items, request, examiner.clauses)
-    while plan.go_on():
-        if request.budget is not None and time.perf_counter() - start > request.budget:
-            plan.stop(f"the budget of {request.budget:g} s was spent")
-            break
-        number, dtype = item = plan.waiting[0]
-        how = plan.begin(item)
-        if request.fail_fast:
-            plan.note(_examined(examiner, number, dtype, *how))
-        else:
-            plan.note(examiner.verdict(number, dtype, *how)[0])
-        notes += examiner.witness.changed(f"while {number} was run", dtype)
-    return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
-
-
-def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:
-    """Why clauses were violated, if there is something to explain."""
-    failing = to_explain(examiner.request, survey, verdicts)
-    return diagnosed(examiner, failing, granted(verdicts)) if failing else Diagnosis()
-
-
-def _examined(
-    examiner: Examiner, number: str, dtype: str, grade: Grade, few: bool = False
-) -> Verdict:
-    """The verdict on one clause, with its counterexample."""
-    verdict, problem = examiner.verdict(number, dtype, grade, few)
-    return verdict if problem is None else with_counterexample(examiner, verdict, problem)
 
 
 def rerun(
@@ -215,9 +170,9 @@ class Run:
 
     def failure(self) -> str | None:
         """How the clause is broken, if it is: what is wrong in a line, and below it the rest."""
-        verdict = _examined(self.examiner, self.number, self.dtype, "strict")
+        verdict = examined(self.examiner, self.number, self.dtype, "strict")
         if verdict.outcome == "violated" and self.dtype in HALF:
-            verdict = _examined(self.examiner, self.number, self.dtype, self._granted())
+            verdict = examined(self.examiner, self.number, self.dtype, self._granted())
         return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
 
     def _granted(self) -> Grade:

@@ -1,0 +1,66 @@
+"""A certificate in this process, of any program that it holds: a closure, or one made just now."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
+from spec.certification.judging.edition import hashes
+from spec.certification.judging.examiner import Examiner, with_counterexample
+from spec.certification.judging.judging import parts
+from spec.certification.judging.plan import Plan, granted
+from spec.certification.judging.survey import Survey
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.certificate import Certificate, certificate
+from spec.certification.settings import Request
+from spec.certification.target.loading import Target
+from spec.notation import Grade
+
+
+def judged_here(target: Target, request: Request) -> Certificate:
+    """The certificate of a target, each clause one after the other. Raises Unsuitable."""
+    start, known = time.perf_counter(), hashes(target)
+    examiner = Examiner.of(target, request)
+    examiner.plan()
+    survey = examiner.survey()
+    survey = replace(survey, versions={**survey.versions, **known})
+    loading, _ = time.perf_counter() - start, examiner.witness.lap()
+    survey, verdicts = _in_process(examiner, survey, start)
+    since, asked = time.perf_counter(), examiner.witness.lap()
+    diagnosis = _diagnosed(examiner, survey, verdicts)
+    now = time.perf_counter()
+    spent = {"loading": loading, "implementation": asked, "reduction": now - since}
+    timings = parts(verdicts, spent, now - start)
+    return certificate(request, survey, verdicts, timings, diagnosis)
+
+
+def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
+    """Every item of the survey, one after the other, as long as there is reason and time."""
+    request, notes = examiner.request, list[str]()
+    plan = Plan.of(survey.items, request, examiner.clauses)
+    while plan.go_on():
+        if request.budget is not None and time.perf_counter() - start > request.budget:
+            plan.stop(f"the budget of {request.budget:g} s was spent")
+            break
+        number, dtype = item = plan.waiting[0]
+        how = plan.begin(item)
+        if request.fail_fast:
+            plan.note(examined(examiner, number, dtype, *how))
+        else:
+            plan.note(examiner.verdict(number, dtype, *how)[0])
+        notes += examiner.witness.changed(f"while {number} was run", dtype)
+    return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
+
+
+def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:
+    """Why clauses were violated, if there is something to explain."""
+    failing = to_explain(examiner.request, survey, verdicts)
+    return diagnosed(examiner, failing, granted(verdicts)) if failing else Diagnosis()
+
+
+def examined(
+    examiner: Examiner, number: str, dtype: str, grade: Grade, few: bool = False
+) -> Verdict:
+    """The verdict on one clause, with its counterexample."""
+    verdict, problem = examiner.verdict(number, dtype, grade, few)
+    return verdict if problem is None else with_counterexample(examiner, verdict, problem)
