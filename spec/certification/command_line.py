@@ -8,8 +8,9 @@
     python -m spec ledger FILE.toml ...  judge what is kept there, and say what is not as it was
 
 Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
-arguments are no good, 3 incomplete (the budget was spent, the target crashed, or
-somebody interrupted it, who gets the certificate of what was judged).
+arguments are no good, 3 incomplete (the budget was spent, the target crashed or
+interfered with its judge, or somebody interrupted it, who gets the certificate
+of what was judged).
 """
 
 import argparse
