@@ -39,6 +39,10 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.certification.isolation.worker": ("signal socket", "the process that judges"),
     "spec.certification.isolation.pristine": ("fork pickle", "a copy that nobody has asked"),
     "spec.certification.isolation.sharing": ("fork pickle signal", "a copy does half of the work"),
+    "spec.certification.watching": (
+        "fork signal subprocess",
+        "a target may end its process: who notices it lives in another one",
+    ),
     "spec.certification.ledger.judgements": ("subprocess", "runs the scripts of a ledger"),
 }
 STARTING = ("system", "popen", "exec", "spawn", "posix_spawn")  # of `os`, or what begins so
@@ -47,9 +51,7 @@ FORKS = ("multiprocessing", "os.fork", "concurrent.futures.Process", "futures.Pr
 
 LINES, IMPORTS = 250, 25
 FOLDERS = ("spec", "attention_spec", "oracles", "implementations", "tests")
-LONG: Mapping[str, str] = {
-    "spec.certification.doors": "until all options of `certify` are rows of one table"
-}
+LONG: Mapping[str, str] = {}
 MANY: Mapping[str, str] = {
     "spec.certification.judging.examiner": "all stages meet in it: until it is divided by stage"
 }
