@@ -34,7 +34,7 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
     clauses = (KINDS[kind].definition, *naming)
     dtypes = ("float32", "float64")
     target = KINDS[kind].mistakes[name].target
-    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile="quick")
+    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile="standard")
     (cause,) = certificate.causes
     assert (cause.asked, {*cause.features}) == (asked, features)
 

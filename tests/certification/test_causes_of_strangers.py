@@ -23,7 +23,7 @@ from tests.targets import strangers
 def test_it_is_the_only_cause_and_said_to_be_seen(
     target: Callable[..., Any], sentence: str
 ) -> None:
-    certificate = certify(target, profile="standard", dtypes=("float32",))
+    certificate = certify(target, profile="standard", dtypes=("float32",), seed=2)
     (cause,) = certificate.causes
     assert cause.sentence == sentence
     assert cause.clauses

@@ -77,6 +77,7 @@ def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
         dtypes=("float32",),
         clauses="L1,L4,L5,L6,L7,L31,L32",
         conventions={"idle": "uniform"},
+        seed=1,
     )
     outcomes = {v.clause: v.outcome for v in found.verdicts}
     assert outcomes.pop("L6") == "refused"

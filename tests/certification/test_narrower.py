@@ -10,7 +10,7 @@ from spec.kinds import KINDS
 
 KIND = KINDS["attention"]
 NOWHERE = Bounds.of(KIND, "")
-COUNT = 150  # problems that are drawn in a format
+COUNT = 250  # problems that are drawn in a format
 
 
 def said(name: str, *features: str) -> set[str]:

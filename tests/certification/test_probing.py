@@ -65,4 +65,5 @@ def test_three_that_torch_refuses_together_are_not_drawn_in_vain() -> None:
     (refusal,) = certificate.refusals
     assert refusal.what == Capability.WIDTHS_BESIDE
     asked = {v.clause: (v.examples, v.refused) for v in certificate.verdicts}
-    assert all(refused < 0.1 * examples for examples, refused in asked.values()), asked
+    few = 0.25  # of them: single sizes, where one of the three does not matter, are refused too
+    assert all(refused < few * examples for examples, refused in asked.values()), asked

@@ -80,7 +80,7 @@ def test_the_function_of_torch_drops_whenever_it_is_told_a_rate() -> None:
         return attention(query, key, value, dropout_p=dropout_p)
 
     network = dropout(attend, backend="torch")
-    assert [*broken(network, "float32")] == [
+    assert [*broken(network, "float32", seed=3)] == [
         CLAUSES[number].id for number in ("D7", "D8", "D9", "D12", "D16", "D22")
     ]
 

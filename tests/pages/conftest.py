@@ -14,10 +14,10 @@ def judged_once(tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "certificates"
 
-    def found(target, clauses=("A", "K")):
+    def found(target, clauses=("A", "K"), seed=0):
         file = folder / f"{target.rpartition(':')[2]}.json"
         if not file.exists():
-            asked = {"dtypes": ("float32",), "profile": "quick", "clauses": clauses}
+            asked = {"dtypes": ("float32",), "profile": "quick", "clauses": clauses, "seed": seed}
             certify(target, **asked).save(file)
         return loaded(file), file
 
@@ -40,4 +40,4 @@ def right(judged_once):
 def masked(judged_once):
     """The certificate of who sees the future."""
     target = "spec.attention.mistakes.causality:sees_one_key_ahead"
-    return judged_once(target, clauses=("C5",))[0]
+    return judged_once(target, clauses=("C5",), seed=1)[0]

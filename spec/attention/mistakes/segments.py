@@ -187,7 +187,7 @@ def keeps_segments_in_a_byte(given: Any) -> Array:
     return relabelled(lambda x: x & 255, given)
 
 
-@wrong("call", incident="I43", spoils="forward", where="segments and causal and a hidden key")
+@wrong("call", incident="I43", spoils="forward", where="segments and causal")
 def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> Array:
     """Counts places anew in each text, of its queries and of its keys."""
     if given.query_segments is None or not given.is_causal:
@@ -201,7 +201,10 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
 
 
 @wrong(
-    "place", incident="I43", convention=("places", "in-text"), where="texts apart and not positions"
+    "place",
+    incident="I43",
+    convention=("places", "in-text"),
+    where="texts apart and not positions and (causal or a window or slopes)",
 )
 def starts_every_text_anew(given: Any) -> Placed:
     """Counts places in each text from 0, whatever goes by them."""

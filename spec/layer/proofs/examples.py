@@ -31,7 +31,7 @@ def integers(chance: Stream, *shape: int) -> Array:
 
 def example(seed: int, hiding: tuple[str, ...] = LIVE) -> LayerProblem:
     """A problem in integers, with the next kind of mask."""
-    chance = Stream(seed)
+    chance = Stream(seed, 4)  # a purpose for which all sizes come up
     B, H, N, M, K, V = chance.integers(
         np.array([1, 1, 1, 2, 1, 1]), np.array([3, 4, 4, 6, 4, 4])
     ).tolist()
