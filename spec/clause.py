@@ -8,13 +8,14 @@ its budget.
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
 from spec.domain import Domain
 from spec.subject import Subject
+from spec.version import FIRST
 
 Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
 Force = Literal["must", "should"]
@@ -37,7 +38,11 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """A numbered sentence of the specification that can be run."""
+    """A numbered sentence of the specification that can be run.
+
+    since, until: the first version of the specification that has it, and the last, if that is
+    decided. superseded: the number of the clause that replaces it after that.
+    """
 
     number: str
     check: Check
@@ -47,6 +52,9 @@ class Clause:
     proof: Evidence | None = None
     force: Force = "must"
     effort: int = 1  # how many times the usual number of examples it is worth
+    since: str = FIRST
+    until: str | None = None
+    superseded: str | None = None
 
     @property
     def name(self) -> str:
@@ -84,6 +92,14 @@ class Clause:
         """How well the claim is founded: a grade, and what it quantifies over."""
         return "checked" if self.proof is None else f"{self.proof.grade} ({self.proof.sizes})"
 
+    @property
+    def span(self) -> str:
+        """Its first and last version; "" where it was always there and no end is decided."""
+        then = f", then {self.superseded}" if self.superseded else ""
+        since = f"since {self.since}" if self.since != FIRST else ""
+        until = f"until {self.until}{then}" if self.until is not None else ""
+        return ", ".join(filter(None, (since, until)))
+
     def _paragraphs(self) -> list[str]:
         return inspect.cleandoc(self.check.__doc__ or self.name).split("\n\n")
 
@@ -111,15 +127,23 @@ def clause(
     proof: Evidence | None = None,
     force: Force = "must",
     effort: int = 1,
+    since: str = FIRST,
+    until: str | None = None,
+    superseded: str | None = None,
 ) -> Callable[[Check], Clause]:
     """Turn a function into the clause `number`.
 
     `catches` names the mistakes of its chapter that the clause must reject.
     What the domain cannot do without (a causal problem, a mask) is needed as well.
     """
-    return lambda check: Clause(
-        number, check, over, frozenset(needs) | over.needs, frozenset(catches), proof, force, effort
-    )
+    needed, caught = frozenset(needs) | over.needs, frozenset(catches)
+    rest = (proof, force, effort, since, until, superseded)
+    return lambda check: Clause(number, check, over, needed, caught, *rest)
+
+
+def leaving(clauses: Iterable[Clause]) -> Iterator[str]:
+    """A note on each of these clauses that the next version of the specification will not have."""
+    yield from (f"{c.number} is retired: {c.span}" for c in clauses if c.until is not None)
 
 
 def clauses_of(sections: Iterable[ModuleType]) -> dict[str, Clause]:

@@ -87,8 +87,8 @@ def test_a_recipe_works_to_the_letter(name: str, tmp_path: Path) -> None:
             pytest.fail(f"{name}, step {step} ({how or language} {path or ''}): {error}")
 
 
-def test_there_are_six_and_each_shows_that_it_works() -> None:
-    assert len(RECIPES) == 6
+def test_there_are_seven_and_each_shows_that_it_works() -> None:
+    assert len(RECIPES) == 7
     assert all("```console\n" in recipe for recipe in RECIPES.values())
 
 

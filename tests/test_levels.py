@@ -13,7 +13,7 @@ from tests.walked import imports, modules, parsed
 
 WORDS = (
     "stream",
-    "notation choices printable",
+    "notation choices printable version",
     "deferred formats subject sizes rows comparison simplify written picture",
     "domain features mistake entries",
     "clause exploring",

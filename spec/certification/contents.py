@@ -8,13 +8,15 @@ from pathlib import Path
 
 from spec.clause import Clause
 from spec.kinds import KINDS, kind_of
+from spec.version import CURRENT
 
 SHORT = {"proved": "proved", "proved at sizes": "proved at sizes", "checked exactly": "exact"}
 PAGE = """\
 # The clauses
 
-{count} clauses about {kinds} kinds of subject. Each number leads to the clause: its formula, its
-reason and its check. Written by `python -m spec clauses --markdown`.
+{count} clauses about {kinds} kinds of subject, version {version} of the specification. Each number
+leads to the clause: its formula, its reason and its check. Written by `python -m spec clauses
+--markdown`.
 
 *Evidence*: **proved** for any number of keys (sympy, with a control that fails), **proved at
 sizes** that the proof states, **exact**: the definition itself run in rational arithmetic with
@@ -23,7 +25,7 @@ equality, **checked**: by running. *Rejects*: how many known mistakes the clause
 
 
 def table(clauses: Mapping[str, Clause]) -> str:
-    """Number, name, sentence, evidence and force of every clause."""
+    """Number, name, sentence, force, versions where they matter, and evidence of every clause."""
     return "\n".join(_row(clause) for clause in clauses.values())
 
 
@@ -33,6 +35,7 @@ def whole(clause: Clause) -> str:
     facts = [
         f"about     {kind_of(clause.about).noun}",
         f"force     {clause.force}",
+        *[f"versions  {clause.span}"] * bool(clause.span),
         f"evidence  {clause.evidence}",
         f"needs     {', '.join(sorted(clause.needs)) or 'nothing'}",
         *_filled("catches   ", ", ".join(sorted(clause.catches)) or "nothing by name"),
@@ -43,7 +46,7 @@ def whole(clause: Clause) -> str:
 
 def markdown(clauses: Mapping[str, Clause]) -> str:
     """A page for the folder `spec`: the clauses by kind and section, each with a link to it."""
-    lines = [PAGE.format(count=len(clauses), kinds=len(KINDS))]
+    lines = [PAGE.format(count=len(clauses), kinds=len(KINDS), version=CURRENT)]
     for about, kind in KINDS.items():
         sections: dict[str, list[Clause]] = {}
         for clause in clauses.values():
@@ -61,7 +64,8 @@ def _section(module: str, clauses: list[Clause]) -> Iterator[str]:
     yield from ("", "| | claim | evidence | rejects |", "|---|---|---|---|")
     for clause in clauses:
         grade = "checked" if clause.proof is None else SHORT[clause.proof.grade]
-        soft = " *(should)*" if clause.force == "should" else ""
+        words = _words(clause)[:-1]
+        soft = f" *({', '.join(words)})*" if words else ""
         claim = clause.sentence.replace("<", "&lt;")  # no tag to a reader of Markdown
         number = f"[{clause.number}]({_place(clause)})"
         yield f"| {number} | {claim}{soft} | {grade} | {len(clause.catches)} |"
@@ -75,10 +79,15 @@ def _place(clause: Clause) -> str:
 
 
 def _row(clause: Clause) -> str:
-    soft = "should, " if clause.force == "should" else ""
-    sentence = f"{clause.sentence} [{soft}{clause.evidence}]"
+    sentence = f"{clause.sentence} [{', '.join(_words(clause))}]"
     head = f"{clause.number:<5}{clause.name}"
     return "\n".join([head, *_filled("     ", sentence)])
+
+
+def _words(clause: Clause) -> list[str]:
+    """The force and versions of a clause where they are unusual, and its evidence."""
+    soft = "should" if clause.force == "should" else ""
+    return [word for word in (soft, clause.span) if word] + [clause.evidence]
 
 
 def _filled(head: str, text: str) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.backends import NAMES, Unsuitable
@@ -16,6 +15,7 @@ from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
+from spec.version import unknown
 
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
@@ -140,7 +140,7 @@ class Request:
         """The profile, with the seconds that this request has for a call and for causes."""
         profile = PROFILES[self.profile]
         patience, search = self.patience or profile.patience, self.search or profile.diagnosis
-        return dataclasses.replace(profile, patience=patience, diagnosis=search)
+        return replace(profile, patience=patience, diagnosis=search)
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -208,7 +208,7 @@ def with_definition(request: Request, clauses: Mapping[str, Clause], definition:
     wanted, first = request.clauses, clauses.get(definition)
     if wanted is None or first is None or any(_fits(first, word) for word in wanted):
         return request
-    return dataclasses.replace(request, clauses=(*wanted, definition))
+    return replace(request, clauses=(*wanted, definition))
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:
@@ -220,7 +220,7 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
         return tuple(clauses.values())
     for word in wanted:
         if not any(_fits(clause, word) for clause in clauses.values()):
-            raise Unsuitable(f"unknown clause {word!r}: `python -m {NAME} clauses` lists them")
+            raise Unsuitable(unknown(word, NAME))
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
 
 

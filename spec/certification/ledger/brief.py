@@ -20,6 +20,7 @@ from spec.certification.target.probing import Refusal
 from spec.clause import NUMBER, Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES
+from spec.version import FIRST
 
 LONG = 40_000  # characters, of a script that nobody reads: a kernel may take no small problem
 DIGITS = 4  # of the last number of a range
@@ -34,6 +35,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
     )
     return {
         **{name: getattr(certificate, name) for name in SAME},
+        "specification": certificate.specification,
         "versions": dict(certificate.versions),
         "conventions": dict(certificate.conventions),
         "declares": dict(certificate.declares),
@@ -73,6 +75,7 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
         causes=causes,
         region=Region.from_json(written["region"]),
         programs=written["programs"],
+        specification=written.get("specification", FIRST),  # older ones do not say it
     )
 
 

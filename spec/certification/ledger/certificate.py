@@ -11,7 +11,10 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import Findings, blocks
 from spec.certification.ledger.text import report
 from spec.certification.settings import Request
+from spec.certification.target.loading import resolved
+from spec.clause import leaving
 from spec.notation import DTYPES
+from spec.version import CURRENT
 
 
 class Certificate(Findings):
@@ -36,8 +39,9 @@ def certificate(
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
     verdicts = [_explained(verdict, diagnosis) for verdict in verdicts]
     grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
-    kept = ("name", "versions", "command", "refusals", "notes", "about", "definition")
+    kept = ("name", "versions", "command", "refusals", "about", "definition")
     chosen = ("defaults", "declares")
+    clauses = resolved(request.specification)
     return Certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
@@ -45,12 +49,14 @@ def certificate(
         timings=timings,
         seed=request.seed,
         profile=request.profile,
+        notes=(*survey.notes, *leaving(c for n, c in clauses.items() if n in survey.order)),
         advice=survey.advice if any(map(blocks, verdicts)) else (),
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
         where=request.where,
         compiled=request.compiled,
         programs=survey.programs + diagnosis.programs + sum(v.programs for v in verdicts),
+        specification=CURRENT,
         **{name: getattr(survey, name) for name in (*kept, *chosen)},
     )
 

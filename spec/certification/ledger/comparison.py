@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
+from spec.certification.settings import Request
+from spec.certification.target.loading import resolved
+from spec.version import RETIRED
 
 
 def compared(before: Certificate, after: Certificate) -> str:
@@ -38,7 +41,7 @@ def changes(
 def _of(certificate: Certificate) -> Mapping[str, str]:
     """What was judged."""
     compiled = {"compiled": certificate.compiled} if certificate.compiled else {}
-    return {"name": certificate.name, **compiled}
+    return {"name": certificate.name, "specification": certificate.specification, **compiled}
 
 
 def _mappings(what: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
@@ -77,12 +80,26 @@ def _verdicts(before: Certificate, after: Certificate) -> Iterator[str]:
     old, new = _outcomes(before), _outcomes(after)
     changed: dict[tuple[str, str, str], list[str]] = {}
     for key, verdict in {**old, **new}.items():
-        words = [side[key].outcome if key in side else "absent" for side in (old, new)]
+        words = [
+            side[key].outcome if key in side else _absent(verdict.clause, of.specification)
+            for side, of in ((old, before), (new, after))
+        ]
         if words[0] != words[1]:
             clause = f"{verdict.clause} {verdict.name}"
             changed.setdefault((clause, words[0], words[1]), []).append(verdict.dtype)
     for (clause, was, now), dtypes in changed.items():
         yield f"{clause} [{', '.join(dtypes)}]: {was} -> {now}"
+
+
+def _absent(number: str, version: str) -> str:
+    """Why a certificate of a version of the specification has no verdict on a clause."""
+    clause, gone = resolved(Request.specification).get(number), RETIRED.get(number)
+    if clause is not None and clause.since > version:
+        return f"not in {version}, new in {clause.since}"
+    if gone is not None and gone.until < version:
+        then = f", use {gone.superseded}" if gone.superseded else ""
+        return f"not in {version}, retired after {gone.until}{then}"
+    return "absent"
 
 
 def _outcomes(certificate: Certificate) -> Mapping[tuple[str, str], Verdict]:

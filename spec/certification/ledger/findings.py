@@ -12,6 +12,7 @@ from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_to_jso
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.target.probing import Refusal
 from spec.printable import all_printable
+from spec.version import FIRST
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -32,7 +33,7 @@ class Findings:
     where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
     problems; region: what is left outside of them, and was judged. compiled: in which way it was,
     by its library, where that was asked for. command: what repeats it.
-    programs: how many were compiled, as far as compilers tell.
+    programs: how many were compiled, as far as compilers tell. specification: its version.
     about: the kind of subject. definition: the number of the clause without which nothing of this
     kind is certified. All text in it is printable: what a target chose writes no line of a report.
     """
@@ -57,6 +58,7 @@ class Findings:
     where: str = ""
     compiled: str | None = None
     programs: int = 0
+    specification: str = FIRST
     declares: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from spec.backends.library import Unsuitable, first_line
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
+from spec.version import unknown
 
 
 def declared(words: Sequence[str], file: str | None) -> dict[str, str]:
@@ -47,7 +48,7 @@ def check_deviations(
     """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
     for number, reason in deviations.items():
         if number not in clauses:
-            raise Unsuitable(f"unknown clause {number!r}: `python -m {NAME} clauses` lists them")
+            raise Unsuitable(unknown(number, NAME))
         what = clauses[number].about
         if what != about:
             raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")

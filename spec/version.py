@@ -1,0 +1,41 @@
+"""The versions of the specification, and the numbers that no clause has any more.
+
+A version is a promise to people: wherever it is the same, a number has the same meaning.
+`spec.certification.judging.edition` is the hash of the sources, which also changes where the
+meaning does not. The rule by which clauses come and go is in CONTRIBUTING.md (*Changing a
+clause*); `tests/test_version.py` checks it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+VERSIONS = ("2026.11",)  # year.month, the oldest first: as strings they sort in this order
+FIRST, CURRENT = VERSIONS[0], VERSIONS[-1]
+
+
+@dataclass(frozen=True)
+class Retired:
+    """What became of a number.
+
+    until: the last version that had its clause. superseded: the number of the clause that replaces
+    it; where there is none, `reason` says why.
+    """
+
+    until: str
+    superseded: str | None = None
+    reason: str = ""
+
+
+RETIRED: Mapping[str, Retired] = {}
+
+
+def unknown(word: str, package: str) -> str:
+    """The message about a word that names no clause; of a retired number it says what to use.
+
+    package: the name under which the command line is started.
+    """
+    gone = RETIRED.get(word)
+    if gone is None:
+        return f"unknown clause {word!r}: `python -m {package} clauses` lists them"
+    instead = f"use {gone.superseded}" if gone.superseded else gone.reason
+    return f"clause {word} was retired after version {gone.until}: {instead}"
