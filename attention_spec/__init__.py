@@ -1,11 +1,12 @@
-"""The specification by a name of its own, where somebody else's folder is called `spec`.
+"""The specification under the name by which it is installed.
 
-    from attention_spec import certify      # the same as `from spec import certify`
+    from attention_spec import certify
 
-Our modules call themselves `spec`, and are found beside this folder, wherever a search would lead.
-Loaded from here they are `attention_spec.…`, and what they import as `spec` is that: to everybody
-else `spec` is what it was. Where that is ours, both names are the same modules, never two copies:
-an exception of the one would not be caught as that of the other.
+Our modules import each other as `spec`. Installed, they lie in this folder, and nothing is called
+`spec`; in the repository they lie next to it. Loaded from here they are `attention_spec.…`, and
+what they import as `spec` is that. For all other modules `spec` is what it was: somebody else's
+package, or none. Where it is ours, in the repository, both names are the same modules, never two
+copies: an exception of the one would not be caught as that of the other.
 """
 
 import builtins
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from spec import *  # noqa: F403
 
 NAME, SHORT = __name__, "spec"
-OURS = Path(__file__).resolve().parent.parent / SHORT / "__init__.py"
+HERE = Path(__file__).resolve().parent
+INSIDE = HERE / SHORT / "__init__.py"  # of what is installed
+OURS = INSIDE if INSIDE.exists() else HERE.parent / SHORT / "__init__.py"
 
 
 def _import(

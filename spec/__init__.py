@@ -23,10 +23,10 @@ Around them: the words that all share (`notation`, `subject`, `clause`, `compari
 proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the register,
 and `certification`, the engine, which knows no kind. `laws` has the clauses of all chapters.
 
-    from spec import certify
+    from attention_spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
 
-Where `spec` is somebody else's, all this is `attention_spec`.
+Installed, all this is `attention_spec`; `spec` is its name in the repository alone.
 """
 
 from importlib import import_module

@@ -141,9 +141,15 @@ def found_from(place: str) -> list[str]:
     if place.endswith(".py"):
         folder = Path(place).resolve().parent
     else:
-        top = sys.modules.get(place.partition(".")[0])
+        name = place.partition(".")[0]
+        top = sys.modules.get(name)
         paths = [*getattr(top, "__path__", ()), getattr(top, "__file__", None)]
-        if not paths[0] or (folder := Path(paths[0]).resolve().parent) in installed():
+        if not paths[0]:
+            return []
+        folder = Path(paths[0]).resolve().parent
+        if folder.name == name != Path(paths[0]).stem:  # in a folder inside, as ours
+            folder = folder.parent
+        if folder in installed():
             return []
     return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
 

@@ -104,7 +104,7 @@ def test_the_mathematics_has_no_torch() -> None:
 
 
 def test_no_module_has_the_name_of_the_package_in_a_string() -> None:
-    """What is imported by such a string would be a stranger's: see `attention_spec`."""
+    """Installed, such a string imports somebody else's package, or none: see `attention_spec`."""
     wrong = [
         f"{module}: {node.value}"
         for module, path in MODULES.items()

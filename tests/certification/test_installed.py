@@ -1,4 +1,4 @@
-"""What strangers have: a wheel, no checkout, and perhaps a package of theirs that is named spec."""
+"""What is installed: `attention_spec` alone, next to a stranger's package that is called `spec`."""
 
 import re
 import shutil
@@ -10,11 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from spec.certification.judging.edition import edition
 from tests import shell
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("spec", "attention_spec")
-FILES = ("pytest_attention_spec.py", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("pytest_attention_spec.py", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+INSIDE = Path("attention_spec", "spec")  # of what is installed
+ALONE = (sys.executable, "-S", "-W", "error")  # without what is installed to be edited
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 SCRIPT = (
     "from importlib.metadata import entry_points as found; "
@@ -76,11 +79,12 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def run(site, tmp_path):
-    """A command of somebody who stands in a folder of his own."""
+    """A command in a folder that has nothing of ours, where the wheel is installed."""
     others = [path for path in sys.path if Path(path).resolve() not in (ROOT, Path.cwd())]
 
-    def run(*words, program=COMMAND):
-        return shell.run(*words, cwd=tmp_path, program=program, path=[str(site), *others])
+    def run(*words, program=COMMAND, place=site):
+        path = [str(place), *others]
+        return shell.run(*words, cwd=tmp_path, program=program, path=path, start=ALONE)
 
     return run
 
@@ -91,16 +95,46 @@ def put(folder, files):
         (folder / name).write_text(text)
 
 
-def test_a_wheel_has_all_that_is_in_the_folders(site):
-    def files(root):
-        found = (path for name in FOLDERS for path in (root / name).rglob("*.*"))
-        kinds = (".py", ".html", ".css", ".js", *([".md"] if root == site else []))
-        return {str(p.relative_to(root)) for p in found if p.suffix in kinds}
+def test_a_wheel_has_all_that_is_in_the_folder_and_nothing_else(site):
+    def files(folder):
+        found = {x.relative_to(folder) for x in folder.rglob("*") if x.is_file()}
+        return {x for x in found if "__pycache__" not in x.parts}
 
-    assert files(site) == files(ROOT) | {f"spec/{x}.md" for x in ("README", "incidents", "options")}
+    assert files(site / INSIDE) == files(ROOT / "spec")
     names = {path.name for path in site.iterdir() if path.suffix != ".dist-info"}
     names -= {"__pycache__"}  # of whoever ran there before
-    assert names == {*FOLDERS, "pytest_attention_spec.py"}
+    assert names == {"attention_spec", "pytest_attention_spec.py"}
+    others = {x for x in files(site / "attention_spec") if x.parts[0] != "spec"}
+    assert others == {Path("__init__.py")}
+
+
+def test_nothing_that_is_installed_is_called_spec(run):
+    lines = ["import attention_spec", "attention_spec.CLAUSES", "import spec"]
+    done = run(program=("-P", "-c", "; ".join(lines)))
+    assert done.returncode == 1
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'spec'\n")
+
+
+def test_what_is_installed_is_the_same_edition(run):
+    module = "attention_spec.certification.judging.edition"
+    done = run(program=("-P", "-c", f"from {module} import edition; print(edition())"))
+    assert done.stdout.strip() == edition()
+
+
+def test_what_is_printed_and_written_there_names_what_is_installed(run, site, tmp_path):
+    target = "attention_spec.attention.mistakes.sparsity:returns_zero"
+    done = run("certify", target, *FEW, "--report", "found")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"python -m attention_spec certify {target}" in done.stdout
+    script = tmp_path / "found" / "cause-1.py"
+    text = script.read_text()
+    assert f"sys.path.insert(0, {str(site)!r})\n" in text
+    assert "from attention_spec.attention.mistakes.sparsity import returns_zero" in text
+    assert "from spec" not in text
+    assert run(program=(str(script),)).returncode == 1
+    done = run("certify", target, "--clause", "Q99")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "`python -m attention_spec clauses` lists them" in done.stderr
 
 
 def test_the_command_judges_where_nothing_else_is(run, tmp_path):
@@ -146,7 +180,7 @@ def test_both_packages_are_imported_side_by_side(run, tmp_path):
 
 
 @pytest.mark.parametrize("names", [("spec", "attention_spec"), ("attention_spec", "spec")])
-def test_two_names_of_ours_are_one_package(names, run):
+def test_in_the_repository_two_names_of_ours_are_one_package(names, run):
     first, second = names
     lines = [
         f"import {first}.subject, {second}.backends, sys",
@@ -155,7 +189,7 @@ def test_two_names_of_ours_are_one_package(names, run):
         f"assert sys.modules['{first}.backends'] is {second}.backends",
         f"assert {second}.backends.__spec__.name == '{first}.backends'",
     ]
-    done = run(program=("-P", "-c", "; ".join(lines)))
+    done = run(program=("-P", "-c", "; ".join(lines)), place=ROOT)
     assert done.returncode == 0, done.stderr
 
 
