@@ -14,6 +14,7 @@ from spec.certification.target.probing import Refusal
 from spec.printable import all_printable
 from spec.version import FIRST
 
+FORMAT = 1  # of certificates as JSON: spec/schema/certificate-1.json
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -113,15 +114,15 @@ class Findings:
         written(Path(path), in_lines(self.to_json()))
 
     def to_json(self) -> dict[str, Any]:
-        """The certificate as JSON has it, `passed` and the ledger included."""
+        """The certificate as JSON has it, its format, `passed` and the ledger included."""
         # A counterexample is that of a cause, and stands there.
         told = (replace(v, counterexample=None) if v.causes else v for v in self.verdicts)
         verdicts = [verdict_to_json(verdict) for verdict in told]
         refusals = [vars(refusal) for refusal in self.refusals]
         causes = [cause.to_json() for cause in self.causes]
         found = {"causes": causes, "region": vars(self.region)}
-        fields = {**vars(self), "verdicts": verdicts, "refusals": refusals, **found}
-        return {"passed": self.passed, "ledger": dict(self.ledger), **fields}
+        first = {"format": FORMAT, "passed": self.passed, "ledger": dict(self.ledger)}
+        return {**first, **vars(self), "verdicts": verdicts, "refusals": refusals, **found}
 
 
 def blocks(verdict: Verdict) -> bool:

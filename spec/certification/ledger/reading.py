@@ -10,11 +10,16 @@ from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import verdict_from_json
 from spec.certification.ledger.brief import in_full
 from spec.certification.ledger.certificate import Certificate, with_example
+from spec.certification.ledger.findings import FORMAT
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.certification.target.probing import Refusal
 from spec.kinds import kind_of
 from spec.typed import typed
+
+
+class OtherFormat(ValueError):
+    """A certificate that a later version of this package wrote."""
 
 
 def read(path: str | os.PathLike[str]) -> Certificate:
@@ -23,14 +28,18 @@ def read(path: str | os.PathLike[str]) -> Certificate:
         return loaded(path)
     except OSError as error:
         raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
+    except OtherFormat as error:
+        raise Unsuitable(f"{path}: {error}") from None
     except Exception as error:  # whatever comes of what somebody else wrote
         why = first_line(error) if isinstance(error, ValueError) else type(error).__name__
         raise Unsuitable(f"{path} is no certificate: {why}") from None
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`."""
+    """The certificate that was saved at `path`. Raises OtherFormat, and others where it is none."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    if (form := fields.pop("format", FORMAT)) != FORMAT:  # older ones say none
+        raise OtherFormat(f"format {form!r}, this version reads {FORMAT}")
     if "outcomes" in fields:
         return typed(in_full(fields, resolved(Request.specification)))
     del fields["passed"], fields["ledger"]
