@@ -1,12 +1,20 @@
 """What others rely on in a repository says what is so: how to cite it, and what its checks run."""
 
+import re
 import tomllib
+from configparser import ConfigParser
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+GITHUB = ROOT / ".github"
+WORKFLOWS = {path.stem: path for path in (GITHUB / "workflows").glob("*.yml")}
+FORMS = sorted(x for x in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if x.stem != "config")
+PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
+NOT_YET = {"book", "engine", "processes", "compilers"}  # as long as tox.ini has none of them
 
 
 def read(name):
@@ -25,3 +33,69 @@ def test_the_changelog_has_this_version_and_what_is_to_come():
     text = (ROOT / "CHANGELOG.md").read_text()
     assert "\n## Unreleased\n" in text
     assert f"\n## {PROJECT['version']}\n" in text
+
+
+def environments():
+    """Those of tox.ini, with their labels."""
+    settings = ConfigParser(interpolation=None)
+    settings.read(ROOT / "tox.ini")
+    sections = (name.partition(":")[2] for name in settings.sections())
+    return {x: settings[f"testenv:{x}"].get("labels", "") for x in sections if x}
+
+
+def jobs(workflow):
+    return read(WORKFLOWS[workflow].relative_to(ROOT))["jobs"]
+
+
+def asked(workflow):
+    """The names of environments that a workflow runs."""
+    for job in jobs(workflow).values():
+        matrix = job["strategy"]["matrix"]
+        more = matrix.get("include", ())
+        yield from (*matrix.get("environment", ()), *matrix.get("library", ()))
+        yield from (x["environment"] for x in more if "environment" in x)
+        commands = " ".join(x["command"] for x in more if "command" in x)
+        yield from re.findall(r"tox \w+ -e (\S+)", commands)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_every_environment_of_a_workflow_exists(workflow):
+    missing = {*asked(workflow)} - environments().keys()
+    assert missing <= NOT_YET
+    assert not missing or not NOT_YET & environments().keys()
+
+
+def test_every_library_is_judged_at_night():
+    labelled = {name for name, labels in environments().items() if labels == "backends"}
+    assert {*jobs("nightly")["ledger"]["strategy"]["matrix"]["library"]} == labelled
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_a_workflow_may_only_read_and_runs_what_is_pinned(workflow):
+    whole = read(WORKFLOWS[workflow].relative_to(ROOT))
+    assert whole["permissions"] == {"contents": "read"}
+    assert whole["concurrency"]
+    for job in whole["jobs"].values():
+        assert job["timeout-minutes"] <= 360
+        assert "permissions" not in job
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert used
+        assert [action for action in used if not PINNED.fullmatch(action)] == []
+
+
+def test_python_is_tested_from_the_oldest_to_the_newest():
+    versions = jobs("ci")["tests"]["strategy"]["matrix"]["python"]
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+    assert versions == sorted({*versions}, key=lambda x: int(x.partition(".")[2]))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_a_form_asks_for_what_a_report_needs(form):
+    """As GitHub reads it: known keys, each field with a label and an id of its own."""
+    written = yaml.safe_load(form.read_text())
+    assert written.keys() == {"name", "description", "title", "labels", "body"}
+    asked = [field for field in written["body"] if field["type"] != "markdown"]
+    assert {field["type"] for field in asked} <= {"input", "textarea"}
+    assert len({field["id"] for field in asked}) == len(asked)
+    assert all(field["attributes"]["label"] for field in asked)
+    assert sum(field.get("validations", {}).get("required", False) for field in asked) >= 3
