@@ -19,9 +19,10 @@ Seven chapters, each about one kind of subject, and all of one shape:
     kind                    all that the engine may ask of the chapter
 
 Around them: the words that all share (`notation`, `subject`, `clause`, `comparison`, `trial`,
-`domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written`), `proving`, in which
-proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the register,
-and `certification`, the engine, which knows no kind. `laws` has the clauses of all chapters.
+`domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written`, `version`), `proving`, in
+which proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the
+register, and `certification`, the engine, which knows no kind. `laws` has the clauses of all
+chapters.
 
     from attention_spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))

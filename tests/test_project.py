@@ -99,3 +99,23 @@ def test_a_form_asks_for_what_a_report_needs(form):
     assert len({field["id"] for field in asked}) == len(asked)
     assert all(field["attributes"]["label"] for field in asked)
     assert sum(field.get("validations", {}).get("required", False) for field in asked) >= 3
+
+
+def hooks():
+    (ours,) = read(".pre-commit-config.yaml")["repos"]
+    return {hook["id"]: hook for hook in ours["hooks"]}
+
+
+def test_a_long_subject_is_seen():
+    """As pre-commit looks for a pattern in a whole file of bytes."""
+    subject = re.compile(hooks()["subject"]["entry"].encode())
+    assert subject.search(b"x" * 73 + b"\n")
+    assert not subject.search(b"x" * 72 + b"\n\n" + b"x" * 90)
+
+
+def test_the_tests_that_hooks_run_exist():
+    words = [word for hook in hooks().values() for word in hook["entry"].split()]
+    named = [word.partition("::") for word in words if word.startswith("tests/")]
+    assert named
+    for file, _, name in named:
+        assert f"def {name}(" in (ROOT / file).read_text() if name else (ROOT / file).exists()
