@@ -63,6 +63,8 @@ def _head(certificate: Findings) -> str:
         if certificate.defaults.get(name, "strict") != value
     )
     told = {n: f"{n} {version}" for n, version in certificate.versions.items()}
+    if OURS in told:
+        told[OURS] = f"{OURS} {certificate.specification} {certificate.versions[OURS]}"
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
     lines = [
         *(title, "=" * len(title), ""),
