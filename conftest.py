@@ -1,4 +1,4 @@
-"""What cannot run here is not collected, nor what `pytest --changed` leaves out.
+"""What cannot run here is not collected, nor what `--changed` or `--part` leaves out.
 
 `pytest --implementation` is `pytest_attention_spec`.
 """
@@ -9,6 +9,7 @@ from shutil import which
 
 import pytest
 
+from tests.parts import PARTS, is_outside
 from tests.reached import Files, changed_files
 
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
@@ -41,9 +42,10 @@ CHANGED = pytest.StashKey[tuple[set[Path], str]]()  # the test files that are le
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--changed`, for people who work on this repository."""
+    """`--changed`, for people who work on this repository, and `--part`, for CI."""
     what = "only the test files that changes since a commit can reach, HEAD unless given"
     parser.addoption("--changed", nargs="?", const="HEAD", metavar="REF", help=what)
+    parser.addoption("--part", choices=[*PARTS], help="only the test files of this part")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,10 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a file of which not even the first line can be run, or that no change reaches."""
+    """Leave out a file that cannot be run here, that no change reaches, or of another part."""
     needed = NEEDED.get("/".join(collection_path.parts[-2:]), ())
     chosen, _ = config.stash.get(CHANGED, ({collection_path}, ""))
     unreached = collection_path.is_file() and collection_path not in chosen
+    part = config.getoption("--part")
+    if part and is_outside(collection_path, config.rootpath / "tests", part):
+        return True
     return True if unreached or any(find_spec(name) is None for name in needed) else None
 
 

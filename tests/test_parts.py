@@ -1,0 +1,43 @@
+"""The parts of the test suite are what they say, and leave nothing out."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.parts import PARTS, is_outside, part_of
+
+TESTS = Path(__file__).parent
+FILES = sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py"))
+
+
+def test_every_path_is_that_of_a_file() -> None:
+    named = [path for paths in PARTS.values() for path in paths]
+    assert not [path for path in named if not any(file.startswith(path) for file in FILES)]
+    assert {part_of(file) for file in FILES} == {*PARTS}
+
+
+def test_a_file_is_outside_of_all_parts_but_one() -> None:
+    for file in FILES:
+        assert [is_outside(TESTS / file, TESTS, part) for part in PARTS].count(False) == 1
+    assert not is_outside(TESTS, TESTS, "book")
+    assert not is_outside(TESTS.parent / "conftest.py", TESTS, "book")
+
+
+@pytest.mark.parametrize(("part", "collected"), [("book", True), ("engine", False)])
+def test_a_part_is_run_alone(part: str, collected: bool) -> None:
+    words = ("-m", "pytest", "--collect-only", "-q", "--part", part, "tests/words")
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, cwd=TESTS.parent
+    )
+    assert ("tests/words/test_stream.py::" in done.stdout) is collected, done.stderr
+
+
+@pytest.mark.parametrize("mark", ["jax", "dask", "redis"])
+def test_an_environment_for_a_library_names_the_files_that_need_it(mark: str) -> None:
+    """Others are not collected, which takes longer than to run what needs it."""
+    settings = (TESTS.parent / "tox.ini").read_text()
+    needing = [x for x in FILES if f"mark.{mark}" in (TESTS / x).read_text()]
+    assert needing
+    assert not [x for x in needing if f"tests/{x}" not in settings]
