@@ -13,6 +13,7 @@ from spec.certification.doors import certify
 from spec.certification.judging import edition as judged_by
 from spec.certification.judging.edition import OURS, THEIRS, edition, hashes
 from spec.certification.pages.certificate_page import certificate_page
+from spec.version import CURRENT
 from tests import targets
 from tests.shell import run
 
@@ -43,7 +44,7 @@ def test_a_certificate_carries_them_and_shows_them(tmp_path, as_text):
     certificate = certify(target, **A1)
     want = {OURS: edition(), THEIRS: sha256(targets.__file__)}
     assert want.items() <= certificate.versions.items()
-    shown = f"hashes        specification {want[OURS]}, target {want[THEIRS]}\n"
+    shown = f"hashes        specification {CURRENT} {want[OURS]}, target {want[THEIRS]}\n"
     assert str(certificate).count(shown) == 1
     certificate.save(file := tmp_path / "saved.json")
     assert want.items() <= json.loads(file.read_text())["versions"].items()
