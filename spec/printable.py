@@ -6,6 +6,7 @@ report, and an escape code would move the cursor of who reads it.
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from operator import is_
 from typing import Any
 
 OF_LINES = ("script", "formula")  # fields of records whose text has lines of its own
@@ -22,11 +23,15 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def all_printable(x: Any) -> Any:
-    """The same records, tuples and mappings, all text inside of them printable."""
+    """The same records, tuples and mappings, all text inside of them printable.
+
+    A record or a tuple in which nothing changes is returned itself: some are compared by identity.
+    """
     if isinstance(x, str):
         return printable(x)
     if isinstance(x, tuple):
-        return tuple(map(all_printable, x))
+        shown = tuple(map(all_printable, x))
+        return x if all(map(is_, shown, x)) else shown
     if isinstance(x, Mapping):
         return {all_printable(name): all_printable(value) for name, value in x.items()}
     return _record(x) if is_dataclass(x) and not isinstance(x, type) else x
@@ -39,4 +44,5 @@ def _record(record: Any) -> Any:
         name: printable(x, "\n") if name in OF_LINES and isinstance(x, str) else all_printable(x)
         for name, x in held.items()
     }
-    return replace(record, **shown)
+    same = all(x is held[name] for name, x in shown.items())
+    return record if same else replace(record, **shown)
