@@ -34,7 +34,9 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
     clauses = (KINDS[kind].definition, *naming)
     dtypes = ("float32", "float64")
     target = KINDS[kind].mistakes[name].target
-    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile="standard")
+    # Of the quick problems that this one answers right, none has a cotangent of lse.
+    profile = "standard" if name == "merges_into_the_first" else "quick"
+    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile=profile)
     (cause,) = certificate.causes
     assert (cause.asked, {*cause.features}) == (asked, features)
 

@@ -23,7 +23,8 @@ from tests.targets import strangers
 def test_it_is_the_only_cause_and_said_to_be_seen(
     target: Callable[..., Any], sentence: str
 ) -> None:
-    certificate = certify(target, profile="standard", dtypes=("float32",), seed=2)
+    seed = 2 if target is strangers.clips_queries else 0  # others are clear by any
+    certificate = certify(target, profile="standard", dtypes=("float32",), seed=seed)
     (cause,) = certificate.causes
     assert cause.sentence == sentence
     assert cause.clauses

@@ -6,7 +6,7 @@ cut off, and so is the sum.
 """
 
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,6 +97,26 @@ class Oldest(Core):
     b, g, nearest = 4, 0, True
 
 
+def plain_arrays(x: Any) -> Any:
+    """An answer as arrays of NumPy's own type: a judge takes no others."""
+    if isinstance(x, tuple):
+        made = getattr(x, "_make", tuple)
+        return made(map(plain_arrays, x))
+    if isinstance(x, dict):
+        return {name: plain_arrays(y) for name, y in x.items()}
+    return np.asarray(x) if isinstance(x, Core) else x
+
+
+def plainly(function: Any) -> Any:
+    """The function, its answers as plain arrays."""
+
+    @wraps(function)
+    def answered(*arrays: Any, **options: Any) -> Any:
+        return plain_arrays(function(*arrays, **options))
+
+    return answered
+
+
 def on(core: type[Core]) -> Any:
     """Attention with the products of that unit, its gradients, weights and log-sum-exp."""
 
@@ -109,12 +129,12 @@ def on(core: type[Core]) -> Any:
         return found
 
     own = replace(making.RIGHT, read=read, receive=receive)
-    found = native(partial(making.attend, steps=own))
+    found = plainly(native(partial(making.attend, steps=own)))
     found.__name__ = core.__name__.lower()
     for of_dout in (making.backward, *map(partial(getattr, making), OF_OTHERS)):
-        setattr(found, of_dout.__name__, native(partial(of_dout, steps=own), "dout"))
+        setattr(found, of_dout.__name__, plainly(native(partial(of_dout, steps=own), "dout")))
     for shown in (making.weights, making.lse):
-        setattr(found, shown.__name__, native(partial(shown, steps=own)))
+        setattr(found, shown.__name__, plainly(native(partial(shown, steps=own))))
     return found
 
 
@@ -123,12 +143,12 @@ nearest, cut_off, halves, oldest = map(on, (Nearest, CutOff, Halves, Oldest))
 
 def network(*arrays: Array) -> Array:
     """A feed-forward network in float32 whose products are those of TF32."""
-    return plain.feed_forward(*(x.view(Nearest) for x in arrays))
+    return plain_arrays(plain.feed_forward(*(x.view(Nearest) for x in arrays)))
 
 
 def back(*arrays: Array) -> tuple[Array, ...]:
     """Its gradients."""
-    return plain.backward(*(x.view(Nearest) for x in arrays))
+    return plain_arrays(plain.backward(*(x.view(Nearest) for x in arrays)))
 
 
 vars(network).update(backward=back)
@@ -140,11 +160,16 @@ class Layer(MultiHead):
     def __call__(self, query: Array, key: Array, value: Array, *more: Any, **options: Any) -> Any:
         """As that of MultiHead."""
         self.state = {name: x.view(Nearest) for name, x in self.state.items()}
-        return super().__call__(*(x.view(Nearest) for x in (query, key, value)), *more, **options)
+        given = (x.view(Nearest) for x in (query, key, value))
+        return plain_arrays(super().__call__(*given, *more, **options))
 
     def backward(self, dout: Array) -> Any:
         """As that of MultiHead."""
-        return super().backward(dout.view(Nearest))
+        return plain_arrays(super().backward(dout.view(Nearest)))
+
+    def state_dict(self) -> Any:
+        """As that of MultiHead."""
+        return plain_arrays(super().state_dict())
 
 
 class Dropping(dropout.Attention):
@@ -156,10 +181,14 @@ class Dropping(dropout.Attention):
         """As that of the right one."""
         return super().seen(tuple(x.view(Nearest) for x in arrays), rng, options)
 
+    def backward(self, *arrays: Array, **options: Any) -> Any:
+        """As that of the right one."""
+        return plain_arrays(super().backward(*arrays, **options))
+
 
 def fetch(kept: Any) -> tuple[Array, Array]:
     """The keys and values of a cache."""
     return kept.k.astype(np.float32).view(Nearest), kept.v.astype(np.float32).view(Nearest)
 
 
-cache = caches.program(replace(caches.RIGHT, fetch=fetch))
+cache = caches.program(replace(caches.RIGHT, fetch=fetch, finish=plainly(caches.RIGHT.finish)))
