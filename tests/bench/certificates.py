@@ -73,7 +73,7 @@ def libraries() -> Iterator[Measured]:
         if not is_there(needed, name):
             continue
         found = judged(target, "--profile", "quick", "--dtype", "float32", *words)
-        many, long = (130.0, 60.0) if needed == "jax" else (inf, inf)
+        many, long = (140.0, 60.0) if needed == "jax" else (inf, inf)
         problems = sum(verdict["examples"] for verdict in found["verdicts"])
         values = [Value(found["programs"], "programs", many), Value(problems, "problems")]
         values += [Value(seconds(found), "s", long), Value(times(found), "times")]
