@@ -107,7 +107,13 @@ def git(folder: Path, *words: str) -> None:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with our conftest and two test files, each of which imports a module."""
-    for name in ("conftest.py", "tests/__init__.py", "tests/reached.py", "tests/walked.py"):
+    for name in (
+        "conftest.py",
+        "tests/__init__.py",
+        "tests/parts.py",
+        "tests/reached.py",
+        "tests/walked.py",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy2(ROOT / name, tmp_path / name)
     for name in ("one", "two"):
