@@ -3,6 +3,7 @@
 `pytest --implementation` is `pytest_attention_spec`.
 """
 
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -80,13 +81,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = {mark for mark, name in MARKED.items() if find_spec(name) is None}
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
-    left_out = [item for item in items if absent & {mark.name for mark in item.iter_markers()}]
+    marks = [absent & {mark.name for mark in item.iter_markers()} for item in items]
+    left_out = [item for item, found in zip(items, marks, strict=True) if found]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    items[:] = [item for item, found in zip(items, marks, strict=True) if not found]
     if reason := no_browser():  # these are told by name, as a page may look wrong where it is right
         for item in items:
             if item.get_closest_marker("browser"):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: the garbage collector looks at them no more, which takes seconds."""
+    gc.collect()
+    gc.freeze()
 
 
 def no_browser() -> str:

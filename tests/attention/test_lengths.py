@@ -19,6 +19,7 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
+from tests.shell import FEW as SHORT
 from tests.shell import run
 
 RIGHT: Any = lengths.program(lengths.Steps())
@@ -129,12 +130,13 @@ def test_padding_is_zero_and_who_sees_no_key_a_mean() -> None:
     chosen = {"idle": "uniform", "padding queries": "zero"}
     declared = certify(filled, **FEW, conventions=chosen)
     assert declared.passed, str(declared)
-    assert not certify(filled, **FEW, conventions={"idle": "uniform"}).passed
+    alone = certify(filled, **FEW, conventions={"idle": "uniform"}, fail_fast=True)
+    assert not alone.passed
 
 
 def test_a_script_says_lengths(tmp_path: Any) -> None:
     target = "spec.attention.mistakes.lengths:sees_the_key_at_its_length"
-    words = ("--profile", "quick", "--dtype", "float32", "--report", str(tmp_path))
+    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
     assert run("certify", target, *words).returncode == 1
     script = (tmp_path / "cause-1.py").read_text()
     assert "key_value_seq_lengths = np.array([" in script

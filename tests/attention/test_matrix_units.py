@@ -87,6 +87,13 @@ TF32 = {
 }
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("name", TF32)
+def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
+    asked: dict[str, Any] = {**QUICK, "about": TF32[name][0], "dtypes": ("float32",)}
+    assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
+
+
 @pytest.mark.parametrize("name", TF32)
 def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
     (about, clauses), target = TF32[name], getattr(cores, name)
@@ -96,7 +103,7 @@ def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> 
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
     (cause,) = undeclared.causes
     assert cause.sentence == "wherever it is asked, the output is wrong"
-    declared = certify(target, **asked, conventions=DECLARED)
+    declared = certify(target, **asked, conventions=DECLARED, clauses=clauses.split(","))
     assert declared.passed
     assert declared.conventions["products"] == "tf32"
 

@@ -201,9 +201,13 @@ def test_a_live_nan_is_swallowed() -> None:
     assert np.isfinite(MISTAKES["swallows_nan"].target(q, problem.k, problem.v)).all()
 
 
-@pytest.mark.parametrize(
-    "spoils", ["forward", "gradient", "weights", "lse", "training", "rounding"]
-)
+SPOILED = [
+    *(pytest.param(x, marks=pytest.mark.deep) for x in ("forward", "gradient")),  # the longest
+    *("weights", "lse", "training", "rounding"),
+]
+
+
+@pytest.mark.parametrize("spoils", SPOILED)
 def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
     seen: dict[tuple[str, bytes], str] = {}
     for mistake in HARMFUL:

@@ -93,7 +93,7 @@ def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> Non
     truth = KINDS["layer"].truth()
     attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
     options = {"profile": "quick", "dtypes": ("float32",)}
-    assert not certify(attends, **options).passed  # type: ignore[arg-type]
+    assert not certify(attends, **options, fail_fast=True).passed  # type: ignore[arg-type]
     assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
 
 
