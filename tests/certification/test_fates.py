@@ -28,6 +28,9 @@ from tests.certification.made import certificate, verdict
 
 # Calls
 
+# Since 3.12 Python warns where a process is copied that has threads, as one of pytest-xdist has.
+copied = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 
 def ends_with(code: int) -> Callable[[], None]:
     return lambda: os._exit(code)
@@ -37,6 +40,7 @@ def dies_of(number: signal.Signals) -> Callable[[], None]:
     return lambda: os.kill(os.getpid(), number)
 
 
+@copied
 @pytest.mark.parametrize(
     ("call", "fate"),
     [
@@ -53,6 +57,7 @@ def test_what_a_call_dies_of_is_told(call: Callable[[], None], fate: str) -> Non
     assert str(told.value) == fate
 
 
+@copied
 def test_calls_that_never_end_use_up_patience_and_those_that_die_use_none() -> None:
     ward = Ward(patience=0.05)
     for call, used in ((ends_with(7), 0.0), (signal.pause, 0.05)):
