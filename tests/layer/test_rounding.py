@@ -14,7 +14,7 @@ from tests.attention.test_domain import drawn
 
 def budgets(dtype: str) -> Iterator[Budgets]:
     domain, scope = LayerProblems(hiding=EVERY), Scope(dtype, answers=KINDS)
-    return (Budgets(problem) for problem in drawn(domain, scope, 8))
+    return (Budgets(problem) for problem in drawn(domain, scope, 4))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
