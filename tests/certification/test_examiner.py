@@ -1,0 +1,75 @@
+"""What an examiner asks: problems of the seed that is wanted, in shapes of who is asked."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from spec import CLAUSES
+from spec.attention.truth import truth
+from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.drawing import series
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.judging import scope_for
+from spec.certification.judging.palette import planned
+from spec.certification.judging.witness import Witness
+from spec.certification.settings import QUICK, Request
+from spec.certification.target.deviations import Deviations
+from spec.certification.target.probing import Probed
+from spec.kinds import KINDS
+from spec.subject import Subject
+
+KIND = KINDS["attention"]
+NOWHERE = Bounds.of(KIND, "")
+
+
+def examiner(subject: Subject, request: Request) -> Examiner:
+    """One that has probed a subject, and found that it answers all in float32."""
+    found = Probed({"float32": subject.but(dtypes=("float32",))}, ())
+    none = Witness(subject, {}, []), Deviations({}), NOWHERE
+    return Examiner(request, subject, found, CLAUSES, 1.0, subject.offers, *none)
+
+
+def asked(seed: int) -> list[str]:
+    """What the definition is asked for a clause, by one with this seed."""
+    put: list[str] = []
+
+    def watched(_: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(problem: Any, *rest: Any) -> Any:
+            put.append(repr(problem))
+            return function(problem, *rest)
+
+        return called
+
+    subject = truth().through(watched)
+    one = examiner(subject, Request("a target", profile="quick", seed=seed))
+    verdict, problem = one.verdict("A1", "float32", "strict")
+    assert (verdict.outcome, problem) == ("holds", None)
+    return put
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_what_is_asked_are_the_problems_that_the_seed_draws(seed: int) -> None:
+    scope = scope_for(CLAUSES["A1"], truth(), "float32", "strict", "quick")
+    wanted = [repr(x) for x in series(CLAUSES["A1"], scope, QUICK.examples, seed)]
+    found = asked(seed)
+    assert [x for x in found if x in wanted] == wanted
+
+
+def test_another_seed_asks_for_other_problems() -> None:
+    assert {*asked(0)} != {*asked(1)}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_shapes_are_planned_for_each_format_by_what_is_asked_of_it(first: bool) -> None:
+    """One that has gradients in one format is not given the shapes of another in the other."""
+    few, clauses = replace(QUICK, palette=2, programs=6), {n: CLAUSES[n] for n in ("A1", "A3")}
+    whole = truth().but(compiled="torch")
+    forward = whole.but(differentiates=frozenset())
+    both = (whole, forward) if first else (forward, whole)
+    subjects = {d: x.but(dtypes=(d,)) for d, x in zip(("float64", "float32"), both, strict=True)}
+    found = planned(KIND, clauses, Probed(subjects, ()), few, 0, NOWHERE, lambda: None)
+    for subject in found.by_dtype.values():
+        assert {*subject.palette} == {n for n, clause in clauses.items() if clause.binds(subject)}
+    assert len({str(sorted(x.palette.items())) for x in found.by_dtype.values()}) == 2

@@ -1,0 +1,143 @@
+"""`pytest --implementation` without a run of pytest: which tests there are, and how they end."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import pytest_attention_spec as plugin
+from spec.certification import doors
+from spec.certification.doors import Run
+from spec.certification.judging.verdict import Outcome
+from spec.certification.settings import Request
+from tests.certification.made import verdict
+
+TARGET = "implementations.dense:attend"
+ITEMS = [f"{TARGET}::{name}" for name in ("A1-x-float32", "K2-y-float32", "K2-y-float64")]
+
+
+def ended(told: str | None, force: str = "must", known: str | None = None) -> str:
+    """How the test of a clause ends, which says so."""
+    run = SimpleNamespace(failure=lambda: told, force=force, known=known)
+    item: Any = SimpleNamespace(run=run)
+    try:
+        plugin.Clause.runtest(item)
+    except AssertionError as error:
+        return f"failed: {error}"
+    except pytest.xfail.Exception as expected:
+        return f"xfailed: {expected}"
+    return "passed"
+
+
+def test_only_a_must_that_is_not_known_to_be_broken_fails_its_test() -> None:
+    told = "V9 keeps_them, float32: at (0, 0): got 1\nmore"
+    assert ended(told) == f"failed: {told}"
+    assert ended(told, "should") == "xfailed: at (0, 0): got 1"
+    assert ended(told, known="so published") == "xfailed: so published"
+    assert ended(told, "should", "so published") == "xfailed: so published"
+    assert ended(None) == ended(None, "should") == ended(None, known="so published") == "passed"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fails"),
+    [
+        ("holds", False),
+        ("violated", True),
+        ("crashed", True),
+        ("refused", False),
+        ("not offered", False),
+    ],
+)
+def test_a_clause_that_is_violated_or_crashes_fails_its_test(
+    outcome: Outcome, fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = verdict("A1", outcome, message="it is so")
+    monkeypatch.setattr(doors, "examined", lambda *_: found)
+    said = Run(None, "A1", "float32").failure()  # type: ignore[arg-type]
+    assert said == (f"A1 {found.name}, float32: it is so" if fails else None)
+
+
+class Hook:
+    """What other plugins do: leave out what has a word in its name."""
+
+    def __init__(self, word: str) -> None:
+        self.word, self.told = word, list[str]()
+
+    def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:
+        assert config.hook is self
+        assert items is session.items
+        items[:] = [item for item in items if not self.word or self.word not in item.nodeid]
+        self.told.append("modified")
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        self.told.append(f"{len(session.items)} collected")
+
+
+def collected(
+    monkeypatch: pytest.MonkeyPatch, *named: str, without: str = ""
+) -> tuple[list[str], list[str]]:
+    """The tests of a target where some are named and some deselected; what plugins are told."""
+    items = [SimpleNamespace(nodeid=name) for name in ITEMS]
+    hook, stash = Hook(without), {plugin.REQUEST: (TARGET, Request(TARGET))}
+    config = SimpleNamespace(getoption=lambda _: TARGET, stash=stash, args=[*named], hook=hook)
+    session: Any = SimpleNamespace(config=config, genitems=lambda _: iter(items))
+    monkeypatch.setattr(plugin.Clauses, "from_parent", lambda *_, **__: None)
+    assert plugin.pytest_collection(session) is True
+    assert session.testscollected == len(session.items)
+    return [item.nodeid for item in session.items], hook.told
+
+
+def test_all_clauses_are_collected_or_those_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert collected(monkeypatch)[0] == ITEMS
+    assert collected(monkeypatch, "tests", "-q")[0] == ITEMS
+    assert collected(monkeypatch, ITEMS[1])[0] == [ITEMS[1]]
+    assert collected(monkeypatch, ITEMS[2], ITEMS[0])[0] == [ITEMS[0], ITEMS[2]]
+    assert collected(monkeypatch, f"{TARGET}::nothing")[0] == []
+
+
+def test_clauses_can_be_deselected_as_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = collected(monkeypatch, without="K2")
+    assert found == ([ITEMS[0]], ["modified", "1 collected"])
+    assert collected(monkeypatch, ITEMS[0], ITEMS[1], without="A1")[0] == [ITEMS[1]]
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("nowhere:attend", "there is no module 'nowhere'"),
+        ("implementations.dense:nothing", "nothing"),
+        (f"{TARGET}", "unknown clause 'Q99'"),
+    ],
+)
+def test_what_is_no_target_is_an_error_of_collection(target: str, reason: str) -> None:
+    class Refused(Exception):
+        pass
+
+    clauses: Any = SimpleNamespace(request=Request(target, clauses=("Q99",)), CollectError=Refused)
+    with pytest.raises(Refused, match=reason):
+        next(plugin.Clauses.collect(clauses))
+
+
+def broken() -> Iterator[None]:
+    """Stands for a target; its line is known to who reads this file."""
+    yield
+
+
+def test_a_failure_is_told_at_the_first_line_of_its_target() -> None:
+    place = plugin._place(f"{__name__}:broken")
+    assert place is not None
+    with pytest.raises(AssertionError) as caught:
+        raise AssertionError("A1 name, float32: at (0, 0): got 1\nmore")
+    item: Any = SimpleNamespace(place=place, name="A1")
+    crash = plugin.Clause.repr_failure(item, caught).reprcrash
+    lines = Path(__file__).read_text().splitlines()
+    assert Path(crash.path) == Path(inspect.getfile(broken))
+    assert lines[crash.lineno - 1].startswith("def broken(")
+    assert crash.message == "at (0, 0): got 1"
+    path, line, name = plugin.Clause.reportinfo(item)
+    assert (Path(path), name) == (Path(crash.path), "A1")
+    assert line is not None
+    assert lines[line].startswith("def broken(")
