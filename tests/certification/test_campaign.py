@@ -19,7 +19,7 @@ from tests.alike import alike
 from tests.shell import run
 
 TARGETS = ("tests.targets:elementwise", "implementations.dense:attend")
-FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "A2,V")
+FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "A2,V", "--search", "1e-9")
 WRONG = "tests.targets:elementwise"
 ASKED = {"profile": "quick", "dtypes": "float32", "clauses": "A2"}
 

@@ -27,8 +27,8 @@ def judged(name: str, **options: Any) -> Certificate:
 @pytest.mark.parametrize(
     ("name", "features"),
     [
-        ("ignores_causality", {"a key in the future"}),
-        ("reads_only_128_keys", {"M > 128"}),
+        pytest.param("ignores_causality", {"a key in the future"}, marks=pytest.mark.deep),
+        pytest.param("reads_only_128_keys", {"M > 128"}, marks=pytest.mark.deep),
         ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero"}),
     ],
@@ -45,12 +45,17 @@ def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "lens"),
     [
-        ("takes_a_rough_tangent", "tanh=approximate"),
-        ("rewards_keys_that_lie_ahead", "slopes ahead=signed"),
+        *(
+            pytest.param(*known, marks=pytest.mark.deep)
+            for known in (
+                ("takes_a_rough_tangent", "tanh=approximate"),
+                ("rewards_keys_that_lie_ahead", "slopes ahead=signed"),
+                ("counts_places_from_the_end", "slopes corner=bottom-right"),
+                ("ignores_causality", ""),  # which no choice mends
+            )
+        ),
         ("tiles_key_heads", "grouping=interleaved"),
         ("centres_windows_at_the_end", "window corner=bottom-right"),
-        ("counts_places_from_the_end", "slopes corner=bottom-right"),
-        ("ignores_causality", ""),  # which no choice mends
     ],
 )
 def test_a_convention_that_is_a_part_of_the_problem_mends_as_others_do(
@@ -63,6 +68,7 @@ def test_a_convention_that_is_a_part_of_the_problem_mends_as_others_do(
     assert certificate.region.passed
 
 
+@pytest.mark.deep
 def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
     certificate = judged("fills_with_minus_1e30", profile="standard")
     first, second = certificate.causes
@@ -100,6 +106,7 @@ def test_outside_of_its_cause_a_fault_is_certified_and_says_where() -> None:
     assert judged("ignores_causality", where="causal", fail_fast=True).exit_code == 1
 
 
+@pytest.mark.deep
 def test_a_region_is_where_it_holds() -> None:
     """The sentence of the region is one that can be asked for, and there it is certified."""
     region = judged("drops_the_tail", seed=1).region
@@ -143,6 +150,7 @@ def beside(name: str, step: str, seed: int = 0) -> Certificate:
     return certify(program(two, "forward"), clauses=("A", "C"), seed=seed, **QUICK)
 
 
+@pytest.mark.deep
 def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
     name = "normalises_queries_and_keys"
     certificate = beside(name, "scores")
@@ -196,6 +204,7 @@ def test_what_mends_it_is_told(target, lens):
     assert cause.lens == lens
 
 
+@pytest.mark.deep
 def test_two_known_mistakes_are_named_where_one_of_them_is_everywhere() -> None:
     """Together they answer as the target does, each alone does not."""
     both = at_once([MISTAKES[x] for x in ("sees_one_key_ahead", "drops_the_lightest_key")])
@@ -210,6 +219,7 @@ def test_two_known_mistakes_are_named_where_one_of_them_is_everywhere() -> None:
     assert certificate.region.sentence == "M <= 1"
 
 
+@pytest.mark.deep
 def test_a_known_cause_takes_in_what_it_is_but_a_part_of() -> None:
     """Where N > 1 the one mistake shows first; a scale of zero is infinite by nature."""
     both = at_once([MISTAKES[x] for x in ("divides_by_the_scale", "caps_the_slopes_too")])
@@ -226,6 +236,7 @@ def test_mistakes_of_one_step_are_not_at_once() -> None:
     assert at_once([MISTAKES["scales_twice"], MISTAKES["squeezes_axes_of_one"]]) is None
 
 
+@pytest.mark.deep
 def test_a_fault_of_chance_is_one_cause_however_many_clauses_see_it() -> None:
     """Clauses that judge crowds see it in some problems and not in others."""
     target, crowds = KINDS["dropout"].mistakes["ignores_the_seed"].target, ("D15", "D24")

@@ -27,7 +27,10 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
     ("name", "probe", "lost", "kept"),
     [
         ("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
-        ("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
+        pytest.param(
+            *("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
+            marks=pytest.mark.deep,
+        ),
         ("aborts_backward", "SIGABRT while probing gradients", "A2", "M3"),
         ("hangs_on_masks", "no answer after 3 s while probing a boolean mask", "M3", "V2"),
     ],

@@ -59,7 +59,9 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are cop
 
 
 @ON_LINUX
-@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize(
+    "kept", [pytest.param("a mask by its shape", marks=pytest.mark.deep), *[*KEPT][1:]]
+)
 def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     (tmp_path / "mine.py").write_text(LARGEST)
     (tmp_path / "masked.py").write_text(MASKED)

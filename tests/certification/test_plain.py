@@ -120,6 +120,7 @@ def test_a_wrong_call_is_all_that_a_script_makes(tmp_path, kind, name, text, cal
     assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
 
 
+@pytest.mark.deep
 def test_the_calls_of_an_object_are_those_that_led_to_the_wrong_one(tmp_path):
     """A chunk that sees its own future, and a fork that is no other cache."""
     code = code_of(tmp_path, "cache", "Cache", CACHE)

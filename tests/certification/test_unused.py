@@ -10,7 +10,7 @@ from spec.dropout.plug import dropout
 from spec.layer.plug import layer
 from spec.positions.rotary.plug import rotation
 from tests import targets
-from tests.shell import run
+from tests.shell import FEW, run
 from tests.targets import layers
 
 NOTE = "has parameters that were not used: {}"
@@ -39,11 +39,13 @@ def drops(query, key, value, dropout_p=0.0, rng=None, window=None):  # noqa: ARG
 
 
 def test_parameters_that_no_call_passes_are_named_in_a_line() -> None:
-    certificate = certify(attends, dtypes=("float32",), profile="quick", clauses="A1")
+    options = {"dtypes": "float32", "profile": "quick", "clauses": "A1", "fail_fast": True}
+    certificate = certify(attends, **options)  # type: ignore[arg-type]
     line = NOTE.format("temperature, window")
     assert certificate.notes == (line,)
     assert f"note          {line}\n" in str(certificate)
-    done = run("certify", "tests.certification.test_unused:attends", "--clause", "A1")
+    words = (*FEW, "--clause", "A1", "--fail-fast")
+    done = run("certify", "tests.certification.test_unused:attends", *words)
     assert f"note          {line}\n" in done.stdout
 
 
