@@ -31,6 +31,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {  # beginnings of paths in `tests`; the 
         "certification/test_watching.py",
         "test_contributing.py",
         "test_planted.py",
+        "test_shell.py",
     ),
     "engine": ("certification/", "pages/", "test_golden.py"),
     "book": ("",),  # clauses, mistakes, chapters, implementations, oracles, rules

@@ -139,10 +139,7 @@ def test_a_script_has_to_show_its_fault(script, said, ledger):
 
 @pytest.mark.parametrize(
     "end",
-    [
-        pytest.param("import os\nos.abort()\n", marks=pytest.mark.deep),
-        "raise ValueError('no')\n",
-    ],
+    [pytest.param("import os\nos.abort()\n", marks=pytest.mark.deep), "raise ValueError('no')\n"],
 )
 def test_a_script_that_dies_or_raises_shows_what_it_was_written_for(end, ledger):
     (ledger / "faults" / "mine_is_wrong.py").write_text(end)
