@@ -23,7 +23,7 @@ from spec.comparison import equal
 from spec.entries import eighths
 from spec.notation import Array
 from spec.subject import Refused
-from tests.shell import run
+from tests.shell import FEW, run
 
 LSE = ("S16", "S17", "S18", "S19", "S20", "S21", "S22")
 
@@ -163,7 +163,7 @@ def test_a_constant_log_sum_exp_has_no_gradient_to_judge() -> None:
 @pytest.mark.torch
 def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(tmp_path: Path) -> None:
     """Which ends well once the kernel is mended; and that one is certified."""
-    mine, words = tmp_path / "mine.py", ("--dtype", "float32", "--profile", "quick")
+    mine, words = tmp_path / "mine.py", (*FEW, "--clause", "A1,A2,S")
     mine.write_text(FUSED.replace("KNOWN", "0"))
     done = run("certify", "mine.py:attend", *words, "--report", "report", cwd=tmp_path)
     assert done.returncode == 1, done.stdout

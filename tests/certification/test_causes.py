@@ -195,8 +195,10 @@ def values_second(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         (keys_first, "right if query and key change places"),
         (values_second, "right if key and value change places"),
         (MISTAKES["leaves_scores_unscaled"].target, "right if the scale is given, 1 / sqrt(D)"),
-        (MISTAKES["exponentiates_in_base_two"].target, ""),
-        (MISTAKES["swaps_queries_and_keys"].target, ""),  # only where lengths are equal
+        pytest.param(*(MISTAKES["exponentiates_in_base_two"].target, ""), marks=pytest.mark.deep),
+        pytest.param(  # only where lengths are equal
+            *(MISTAKES["swaps_queries_and_keys"].target, ""), marks=pytest.mark.deep
+        ),
     ],
 )
 def test_what_mends_it_is_told(target, lens):

@@ -40,6 +40,7 @@ def test_it_is_the_only_cause_and_said_to_be_seen(
     assert 3 * wrong > 2 * inside
 
 
+@pytest.mark.deep
 def test_what_a_layer_never_shows_is_no_cause_beside_one_that_it_has() -> None:
     layer = strangers.ForgetsMasksUnlessAskedForWeights
     certificate = certify(layer, profile="standard", dtypes=("float32",))

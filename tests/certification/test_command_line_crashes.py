@@ -26,7 +26,10 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
 @pytest.mark.parametrize(
     ("name", "probe", "lost", "kept"),
     [
-        ("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
+        pytest.param(
+            *("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
+            marks=pytest.mark.deep,
+        ),
         pytest.param(
             *("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
             marks=pytest.mark.deep,
@@ -72,6 +75,7 @@ def test_a_crash_on_a_query_from_which_all_keys_are_hidden_is_told_as_that(tmp_p
     assert outcomes == {"A1": "crashed", "V2": "holds", "M9": "crashed"}
 
 
+@pytest.mark.deep
 def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
     file = tmp_path / "c.json"
     words = ("--dtype", "float64,float32", "--clause", "V2", "--profile", "quick")
@@ -132,6 +136,7 @@ def test_a_hang_in_a_clause_is_that_clauses_verdict():
     assert "no answer after 2 s, last asked for an answer to B=" in done.stdout
 
 
+@pytest.mark.deep
 def test_a_crash_names_the_options_and_the_function_that_was_called():
     done = certify("aborts_backward_when_causal_and_long", "--clause", "A2", "--seed", "2")
     assert done.returncode == 3
@@ -185,11 +190,12 @@ def test_who_is_interrupted_says_so_and_leaves_no_process_behind(tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence", "code", "said"),
     [
-        (
+        pytest.param(
             "aborts_on_masks",
             "where a boolean mask, the process dies of SIGABRT",
             -signal.SIGABRT,
             "attn_mask=attn_mask))  # the process dies of SIGABRT",
+            marks=pytest.mark.deep,
         ),
         (
             "aborts_when_causal",

@@ -124,6 +124,7 @@ def test_what_is_lost_is_judged_again(fault, reason, undisturbed):
     assert reason in " ".join(certificate.notes)
 
 
+@pytest.mark.deep
 def test_a_crash_is_told_as_it_is_at_home():
     few = {"profile": "quick", "dtypes": "float32", "clauses": "A,V,P"}
     alone = certify("tests.targets:crashes_when_long", **few, jobs=2)

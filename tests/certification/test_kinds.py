@@ -67,7 +67,10 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("number", ["L1", "L2", "L3"])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param("L1", marks=pytest.mark.deep), "L2", pytest.param("L3", marks=pytest.mark.deep)],
+)
 def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path) -> None:
     """Its output, and its gradients by inputs and by parameters."""
     target = "tests.targets.faulty_torch:Wrong"

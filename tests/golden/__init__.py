@@ -9,4 +9,18 @@
                                              in the message of the change that moves them
 
 A change to the engine may move only the lines that its message lists.
+
+The last bits of a sum depend on the instructions of a processor, and so does what a clause says of
+a mistake whose error is about as large as its budget. So all are judged with the instructions that
+every x86-64 processor has which knows AVX2 (`SAME`).
 """
+
+SAME = {  # environment variables of NumPy, OpenBLAS, torch, MKL and oneDNN; names of all versions
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL "
+    "AVX512_SPR X86_V4",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_CBWR": "AVX2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+}

@@ -80,6 +80,7 @@ def test_it_is_certified_with_nothing_declared() -> None:
     assert not certificate.refusals
 
 
+@pytest.mark.deep
 @pytest.mark.torch
 def test_so_is_its_twin_in_torch() -> None:
     certificate = certify("implementations.kvcache_torch:attend", **FEW)

@@ -1,6 +1,7 @@
 """Two faults that were published, and how they are refused: for what is wrong, and nothing else."""
 
 import numpy as np
+import pytest
 
 from spec import certify
 from spec.attention.definition import scores
@@ -37,6 +38,7 @@ def test_the_element_wise_derivative_is_refused_and_its_dv_is_not_blamed() -> No
         assert verdict.clause not in ("A2", "A3") or "differentiates_softmax_by_element" in names
 
 
+@pytest.mark.deep
 def test_a_softmax_without_its_maximum_is_refused_by_large_scores_alone() -> None:
     certificate = certify(skips_the_maximum, dtypes=("float32",), profile="quick")
     assert {"A1", "S10"} <= {v.clause for v in violated(certificate)}

@@ -89,10 +89,14 @@ def record(request: pytest.FixtureRequest) -> Implementation:
     return load(request.param)
 
 
+def in_turn(record: Implementation, name: str) -> str:
+    """One of the formats of an implementation, which the name of a problem chooses."""
+    return record.dtypes[[*EVERY].index(name) % len(record.dtypes)]
+
+
 @pytest.mark.parametrize("name", EVERY)
-def test_every_result_is_that_of_autograd_in_every_dtype(record: Implementation, name: str):
-    for dtype in record.dtypes:
-        check(record, EVERY[name]().but(dtype=dtype))
+def test_every_result_is_that_of_autograd(record: Implementation, name: str):
+    check(record, EVERY[name]().but(dtype=in_turn(record, name)))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -100,20 +104,15 @@ def test_what_comes_back_through_the_log_sum_exp_is_that_of_autograd(
     record: Implementation, name: str
 ) -> None:
     p = EVERY[name]()
-    p = p.but(dlse=np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16)
-    for dtype in record.dtypes:
-        taught = p.but(dtype=dtype)
-        want, got, budget = (
-            oracle(taught),
-            record.lse_backward(taught),
-            rounding.of_gradients(taught),
-        )
-        for x in "qkv":
-            equal(getattr(got, x), want[x], within=getattr(budget, x))
-        if p.sinks is not None:
-            equal(record.sink_gradient(taught), want["sinks"], within=budget.sinks)
-        if p.slopes is not None:
-            equal(record.slope_gradient(taught), want["slopes"], within=budget.slopes)
+    dlse = np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16
+    taught = p.but(dlse=dlse, dtype=in_turn(record, name))
+    want, got, budget = oracle(taught), record.lse_backward(taught), rounding.of_gradients(taught)
+    for x in "qkv":
+        equal(getattr(got, x), want[x], within=getattr(budget, x))
+    if p.sinks is not None:
+        equal(record.sink_gradient(taught), want["sinks"], within=budget.sinks)
+    if p.slopes is not None:
+        equal(record.slope_gradient(taught), want["slopes"], within=budget.slopes)
 
 
 @pytest.mark.parametrize("name", LENGTHY)
