@@ -74,7 +74,7 @@ def test_who_refuses_causality_beside_it_is_asked_for_sinks_alone():
 
 
 def test_who_takes_sinks_and_ignores_them_is_refused():
-    certificate = certify(swallows, **SMALL | {"clauses": "A1"})
+    certificate = certify(swallows, **SMALL)
     assert not certificate.passed
     assert "a sink" in certificate.causes[0].sentence
 
