@@ -121,7 +121,7 @@ def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
 
 def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    words = ("--clause", "L1,L23,L24", "--json", str(file))
+    words = ("--clause", "L1,L23,L24", "--search", "1e-9", "--json", str(file))
     done = run("certify", "tests.targets.layers:Aborts", *QUICK, *words)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "SIGABRT while probing a key padding mask, float32" in done.stdout
