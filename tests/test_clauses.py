@@ -59,7 +59,7 @@ def some(clauses: Iterable[Clause]) -> Iterator[object]:
         yield pytest.param(clause, id=clause.id, marks=[pytest.mark.deep] * (place % 3 > 0))
 
 
-@pytest.mark.parametrize("clause", some(about("attention").values()))
+@pytest.mark.parametrize("clause", [*some(about("attention").values())])
 def test_many_digits_keep_every_clause(clause: Clause) -> None:
     """The oracle of many digits, on small problems: it takes its time."""
     from oracles.digits import MANY_DIGITS

@@ -17,7 +17,7 @@ from tests.shell import started
 FEW = [x for x in every() if x.few and x.needs in ("numpy", "torch")]
 RECORDED = golden.recorded(golden.FILE.read_text(encoding="utf-8"))
 ALONE = (sys.executable,)
-WRONG = next(x for x in every() if x.name == "attention/works_in_base_two")
+WRONG = next(x for x in every() if x.name == "attention/forgets_the_scale_of_key_gradients")
 
 
 # Names begin so; together they are all.

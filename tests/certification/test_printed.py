@@ -28,7 +28,7 @@ SPOKEN = ("from Python", "from the system", "from C", "from a shell", "100 %")
 
 def test_all_that_is_printed_is_shown_once_with_how_often_it_was(tmp_path):
     (tmp_path / "mine.py").write_text(SPEAKS)
-    words = ("--clause", "A1", "--search", "1e-9", "--json", "c.json")
+    words = ("--clause", "A1", "--json", "c.json")
     done = run("certify", "mine.py:attend", *FEW, *words, cwd=tmp_path)
     head, once, *lines, last = done.stderr.splitlines()
     assert (head, once, last.strip()) == ("the target printed:", "    once", "it is too long")
