@@ -1,8 +1,8 @@
 """A process that has imported the command line, and is copied for each run of it.
 
 To start Python and to import the specification takes a second of a processor, and a copy takes
-milliseconds. A copy is a process of its own, with its own folder, environment and streams. So is
-the first process that it starts, which loads a target: that is a copy as well.
+milliseconds. A copy is a process of its own, with its own folder, environment and streams. The
+processes that it starts are started from nothing.
 
     python -W error -m tests.prepared HANDLE
 
@@ -10,7 +10,7 @@ HANDLE is a socket. A message on it is what to run, as JSON, with the handles of
 answers are the number of the process and, when it has ended, its exit code.
 """
 
-import gc
+import importlib
 import json
 import os
 import runpy
@@ -19,22 +19,12 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-import traceback
-import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
-from types import SimpleNamespace
-from typing import Any, NoReturn
-
-from spec.certification import command_line, starting  # noqa: F401 - what is imported ahead
-from spec.certification.isolation import worker
+from typing import Any
 
 LONGEST = 1 << 20  # bytes of a message
 STREAMS = 2
-IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
-HANDLES = 1 << 12  # more than a copy has
 
 
 class Prepared:
@@ -115,44 +105,9 @@ def asked_of(orders: socket.socket) -> Mapping[str, Any] | None:
         orders.send(b"%d" % os.waitstatus_to_exitcode(status))
 
 
-class Copied(subprocess.Popen[str]):
-    """A worker that is a copy of this process, where that has one thread; else it is started."""
-
-    def __init__(self, words: Sequence[str], **options: Any) -> None:
-        alone = threading.active_count() == 1
-        copied = partial(_work, words, options) if alone else None
-        super().__init__(words, preexec_fn=copied, **options)
-
-
-def _work(words: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Be the worker that a command starts, in a process that has its streams and its folder."""
-    kept = sorted(options["pass_fds"])
-    for low, high in zip([2, *kept], [*kept, HANDLES], strict=True):
-        os.closerange(low + 1, high)  # among them the one that tells the parent of a failure
-    os.environ.clear()
-    os.environ.update(options["env"])
-    sys.path[:] = [*options["env"]["PYTHONPATH"].split(os.pathsep), *sys.path[1:]]
-    sys.argv[:] = words[words.index("-c") :][:1] + words[words.index("-c") + 2 :]
-    sys.stdout.reconfigure(write_through=True)
-    gc.disable()
-    warnings.resetwarnings()  # those of a start without -W
-    for category in IGNORED:
-        warnings.simplefilter("ignore", category)
-    try:
-        worker.main()
-    except SystemExit as end:
-        os._exit(end.code if isinstance(end.code, int) else 1)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(0)
-
-
 def main() -> None:
     """Wait for orders; in a copy, be `python -m spec` in its folder."""
+    importlib.import_module("spec.certification.command_line")
     with socket.socket(fileno=int(sys.argv[1])) as orders:
         asked = asked_of(orders)
     if asked is not None:
@@ -161,7 +116,6 @@ def main() -> None:
         os.chdir(asked["folder"])
         sys.path[0] = asked["folder"]
         sys.argv[1:] = asked["words"]
-        starting.subprocess = SimpleNamespace(Popen=Copied, PIPE=subprocess.PIPE)
         runpy.run_module("spec", run_name="__main__", alter_sys=True)
 
 

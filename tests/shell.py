@@ -14,6 +14,7 @@ from tests.prepared import Prepared
 
 PYTHON = (sys.executable, "-W", "error")
 FEW = ("--profile", "quick", "--dtype", "float32")
+NO_CAUSES = ("--search", "1e-9")  # no time to look for them
 SPEC = ("-m", "spec")
 
 

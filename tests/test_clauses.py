@@ -2,7 +2,7 @@
 
 The oracles are implementations too. One pytest id is one clause on one
 implementation in one format: K2-key_gradients_sum_to_zero-float32-dense.
-Each implementation has one of its formats here, and each format some of them;
+Each implementation has one of its formats here, which come in turn;
 `test_false_alarms` certifies all of them in all formats, in `deep`.
 """
 
@@ -13,24 +13,13 @@ import pytest
 
 from implementations import TARGETS
 from spec import CLAUSES, about
+from spec.backends import library
 from spec.certification.doors import Run, runs
 from spec.clause import Clause
+from spec.notation import DTYPES
 from tests.judging import found
 
 HAS_TORCH = find_spec("torch") is not None
-FORMATS = {
-    "loops": "float64",
-    "heads": "float32",
-    "dense": "float16",
-    "einsum": "float64",
-    "online": "float16",
-    "fused": "float32",
-    "einsum_torch": "bfloat16",
-    "fused_torch": "float32",
-    "oracles.sdpa:math": "bfloat16",
-    "oracles.sdpa:flash": "float16",
-    "oracles.autograd": "float64",
-}
 ORACLES = ("oracles.sdpa:math", "oracles.sdpa:flash", "oracles.autograd:attend")
 
 
@@ -38,12 +27,13 @@ def bound() -> Iterator[object]:
     """Every clause on every implementation that can be loaded here."""
     ours = [(target.name, target.backend) for target in TARGETS]
     oracles = [(name, "torch") for name in ORACLES]
-    for name, backend in [*ours, *oracles]:
+    for place, (name, backend) in enumerate([*ours, *oracles]):
         if backend == "torch" and not HAS_TORCH:
             continue
         short = name.removeprefix("implementations.").removesuffix(":attend")
         marks = [pytest.mark.torch] if backend == "torch" else []
-        for run in runs(name, profile="quick", dtypes=FORMATS[short]):
+        formats = DTYPES if backend == "torch" else library(backend).dtypes
+        for run in runs(name, profile="quick", dtypes=formats[place % len(formats)]):
             if CLAUSES[run.number].force == "must":
                 yield pytest.param(run, id=f"{run.id}-{short}", marks=marks)
 

@@ -16,7 +16,6 @@ from tests.shell import started
 
 FEW = [x for x in every() if x.few and x.needs in ("numpy", "torch")]
 RECORDED = golden.recorded(golden.FILE.read_text(encoding="utf-8"))
-ALONE = (sys.executable,)
 WRONG = next(x for x in every() if x.name == "attention/forgets_the_scale_of_key_gradients")
 
 
@@ -34,8 +33,8 @@ GROUPS = {
 @pytest.mark.parametrize("group", GROUPS)
 def test_certificates_are_as_recorded(group: str) -> None:
     """If they are not, and should not be: `python -m tests.golden --few --record` writes them."""
-    words = ("--few", "--jobs", "1", *GROUPS[group])
-    done = started(*words, program=("-m", "tests.golden"), start=ALONE, cwd=ROOT, timeout=900)
+    words = ("-m", "tests.golden", "--few", "--jobs", "1", *GROUPS[group])
+    done = started(program=words, start=(sys.executable,), cwd=ROOT, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("judged, 0 not as recorded\n")
 

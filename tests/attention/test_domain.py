@@ -188,7 +188,7 @@ def test_live_masks_leave_no_query_idle() -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_what_is_not_answered_is_not_drawn(kind: str) -> None:
     scope = Scope("float32", answers=KINDS - {kind})
-    assert not [p for p in drawn(Problems(empty=True), scope, 60) if kind in kinds_of(p)]
+    assert not [p for p in drawn(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
 
 
 def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:

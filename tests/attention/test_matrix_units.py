@@ -17,6 +17,7 @@ from spec.certification.target import probing
 from spec.formats import FORMATS
 from spec.notation import Array
 from spec.trial import broken
+from tests.night import deep
 from tests.targets import tensor_cores as cores
 
 QUICK: dict[str, Any] = {"backend": "numpy", "profile": "quick"}
@@ -94,7 +95,7 @@ def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
     assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
 
 
-@pytest.mark.parametrize("name", [x for x in TF32 if x != "cut_off"])
+@pytest.mark.parametrize("name", [deep(x) if x == "cut_off" else x for x in TF32])
 def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
     (about, clauses), target = TF32[name], getattr(cores, name)
     asked: dict[str, Any] = {**QUICK, "about": about, "dtypes": ("float32",)}
@@ -108,9 +109,7 @@ def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> 
     assert declared.conventions["products"] == "tf32"
 
 
-@pytest.mark.parametrize(
-    "target", [pytest.param(cores.halves, marks=pytest.mark.deep), cores.oldest]
-)
+@pytest.mark.parametrize("target", [deep(cores.halves), cores.oldest])
 def test_a_tensor_core_of_16_bits_is_certified(target: Any) -> None:
     assert certify(target, **QUICK, dtypes=("float16",)).passed
 

@@ -22,6 +22,7 @@ from spec.entries import eighths
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from tests.attention.awkward import draw, empty, family, lower_than_hidden
+from tests.night import deep
 
 OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
 # Who packs or reads from a cache is asked other problems than these: `test_carried` has theirs.
@@ -201,13 +202,9 @@ def test_a_live_nan_is_swallowed() -> None:
     assert np.isfinite(MISTAKES["swallows_nan"].target(q, problem.k, problem.v)).all()
 
 
-SPOILED = [
-    *(pytest.param(x, marks=pytest.mark.deep) for x in ("forward", "gradient")),  # the longest
-    *("weights", "lse", "training", "rounding"),
-]
-
-
-@pytest.mark.parametrize("spoils", SPOILED)
+@pytest.mark.parametrize(
+    "spoils", [deep("forward"), deep("gradient"), "weights", "lse", "training", "rounding"]
+)
 def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
     seen: dict[tuple[str, bytes], str] = {}
     for mistake in HARMFUL:

@@ -16,6 +16,7 @@ from spec.attention.plug.trials import square
 from spec.attention.small import OF_TEXTS
 from spec.backends import Unsuitable
 from spec.notation import Array
+from tests.shell import FEW as SHORT
 from tests.shell import run
 
 RIGHT: Any = served.program(served.Steps())
@@ -115,8 +116,7 @@ def test_pages_that_are_none_are_told_in_a_line(table: Any, line: str) -> None:
 
 def test_a_script_says_pages_and_where_texts_start(tmp_path: Any) -> None:
     target = "spec.attention.mistakes.served:has_one_row_of_pages_for_all_texts"
-    words = ("--clause", "A1", "--profile", "quick", "--dtype", "float32")
-    words += ("--report", str(tmp_path))
+    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
     assert run("certify", target, *words).returncode == 1
     script = (tmp_path / "cause-1.py").read_text()
     assert "block_table = np.array(" in script

@@ -15,6 +15,7 @@ from spec.attention.plug.trials import core
 from spec.attention.truth import truth
 from spec.domain import Scope
 from tests.attention.test_domain import drawn
+from tests.night import deep
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Y"}
@@ -117,13 +118,14 @@ def test_places_and_signs_are_conventions(target, name, choice):
     assert not other.passed
 
 
+@pytest.mark.parametrize("dtypes", ["float32", deep(None)])
 @pytest.mark.parametrize(
     "choice",
     [("slopes corner", "bottom-right"), ("slopes ahead", "signed"), ("causal", "bottom-right")],
 )
-def test_the_definition_keeps_every_clause_whatever_is_chosen(choice):
+def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
-    certificate = certify(chosen, profile="quick", dtypes="float32")
+    certificate = certify(chosen, profile="quick", dtypes=dtypes)
     assert certificate.passed, str(certificate)
     assert certificate.conventions[choice[0]] == choice[1]
 

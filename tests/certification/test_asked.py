@@ -1,4 +1,4 @@
-"""What is asked for on a command line: each option is kept, and the command that repeats it."""
+"""Options of a command line: each is kept, and a certificate names the command with all of them."""
 
 import shlex
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a target is judged: a cause covers what is asked for there, and what follows from it."""
+"""Bounds: a cause covers the calls of one function, and those of the parts of that function."""
 
 import pytest
 

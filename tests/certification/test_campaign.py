@@ -15,11 +15,12 @@ from spec.certification.judging.edition import edition
 from spec.certification.judging.replaying import HOLDS
 from spec.certification.ledger.reading import loaded
 from spec.certification.remembered import Remembered, database
+from tests import shell
 from tests.alike import alike
 from tests.shell import run
 
 TARGETS = ("tests.targets:elementwise", "implementations.dense:attend")
-FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "A2,V", "--search", "1e-9")
+FEW = (*shell.FEW, *shell.NO_CAUSES, "--clause", "A2,V")
 WRONG = "tests.targets:elementwise"
 ASKED = {"profile": "quick", "dtypes": "float32", "clauses": "A2"}
 

@@ -1,4 +1,4 @@
-"""What a campaign remembers: which seeds are told, what its folder holds, and old problems."""
+"""A campaign has a list of seeds and a folder, and remembers problems that broke a clause."""
 
 import json
 from pathlib import Path

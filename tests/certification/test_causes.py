@@ -13,6 +13,7 @@ from spec.backends import Unsuitable
 from spec.certification.ledger.certificate import Certificate
 from spec.kinds import KINDS
 from spec.sizes import Sizes
+from tests.night import deep
 from tests.shell import run
 
 QUICK = {"profile": "quick", "dtypes": ("float64", "float32")}
@@ -27,8 +28,8 @@ def judged(name: str, **options: Any) -> Certificate:
 @pytest.mark.parametrize(
     ("name", "features"),
     [
-        pytest.param("ignores_causality", {"a key in the future"}, marks=pytest.mark.deep),
-        pytest.param("reads_only_128_keys", {"M > 128"}, marks=pytest.mark.deep),
+        deep("ignores_causality", {"a key in the future"}),
+        deep("reads_only_128_keys", {"M > 128"}),
         ("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
         ("drops_the_sign_of_the_scale", {"a scale below zero"}),
     ],
@@ -45,15 +46,10 @@ def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "lens"),
     [
-        *(
-            pytest.param(*known, marks=pytest.mark.deep)
-            for known in (
-                ("takes_a_rough_tangent", "tanh=approximate"),
-                ("rewards_keys_that_lie_ahead", "slopes ahead=signed"),
-                ("counts_places_from_the_end", "slopes corner=bottom-right"),
-                ("ignores_causality", ""),  # which no choice mends
-            )
-        ),
+        deep("takes_a_rough_tangent", "tanh=approximate"),
+        deep("rewards_keys_that_lie_ahead", "slopes ahead=signed"),
+        deep("counts_places_from_the_end", "slopes corner=bottom-right"),
+        deep("ignores_causality", ""),  # which no choice mends
         ("tiles_key_heads", "grouping=interleaved"),
         ("centres_windows_at_the_end", "window corner=bottom-right"),
     ],
@@ -195,10 +191,8 @@ def values_second(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         (keys_first, "right if query and key change places"),
         (values_second, "right if key and value change places"),
         (MISTAKES["leaves_scores_unscaled"].target, "right if the scale is given, 1 / sqrt(D)"),
-        pytest.param(*(MISTAKES["exponentiates_in_base_two"].target, ""), marks=pytest.mark.deep),
-        pytest.param(  # only where lengths are equal
-            *(MISTAKES["swaps_queries_and_keys"].target, ""), marks=pytest.mark.deep
-        ),
+        deep(MISTAKES["exponentiates_in_base_two"].target, ""),
+        deep(MISTAKES["swaps_queries_and_keys"].target, ""),  # only where lengths are equal
     ],
 )
 def test_what_mends_it_is_told(target, lens):

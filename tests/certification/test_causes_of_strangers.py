@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from spec import certify
+from tests.night import deep
 from tests.targets import strangers
 
 
@@ -13,15 +14,10 @@ from tests.targets import strangers
     ("target", "sentence"),
     [
         (strangers.one_for_none, "where B = 0, the output has the wrong shape"),
-        *(
-            pytest.param(*known, marks=pytest.mark.deep)
-            for known in (
-                (strangers.leaves_beyond_seven_queries, "where N > 7, the output is refused"),
-                (strangers.loses_the_last_of_odd_heads, "where H % 2 != 0, the output is wrong"),
-                (strangers.reads_five_hundred_keys, "where M > 500, the output is wrong"),
-                (strangers.clips_queries, "where entries beyond 8 and M > 1, the output is wrong"),
-            )
-        ),
+        deep(strangers.leaves_beyond_seven_queries, "where N > 7, the output is refused"),
+        deep(strangers.loses_the_last_of_odd_heads, "where H % 2 != 0, the output is wrong"),
+        deep(strangers.reads_five_hundred_keys, "where M > 500, the output is wrong"),
+        deep(strangers.clips_queries, "where entries beyond 8 and M > 1, the output is wrong"),
         (strangers.takes_low_biases_to_hide, "where biases below -1000, the output is wrong"),
     ],
 )

@@ -1,4 +1,4 @@
-"""How causes are told apart, what each of them shows, and where one is looked for at all."""
+"""Causes are told apart, each shows an example of its own, and some failures have none."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

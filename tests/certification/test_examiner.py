@@ -1,4 +1,4 @@
-"""What an examiner asks: problems of the seed that is wanted, in shapes of who is asked."""
+"""An examiner puts the problems of its seed, in the shapes that are planned for its target."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ def examiner(subject: Subject, request: Request) -> Examiner:
 
 
 def asked(seed: int) -> list[str]:
-    """What the definition is asked for a clause, by one with this seed."""
+    """The problems of a clause that an examiner with this seed puts to the definition."""
     put: list[str] = []
 
     def watched(_: str, function: Callable[..., Any]) -> Callable[..., Any]:

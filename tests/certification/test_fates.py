@@ -1,4 +1,4 @@
-"""How processes of a target end is told as it was: by a signal, an exit code, or never."""
+"""The report says how a process of a target ended: by a signal, an exit code, or not at all."""
 
 import os
 import signal

@@ -7,6 +7,7 @@ from spec.certification import certify, parametrize_with_clauses
 from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
+from tests.night import deep
 from tests.shell import run
 
 AHEAD = "tests.targets.switching:eager_and_ahead"
@@ -33,7 +34,7 @@ def test_what_was_violated_in_a_stricter_grade_is_judged_again():
     assert "is_causal=True" in verdict.counterexample.script
 
 
-@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.deep), "2"])
+@pytest.mark.parametrize("jobs", [deep("1"), "2"])
 def test_processes_of_their_own_judge_again_as_well(jobs, tmp_path):
     file = tmp_path / "c.json"
     words = ("--dtype", "float16", "--clause", "A1,S8", "--seed", "0", "--jobs", jobs)

@@ -22,7 +22,8 @@ from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
 from spec.written import arrays
 from tests.judging import found
-from tests.shell import run
+from tests.night import deep
+from tests.shell import NO_CAUSES, run
 from tests.targets import layers
 
 QUICK = ("--profile", "quick", "--dtype", "float32")
@@ -67,10 +68,7 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "number",
-    [pytest.param("L1", marks=pytest.mark.deep), "L2", pytest.param("L3", marks=pytest.mark.deep)],
-)
+@pytest.mark.parametrize("number", [deep("L1"), "L2", deep("L3")])
 def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path) -> None:
     """Its output, and its gradients by inputs and by parameters."""
     target = "tests.targets.faulty_torch:Wrong"
@@ -121,7 +119,7 @@ def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
 
 def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    words = ("--clause", "L1,L23,L24", "--search", "1e-9", "--json", str(file))
+    words = ("--clause", "L1,L23,L24", *NO_CAUSES, "--json", str(file))
     done = run("certify", "tests.targets.layers:Aborts", *QUICK, *words)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "SIGABRT while probing a key padding mask, float32" in done.stdout

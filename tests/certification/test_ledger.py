@@ -11,6 +11,7 @@ from spec.certification.ledger.brief import brief, in_full, numbered
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledgers import entries
+from tests.night import deep
 from tests.shell import run
 
 LEDGER = """\
@@ -137,10 +138,7 @@ def test_a_script_has_to_show_its_fault(script, said, ledger):
     assert f"mine: mine_is_wrong.py: {said}" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "end",
-    [pytest.param("import os\nos.abort()\n", marks=pytest.mark.deep), "raise ValueError('no')\n"],
-)
+@pytest.mark.parametrize("end", [deep("import os\nos.abort()\n"), "raise ValueError('no')\n"])
 def test_a_script_that_dies_or_raises_shows_what_it_was_written_for(end, ledger):
     (ledger / "faults" / "mine_is_wrong.py").write_text(end)
     assert held(ledger, "--record").returncode == 0

@@ -14,6 +14,7 @@ from spec.certification import rerun
 from spec.certification.diagnosing.memory import nobody, remembered
 from spec.kinds import KINDS
 from tests.certification.test_sharing import BEGIN, said
+from tests.night import deep
 from tests.shell import run
 from tests.telling import shown
 
@@ -59,9 +60,7 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are cop
 
 
 @ON_LINUX
-@pytest.mark.parametrize(
-    "kept", [pytest.param("a mask by its shape", marks=pytest.mark.deep), *[*KEPT][1:]]
-)
+@pytest.mark.parametrize("kept", [deep(x) if x == "a mask by its shape" else x for x in KEPT])
 def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     (tmp_path / "mine.py").write_text(LARGEST)
     (tmp_path / "masked.py").write_text(MASKED)

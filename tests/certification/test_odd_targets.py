@@ -5,8 +5,7 @@ Those that exit are in `test_command_line_crashes`.
 
 import pytest
 
-from tests.shell import FEW
-from tests.shell import started as run
+from tests.shell import FEW, run
 
 RIGHT = "import os, signal, sys\nfrom tests.targets import right\n"
 ATTEND = "def attend(query, key, value, attn_mask=None):\n"

@@ -15,6 +15,8 @@ a mistake whose error is about as large as its budget. So all are judged with th
 every x86-64 processor has which knows AVX2 (`SAME`).
 """
 
+from spec.certification.starting import THREADS
+
 SAME = {  # environment variables of NumPy, OpenBLAS, torch, MKL and oneDNN; names of all versions
     "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL "
     "AVX512_SPR X86_V4",
@@ -22,5 +24,5 @@ SAME = {  # environment variables of NumPy, OpenBLAS, torch, MKL and oneDNN; nam
     "ATEN_CPU_CAPABILITY": "avx2",
     "MKL_CBWR": "AVX2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
-    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+    **dict.fromkeys(THREADS, "1"),
 }

@@ -20,7 +20,7 @@ from spec.kinds import KINDS
 from spec.trial import broken
 from tests.judging import bound, generated
 
-FULL = settings(generated, max_examples=100, suppress_health_check=list(HealthCheck))
+FULL = settings(generated, max_examples=250, suppress_health_check=list(HealthCheck))
 FEW, STARTS = 40, 4  # numbers; tries
 SMALLEST = settings(FULL, max_examples=1000, phases=(Phase.generate, Phase.shrink))
 EACH = [

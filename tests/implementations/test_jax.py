@@ -24,6 +24,7 @@ from spec.comparison import equal
 from spec.entries import eighths
 from spec.subject import Refused
 from spec.trial import broken
+from tests.night import deep
 
 pytestmark = pytest.mark.jax
 MODULE = "implementations.adapters.jax_attention"
@@ -153,9 +154,7 @@ def test_the_function_of_jax_goes_in_as_it_is() -> None:
     assert certificate.passed
 
 
-@pytest.mark.parametrize(
-    ("profile", "programs"), [("quick", 140), pytest.param("standard", 400, marks=pytest.mark.deep)]
-)
+@pytest.mark.parametrize(("profile", "programs"), [("quick", 140), deep("standard", 400)])
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
     # XLA does so in some shapes, which few palettes have: that S15 sees it is tested by itself.

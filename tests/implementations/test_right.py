@@ -24,7 +24,7 @@ from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.record import Implementation
 from spec.comparison import equal
-from spec.notation import Array
+from spec.notation import DTYPES, Array
 from tests.implementations.places import LONG_PLACED, PLACED
 from tests.implementations.problems import (
     LONG,
@@ -41,9 +41,11 @@ from tests.implementations.problems import (
     sinks,
     slopes,
 )
+from tests.night import deep
 
 pytestmark = pytest.mark.torch
 EVERY, LENGTHY = {**PROBLEMS, **PLACED}, {**LONG, **LONG_PLACED}
+TURNS = [0, *map(deep, range(1, len(DTYPES)))]
 
 
 def load(target: Target) -> Implementation:
@@ -89,23 +91,25 @@ def record(request: pytest.FixtureRequest) -> Implementation:
     return load(request.param)
 
 
-def in_turn(record: Implementation, name: str) -> str:
-    """One of the formats of an implementation, which the name of a problem chooses."""
-    return record.dtypes[[*EVERY].index(name) % len(record.dtypes)]
+def in_turn(record: Implementation, name: str, turn: int) -> str:
+    """One of the formats of an implementation; in as many turns as it has formats, each of them."""
+    return record.dtypes[([*EVERY].index(name) + turn) % len(record.dtypes)]
 
 
+@pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("name", EVERY)
-def test_every_result_is_that_of_autograd(record: Implementation, name: str):
-    check(record, EVERY[name]().but(dtype=in_turn(record, name)))
+def test_every_result_is_that_of_autograd(record: Implementation, name: str, turn: int):
+    check(record, EVERY[name]().but(dtype=in_turn(record, name, turn)))
 
 
+@pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("name", EVERY)
 def test_what_comes_back_through_the_log_sum_exp_is_that_of_autograd(
-    record: Implementation, name: str
+    record: Implementation, name: str, turn: int
 ) -> None:
     p = EVERY[name]()
     dlse = np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16
-    taught = p.but(dlse=dlse, dtype=in_turn(record, name))
+    taught = p.but(dlse=dlse, dtype=in_turn(record, name, turn))
     want, got, budget = oracle(taught), record.lse_backward(taught), rounding.of_gradients(taught)
     for x in "qkv":
         equal(getattr(got, x), want[x], within=getattr(budget, x))
