@@ -103,16 +103,25 @@ def test_lines_that_moved_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert golden.moved("HEAD") == ["b", "c", "d"]
 
 
+def judged_with(change: str) -> subprocess.CompletedProcess[str]:
+    """Golden certificates of two ALiBi mistakes, after a change of the module `g` that judges."""
+    program = f"import os, sys; from tests.golden import __main__ as g; {change}; "
+    words = [sys.executable, "-c", program + "sys.exit(g.main())", "alibi/h", "--jobs", "2"]
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
+
+
+COUNT = sum(x.name.startswith("alibi/h") for x in every())
+
+
 def test_a_line_that_is_not_as_recorded_ends_with_1_and_is_printed() -> None:
-    program = "import sys; from tests.golden import __main__ as g; g.recorded = lambda _: {}; "
-    done = subprocess.run(
-        [sys.executable, "-c", program + "sys.exit(g.main())", "alibi/h", "--jobs", "1"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
+    done = judged_with("g.recorded = lambda _: {}")
     assert done.returncode == 1, done.stderr
-    count = sum(x.name.startswith("alibi/h") for x in every())
-    assert done.stdout.count("\n+ alibi/") == count
-    assert done.stdout.endswith(f"{count} judged, {count} not as recorded\n")
+    assert done.stdout.count("\n+ alibi/") == COUNT
+    assert done.stdout.endswith(f"{COUNT} judged, {COUNT} not as recorded\n")
+
+
+def test_a_judge_that_dies_is_a_line_and_ends_nothing() -> None:
+    done = judged_with("g.judged = lambda _: os._exit(5)")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.count("  its judge died, exit code 5\n") == COUNT
+    assert done.stdout.endswith(f"{COUNT} judged, {COUNT} not as recorded\n")

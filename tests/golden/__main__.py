@@ -7,7 +7,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess as Process
 from pathlib import Path
 
 import numpy as np
@@ -33,16 +36,36 @@ def recorded(text: str) -> dict[str, str]:
 
 
 def found(names: Sequence[str], jobs: int) -> Iterator[tuple[str, str]]:
-    """The name and line of each, judged in a process of its own: some targets keep a memory."""
+    """The name and line of each as they are judged, each in a process of its own.
+
+    Some targets keep a memory. A process that dies is its target's line.
+    """
     by_name()
     rows.ready()
-    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        yield from zip(names, pool.imap(_line, names), strict=True)
+    left, judges = [*reversed(names)], dict[Connection, tuple[str, Process]]()
+    while left or judges:
+        while left and len(judges) < jobs:
+            name = left.pop()
+            ours, theirs = multiprocessing.Pipe(duplex=False)
+            process = Process(target=_judge, args=(name, theirs))
+            process.start()
+            theirs.close()
+            judges[ours] = name, process
+        ended = wait([*judges])
+        for ours in [x for x in judges if x in ended]:
+            yield _answer(ours, *judges.pop(ours))
 
 
-def _line(name: str) -> str:
+def _answer(ours: Connection, name: str, process: Process) -> tuple[str, str]:
+    with ours, suppress(EOFError):
+        return name, ours.recv()
+    process.join()
+    return name, f"{name}  its judge died, exit code {process.exitcode}"
+
+
+def _judge(name: str, theirs: Connection) -> None:
     with np.errstate(all="ignore"):
-        return line(by_name()[name], judged(by_name()[name]))
+        theirs.send(line(by_name()[name], judged(by_name()[name])))
 
 
 def moved(ref: str) -> list[str]:

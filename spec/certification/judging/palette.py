@@ -10,7 +10,6 @@ judged somewhere only, all numbers are of problems that lie there.
 """
 
 import math
-import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -39,6 +38,9 @@ from spec.trial import asked
 TRIED = 3  # small shapes that were slow at first, or one more that were not, tell
 # Of the processor: what waits for others is not slow.
 SLOW, TIMES = 0.02, 3.0  # seconds of a first call, which is so many times the second
+# A process asks for each of them once, as a target that compiles keeps what it has compiled. They
+# are the same in each process, as a target may remember what it was asked.
+NEW_SHAPES = Stream(seed_of("shapes that no target was asked for"))
 AMONG = 8  # times as many numbers are looked at as a palette has
 WHY = (
     "compiles for each shape, and is asked in {} of them",
@@ -118,12 +120,12 @@ class Planner:
     def compiles(self) -> bool:
         """Whether what is asked of a shape for the first time takes far longer than again.
 
-        Of shapes by chance, as in this process many may have been asked before; and of small ones,
-        as nobody knows yet what becomes of others.
+        Of shapes that this process has not asked for, and of small ones, as nobody knows yet what
+        becomes of others.
         """
         slow = fast = 0
         while slow < TRIED and fast <= TRIED:
-            problem = self._problem(self.first, shape := secrets.randbits(64), shape, "small")
+            problem = self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
             (seconds, made), (again, more) = self._timed(problem), self._timed(problem)
             if made > more:  # the compiler tells, so that no clock need be asked
                 return True
