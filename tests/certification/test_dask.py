@@ -15,7 +15,7 @@ from tests.shell import run
 
 pytestmark = pytest.mark.dask
 DENSE = "implementations.dense:attend"
-FEW = {"profile": "quick", "dtypes": "float32", "clauses": "A,V"}
+FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A,S,V"}
 
 
 class Cluster:
