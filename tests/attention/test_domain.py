@@ -121,7 +121,7 @@ def test_options_are_asked_alone_and_two_by_two() -> None:
         "groups": lambda p: p.grouped,
         "widths": lambda p: p.E != p.D,
     }
-    problems = drawn(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 2000)
+    problems = judged(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 2000)
     asked = Counter(frozenset(n for n, asks in told.items() if asks(p)) for p in problems)
     wanted = [{*pair} for pair in combinations_with_replacement(told, 2)]
     wanted.remove({"boolean", "additive"})
@@ -188,7 +188,7 @@ def test_live_masks_leave_no_query_idle() -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_what_is_not_answered_is_not_drawn(kind: str) -> None:
     scope = Scope("float32", answers=KINDS - {kind})
-    assert not [p for p in drawn(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
+    assert not [p for p in judged(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
 
 
 def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:

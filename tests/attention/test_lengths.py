@@ -19,8 +19,8 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
-from tests.shell import FEW as SHORT
-from tests.shell import run
+from tests.attention.test_scripts import found, run
+from tests.night import deep
 
 RIGHT: Any = lengths.program(lengths.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
@@ -122,23 +122,23 @@ def test_what_they_cannot_be_told_is_refused() -> None:
             implementation(target, backend="numpy").forward(square("float32").but(**given))
 
 
-def test_padding_is_zero_and_who_sees_no_key_a_mean() -> None:
+@pytest.mark.parametrize("clauses", ["A1,J,M9", deep(None)])
+def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: str | None) -> None:
     """The rows behind a length are cleared by another hand than those that a mask hides."""
-    undeclared = certify(filled, **FEW)
+    few = {**FEW, "clauses": clauses}
+    undeclared = certify(filled, **few)
     assert not undeclared.passed
     assert '"padding queries=zero"' in " ".join(str(undeclared).split())
     chosen = {"idle": "uniform", "padding queries": "zero"}
-    declared = certify(filled, **FEW, conventions=chosen)
+    declared = certify(filled, **few, conventions=chosen)
     assert declared.passed, str(declared)
-    alone = certify(filled, **FEW, conventions={"idle": "uniform"}, fail_fast=True)
+    alone = certify(filled, **few, conventions={"idle": "uniform"}, fail_fast=True)
     assert not alone.passed
 
 
 def test_a_script_says_lengths(tmp_path: Any) -> None:
     target = "spec.attention.mistakes.lengths:sees_the_key_at_its_length"
-    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
-    assert run("certify", target, *words).returncode == 1
-    script = (tmp_path / "cause-1.py").read_text()
+    script = found("A1", target, "float32")
     assert "key_value_seq_lengths = np.array([" in script
-    again = run(program=(str(tmp_path / "cause-1.py"),))
+    again = run(script, tmp_path)
     assert (again.returncode, again.stderr) == (1, "")

@@ -22,6 +22,7 @@ from spec.certification.command_line import main
 from spec.comparison import equal
 from spec.mistake import catalogue
 from spec.notation import Array
+from tests.night import deep
 
 MISTAKES = catalogue(packed)
 SEVEN = "got [[[7.]]]\nwant [[[0.]]]\n"
@@ -88,27 +89,31 @@ def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) 
     assert "use --layout bhld" in line
 
 
-def test_other_corners_are_declared_and_recognised() -> None:
+@pytest.mark.parametrize("clauses", ["A1,A2,A4,C1,J", deep(None)])
+def test_other_corners_are_declared_and_recognised(clauses: str | None) -> None:
     target = packed.hangs_texts_at_their_first_keys
-    undeclared = certify(target, **FEW, clauses=("A", "J"))
+    few = {**FEW, "clauses": clauses}
+    undeclared = certify(target, **few)
     assert not undeclared.passed
     assert "--convention causal=top-left" in str(undeclared)
     likened = re.findall(r"looks like (\w+) \(", str(undeclared))
     assert likened  # whoever has that corner is like it, right or not
     assert {*likened} <= {target.__name__, "starts_every_text_anew"}
-    assert certify(target, **FEW, conventions={"causal": "top-left"}).passed
+    assert certify(target, **few, conventions={"causal": "top-left"}).passed
 
 
-def test_rows_of_no_text_are_zero_or_left_as_they_were() -> None:
+@pytest.mark.parametrize("clauses", ["A1,J", deep(None)])
+def test_rows_of_no_text_are_zero_or_left_as_they_were(clauses: str | None) -> None:
     target = packed.leaves_what_was_there_where_no_text_is
-    undeclared = certify(target, **FEW)
+    few = {**FEW, "clauses": clauses}
+    undeclared = certify(target, **few)
     (cause,) = undeclared.causes
     assert cause.features == ("tokens of no text",)
     assert "rows of no text are not zero" in str(undeclared)
     assert '--convention "padding rows=untouched"' in str(undeclared)
     assert cause.counterexample is not None
     assert printed(cause.counterexample.script) == SEVEN
-    assert certify(target, **FEW, conventions={"padding rows": "untouched"}).passed
+    assert certify(target, **few, conventions={"padding rows": "untouched"}).passed
 
 
 @pytest.mark.torch

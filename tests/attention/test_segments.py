@@ -76,6 +76,7 @@ def test_who_takes_those_of_queries_alone_is_not_asked_for_any():
     assert set(outcomes(certificate).values()) == {"not offered"}
 
 
+@pytest.mark.deep
 def test_who_takes_segments_and_ignores_them_is_refused():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed

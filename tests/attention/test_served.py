@@ -16,8 +16,8 @@ from spec.attention.plug.trials import square
 from spec.attention.small import OF_TEXTS
 from spec.backends import Unsuitable
 from spec.notation import Array
-from tests.shell import FEW as SHORT
-from tests.shell import run
+from tests.attention.test_scripts import found, run
+from tests.night import deep
 
 RIGHT: Any = served.program(served.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
@@ -73,11 +73,12 @@ def test_queries_lie_as_in_packed_arrays_and_keys_in_pages() -> None:
     assert np.diff(starts).tolist() == np.asarray(lies.told["cache_seqlens"]).tolist()
 
 
+@pytest.mark.parametrize("clauses", ["A1,A7,C1,J", deep(None)])
 @pytest.mark.parametrize("target", [RIGHT, used, in_pages_alone])
-def test_it_is_certified(target: Any) -> None:
+def test_it_is_certified(target: Any, clauses: str | None) -> None:
     record = implementation(target, backend="numpy")
     assert {Capability.PAGES, Capability.SEGMENTS, Capability.SPARE} <= record.answers
-    certificate = certify(target, backend="numpy", **FEW)
+    certificate = certify(target, backend="numpy", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
     assert any("and keys in pages" in note for note in certificate.notes)
 
@@ -116,10 +117,8 @@ def test_pages_that_are_none_are_told_in_a_line(table: Any, line: str) -> None:
 
 def test_a_script_says_pages_and_where_texts_start(tmp_path: Any) -> None:
     target = "spec.attention.mistakes.served:has_one_row_of_pages_for_all_texts"
-    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
-    assert run("certify", target, *words).returncode == 1
-    script = (tmp_path / "cause-1.py").read_text()
+    script = found("A1", target, "float32")
     assert "block_table = np.array(" in script
     assert "cu_seqlens_q = np.array(" in script
-    again = run(program=(str(tmp_path / "cause-1.py"),))
+    again = run(script, tmp_path)
     assert (again.returncode, again.stderr) == (1, "")

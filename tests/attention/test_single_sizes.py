@@ -9,6 +9,7 @@ from spec.domain import Scope
 from spec.notation import DTYPES
 from spec.sizes import EACH, EACH_WIDTH, MOST
 from tests.judging import EXAMPLES, found
+from tests.night import deep
 from tests.single_sizes import Fault, faults
 
 EVERY = {*EACH, *((axis, size) for axis in "DE" for size in EACH_WIDTH)}
@@ -45,7 +46,7 @@ def test_a_fault_at_a_single_size_is_refused(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("loses_a_key_at_one_length", "where M = 37, the output is wrong"),
+        deep("loses_a_key_at_one_length", "where M = 37, the output is wrong"),
         ("mixes_up_heads_if_there_are_five", "where H = 5, the output is wrong"),
     ],
 )

@@ -15,6 +15,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.domain import Scope
 from tests.attention.test_domain import drawn
+from tests.judging import unexplained
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Z"}
@@ -73,12 +74,6 @@ def test_who_refuses_causality_beside_it_is_asked_for_sinks_alone():
     assert refusal.what == "takes causal and sinks together"
 
 
-def test_who_takes_sinks_and_ignores_them_is_refused():
-    certificate = certify(swallows, **SMALL)
-    assert not certificate.passed
-    assert "a sink" in certificate.causes[0].sentence
-
-
 def test_sinks_come_in_float32_beside_16_bits():
     seen = set()
 
@@ -87,7 +82,8 @@ def test_sinks_come_in_float32_beside_16_bits():
             seen.add((str(query.dtype), str(sinks.dtype), sinks.flags.c_contiguous))
         return as_a_key(query, key, value, sinks).astype(query.dtype)
 
-    certify(watched, **SMALL | {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3"})
+    told = {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3"}
+    unexplained(watched, **SMALL | told)
     wide = {("float64", "float64", True), ("float32", "float32", True)}
     assert seen == wide | {("float16", "float32", True)}
 
@@ -175,8 +171,10 @@ def test_sinks_are_near_scores_far_above_them_and_none():
     assert (np.abs(sinks) < 8).mean() > 0.6
 
 
-def test_a_counterexample_with_sinks_is_read_back(tmp_path):
+def test_who_takes_sinks_and_ignores_them_is_refused_and_a_sink_is_read_back(tmp_path):
     certificate = certify(swallows, **SMALL)
+    assert not certificate.passed
+    assert "a sink" in certificate.causes[0].sentence
     certificate.save(tmp_path / "told.json")
     (cause,) = json.loads((tmp_path / "told.json").read_text())["causes"]
     assert cause["counterexample"]["problem"]["sinks"] is not None

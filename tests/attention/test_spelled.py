@@ -42,16 +42,18 @@ def test_what_says_its_options_as_others_do_is_certified(
 
 
 @pytest.mark.parametrize(
-    ("function", "cause"),
+    ("function", "cause", "clauses"),
     [
-        (spelled.without_itself, "where a key behind the window, the output is wrong"),
-        (spelled.lse_of_another_scale, "the log-sum-exp is wrong"),
-        (spelled.returns_no_lse, "want the output and the log-sum-exp"),
-        (spelled.residual_of_heads, "the log-sum-exp"),
+        (spelled.without_itself, "where a key behind the window, the output is wrong", "A1,W5"),
+        (spelled.lse_of_another_scale, "the log-sum-exp is wrong", "A7"),
+        (spelled.returns_no_lse, "want the output and the log-sum-exp", "A7"),
+        (spelled.residual_of_heads, "the log-sum-exp", "A7"),
     ],
 )
-def test_what_means_something_else_by_a_name_is_refused(function: Any, cause: str) -> None:
-    certificate = certify(function, **FEW)
+def test_what_means_something_else_by_a_name_is_refused(
+    function: Any, cause: str, clauses: str
+) -> None:
+    certificate = certify(function, **FEW, clauses=clauses)
     assert certificate.exit_code == 1
     assert cause in str(certificate)
 

@@ -90,6 +90,7 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_windows_alone():
     assert "a window is not supported beside a mask" in str(certificate)
 
 
+@pytest.mark.deep
 def test_who_takes_an_option_and_ignores_it_is_refused():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
