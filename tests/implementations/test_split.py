@@ -19,7 +19,7 @@ from tests.judging import QUICK, broken
 from tests.night import deep
 
 LOSES = {"A3", "M22", "M23", "M27", "M28", "S12"}  # see `implementations.split`
-CLAUSES = [("A1", "A2", "A7", *sorted(LOSES)), deep(None)]  # to certify: by default those that may differ
+CLAUSES = [("A1", "A2", "A7", *sorted(LOSES)), deep(None)]  # by default those that may differ
 PROBLEMS = {
     "plain": problem,
     "masked": lambda: problem(mask=boolean(), causal=True),
