@@ -72,10 +72,7 @@ def oracle(p: Problem) -> Mapping[str, Array]:
 
 @cache
 def told(name: str, dtype: str, taught: bool = False) -> tuple[Problem, Mapping[str, Array]]:
-    """A problem in a format, which all are asked, and what the oracle says of it.
-
-    taught: what is differentiated is a sum with the log-sum-exp
-    """
+    """A problem, `taught` by a cotangent of its log-sum-exp or not, and what the oracle says."""
     p = EVERY[name]()
     dlse = np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16
     p = p.but(dtype=dtype, **({"dlse": dlse} if taught else {}))
@@ -87,9 +84,8 @@ def check(record: Implementation, p: Problem, want: Mapping[str, Array]) -> None
     budget = rounding.of_gradients(p)
     equal(record.forward(p), want["o"], within=rounding.of_output(p))
     got = record.backward(p)
-    equal(got.q, want["q"], within=budget.q)
-    equal(got.k, want["k"], within=budget.k)
-    equal(got.v, want["v"], within=budget.v)
+    for x in "qkv":
+        equal(getattr(got, x), want[x], within=getattr(budget, x))
     if p.sinks is not None:
         equal(record.sink_gradient(p), want["sinks"], within=budget.sinks)
     if p.slopes is not None:
@@ -140,15 +136,14 @@ def test_the_edges_of_tiles_do_not_show(name: str):
 
 
 def test_the_definition_agrees_with_autograd():
-    for make in EVERY.values():
-        p = make()
-        want, budget, got = oracle(p), rounding.of_gradients(p), definition.gradients(p)
+    for name in EVERY:
+        p, want = told(name, "float64")
+        budget, got = rounding.of_gradients(p), definition.gradients(p)
         equal(definition.attention(p), want["o"], within=rounding.of_output(p))
         equal(definition.weights(p), want["a"], within=rounding.of_weights(p))
         equal(definition.lse(p), want["lse"], within=rounding.of_lse(p))
-        equal(got.q, want["q"], within=budget.q)
-        equal(got.k, want["k"], within=budget.k)
-        equal(got.v, want["v"], within=budget.v)
+        for x in "qkv":
+            equal(getattr(got, x), want[x], within=getattr(budget, x))
         if p.sinks is not None:
             equal(got.sinks, want["sinks"], within=budget.sinks)
         if p.slopes is not None:
@@ -220,12 +215,8 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
         sloping = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, alibi_slopes=t))
         texts = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **turns))
         placed = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **places))
-        assert placed - q.nbytes < 0.05 * matrix
-        assert texts - q.nbytes < 0.05 * matrix
-        assert sloping - q.nbytes < 0.05 * matrix
-        assert by_slopes - q.nbytes < 0.05 * matrix
-        assert forward - q.nbytes < 0.05 * matrix
-        assert by_sinks - q.nbytes < 0.05 * matrix
+        for found in (placed, texts, sloping, by_slopes, forward, by_sinks):
+            assert found - q.nbytes < 0.05 * matrix
         assert backward - 3 * q.nbytes < 0.05 * matrix
 
 
