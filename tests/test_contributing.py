@@ -52,7 +52,7 @@ def put(how: str, path: Path, block: str) -> None:
 def commands(block: str) -> Iterator[tuple[str, list[str]]]:
     """Each command of a console block, with the lines that are shown of what it prints."""
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        command, *shown = part.splitlines()
+        command, *shown = part.replace("\\\n", "").splitlines()  # which goes on in the next line
         yield command, shown
 
 

@@ -1,6 +1,7 @@
 """The programs for a GPU where there is none, and what was recorded of one."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from spec.backends import gpu
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
 from spec.certification.target import versions
+from tests.cuda import __main__ as judging
+from tests.cuda import seeds
 from tests.cuda.listed import LEDGER
 from tests.shell import run
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
-PROGRAM = "-m", "tests.cuda"
+NOBODY = "not run: torch finds no CUDA device here\n"
 ROOT = Path(__file__).parent.parent
 ONE = """
 device = "cpu"
@@ -28,37 +31,53 @@ dtypes = ["float32"]
 """
 
 
+@pytest.fixture
+def said(monkeypatch, capsys):
+    """What a program ends with and prints, in this process, which has torch."""
+    monkeypatch.chdir(ROOT)
+
+    def found(*words, program=judging):
+        monkeypatch.setattr(sys, "argv", [program.__name__, *words])
+        try:
+            code = program.main()
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return found
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
-@pytest.mark.parametrize("program", ["tests.cuda", "tests.cuda.seeds"])
-def test_without_a_gpu_it_is_said_and_no_failure(program):
-    done = run(program=("-m", program), cwd=ROOT)
-    assert (done.returncode, done.stdout) == (0, "not run: torch finds no CUDA device here\n")
+def test_without_a_gpu_it_is_said_and_no_failure(said):
+    done = run(program=("-m", "tests.cuda"), cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, NOBODY)
+    assert said(program=seeds) == (0, NOBODY, "")
 
 
 @pytest.mark.parametrize("words", [("--only", "nobody"), ("--ledger", "none.toml")])
-def test_what_there_is_not_is_told_in_a_line(words):
-    done = run(*words, program=PROGRAM, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
+def test_what_there_is_not_is_told_in_a_line(words, said):
+    code, _, line = said(*words)
+    assert code == 2
+    assert line.startswith("error: ")
+    assert line.count("\n") == 1
 
 
-def test_what_is_recorded_is_held_to(tmp_path):
+def test_what_is_recorded_is_held_to(tmp_path, said):
     ledger = tmp_path / "one.toml"
     ledger.write_text(ONE)
     asked = "--ledger", str(ledger)
-    first = run(*asked, "--record", program=PROGRAM, cwd=ROOT)
-    assert first.returncode == 0, first.stdout + first.stderr
+    code, *printed = said(*asked, "--record")
+    assert code == 0, printed
     kept = tmp_path / "one" / "flash.json"
-    again = run(*asked, program=PROGRAM, cwd=ROOT)
-    assert again.returncode == 0
-    assert "1 of 1 are as they are recorded" in again.stdout
+    code, printed, _ = said(*asked)
+    assert code == 0
+    assert "1 of 1 are as they are recorded" in printed
     written = json.loads(kept.read_text())
     written["outcomes"] = {"float32": {"violated": "A1"}}
     kept.write_text(json.dumps(written))
-    other = run(*asked, program=PROGRAM, cwd=ROOT)
-    assert other.returncode == 1
-    assert "flash: not as it is recorded" in other.stdout
+    code, printed, _ = said(*asked)
+    assert code == 1
+    assert "flash: not as it is recorded" in printed
 
 
 def test_what_was_found_on_a_gpu_is_judged_and_listed(monkeypatch):

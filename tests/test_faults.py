@@ -7,19 +7,23 @@ import pytest
 from spec.certification.judging.cause import Cause
 from spec.kinds import KINDS
 from tests.faults import figures
+from tests.night import deep
 from tests.telling import is_that, told
 
 CACHE = KINDS["cache"]
 FORK = CACHE.mistakes["branches_into_itself"]
 
 
-@pytest.fixture(scope="module")
-def gate():
+# Formats, and seeds of fresh problems for a share.
+@pytest.fixture(scope="module", params=[(("float32",), 4), deep((("float64", "float32"), 20))])
+def gate(request):
+    dtypes, seeds = request.param
     kind = KINDS["feed-forward"]
     mistake = kind.mistakes["forgets_the_gate_backward"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.telling.MANY", 1)
-        return told(kind, [mistake], mistake.target, ("float64", "float32"))
+        patch.setattr("tests.shares.OTHERS", seeds)
+        return told(kind, [mistake], mistake.target, dtypes)
 
 
 def test_a_mistake_that_is_told_as_it_declares_itself(gate):

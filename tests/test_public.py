@@ -4,6 +4,7 @@ import json
 import re
 from copy import deepcopy
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,14 @@ CERTIFICATES = {
         clauses="A1,V2",
     ),
 }
+
+
+@cache
+def judged(name):
+    """The certificate of that name."""
+    return CERTIFICATES[name]()
+
+
 WITH_TORCH = [
     pytest.param(name, marks=[pytest.mark.torch] * ("rounding" in name)) for name in CERTIFICATES
 ]
@@ -90,7 +99,7 @@ def test_the_keys_are_those_that_are_read():
 
 @pytest.mark.parametrize("name", WITH_TORCH)
 def test_a_certificate_keeps_to_the_schema(name, tmp_path):
-    found = CERTIFICATES[name]()
+    found = judged(name)
     found.save(tmp_path / "c.json")
     written = json.loads((tmp_path / "c.json").read_text())
     VALID.validate(written)
@@ -127,7 +136,7 @@ def test_the_words_of_the_schema_are_those_there_are():
 
 @pytest.fixture(scope="module")
 def wrong():
-    return json.loads(json.dumps(CERTIFICATES["wrong"]().to_json()))
+    return json.loads(json.dumps(judged("wrong").to_json()))
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 import pytest
 
 from spec.kinds import KINDS
+from tests.night import deep
 from tests.seeds import refused
 
 ALIBI, MERGING = KINDS["alibi"], KINDS["merging"]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("compiles", [False, True])
-@pytest.mark.parametrize("kind", [ALIBI, MERGING], ids=lambda kind: kind.about)
+@pytest.mark.parametrize("seed", [1, deep(2)])
+@pytest.mark.parametrize(
+    ("kind", "compiles"), [(ALIBI, False), (ALIBI, True), (MERGING, False), deep(MERGING, True)]
+)
 def test_every_mistake_of_a_kind_is_refused(kind, compiles, seed):
     wrong = [mistake for mistake in kind.mistakes.values() if not mistake.harmless]
     assert wrong

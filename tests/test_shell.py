@@ -4,13 +4,15 @@ import subprocess
 
 import pytest
 
+from tests.night import deep
 from tests.shell import FEW, run, started
 
 SLOW = "import time\n\ntime.sleep(5)\n"
 
 
 @pytest.mark.parametrize(
-    "words", [("clauses", "A1"), ("certify", "nowhere:attend"), ("certify", "--no-such-option")]
+    "words",
+    [("clauses", "A1"), ("certify", "nowhere:attend"), deep(("certify", "--no-such-option"))],
 )
 def test_it_ends_and_says_the_same(words):
     copy, process = run(*words), started(*words)

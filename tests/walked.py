@@ -54,7 +54,7 @@ def imports(path: Path, known: Modules, types: bool = True) -> frozenset[str]:
 def imported(path: Path, known: Modules, types: bool = True) -> Iterator[tuple[str, str]]:
     """The modules that a file imports, each with the name that it takes from it; "" for none."""
     unread = set() if types else for_types(parsed(path))
-    for node in ast.walk(parsed(path)):
+    for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node not in unread:
@@ -66,10 +66,18 @@ def for_types(tree: ast.Module) -> set[ast.AST]:
     """What stands under `if TYPE_CHECKING`."""
     return {
         node
-        for block in ast.walk(tree)
+        for block in statements(tree)
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-        for node in ast.walk(block)
+        for node in statements(block)
     }
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All below that may have statements: expressions have none, and are most of a tree."""
+    for child in ast.iter_child_nodes(tree):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
 
 
 def _absolute(node: ast.ImportFrom, path: Path, known: Modules) -> str:

@@ -19,8 +19,9 @@ from spec.exploring import problems
 from spec.kinds import KINDS
 from spec.trial import broken
 from tests.judging import bound, generated
+from tests.night import deep
 
-FULL = settings(generated, max_examples=250, suppress_health_check=list(HealthCheck))
+FULL = settings(generated, suppress_health_check=list(HealthCheck))
 FEW, STARTS = 40, 4  # numbers; tries
 SMALLEST = settings(FULL, max_examples=1000, phases=(Phase.generate, Phase.shrink))
 EACH = [
@@ -29,13 +30,14 @@ EACH = [
 ]
 
 
+@pytest.mark.parametrize("examples", [60, deep(250)])
 @pytest.mark.parametrize("target", EACH)
-def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target) -> None:
+def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target, examples: int) -> None:
     subject = record(target.name, backend=target.backend, layout=target.layout)
     clauses = bound(subject)
 
     @given(data=st.data())
-    @FULL
+    @settings(FULL, max_examples=examples)
     def explored(data: st.DataObject) -> None:
         clause = data.draw(st.sampled_from(clauses))
         dtype = data.draw(st.sampled_from(subject.dtypes))
@@ -48,7 +50,7 @@ def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target) -> None:
 
 @pytest.mark.parametrize(
     "mistake",
-    ["leaves_scores_unscaled", "sees_one_key_ahead", "skips_the_maximum", "tiles_key_heads"],
+    [deep("leaves_scores_unscaled"), "sees_one_key_ahead", "skips_the_maximum", "tiles_key_heads"],
 )
 def test_hypothesis_finds_a_small_problem_that_shows_a_mistake(mistake: str) -> None:
     subject, clause = KINDS["attention"].subjects[mistake], CLAUSES["A1"]

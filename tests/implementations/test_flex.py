@@ -9,20 +9,22 @@ from spec.attention.plug import implementation
 from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.comparison import equal
+from tests.night import deep
 
 pytestmark = pytest.mark.torch
 FLEX = "implementations.adapters.flex_attention:attend"
 BY_OPTION = ("A1", "W5", "U1", "Y2", "I1", "J1")
 
 
-def test_what_it_is_asked_in_places_is_attention() -> None:
+@pytest.mark.parametrize("count", [1, deep(3)])
+def test_what_it_is_asked_in_places_is_attention(count: int) -> None:
     from implementations.adapters import flex_attention  # where torch is not, it is not read
 
     record = implementation(flex_attention.attend, backend="torch")
     record = record.but(answers=record.answers - {Capability.EMPTY})
     for number in BY_OPTION:
         scope = scope_for(CLAUSES[number], record, "float32", "strict", "small")
-        for problem in series(CLAUSES[number], scope, 3, 0):
+        for problem in series(CLAUSES[number], scope, count, 0):
             within = rounding.of_output(problem)
             equal(record.forward(problem), rounding.reference(problem).o, within=within)
 

@@ -9,6 +9,7 @@ import itertools
 import tracemalloc
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from tests.night import deep
 pytestmark = pytest.mark.torch
 EVERY, LENGTHY = {**PROBLEMS, **PLACED}, {**LONG, **LONG_PLACED}
 TURNS = [0, *map(deep, range(1, len(DTYPES)))]
+OTHER = [name if n % 2 else deep(name) for n, name in enumerate(EVERY)]  # which each option is in
 
 
 def load(target: Target) -> Implementation:
@@ -68,14 +70,22 @@ def oracle(p: Problem) -> Mapping[str, Array]:
     return {"o": record.forward(p), "a": record.weights(p), "lse": record.lse(p), **gradients}
 
 
-def check(record: Implementation, p: Problem) -> None:
+@cache
+def told(name: str, dtype: str, taught: bool = False) -> tuple[Problem, Mapping[str, Array]]:
+    """A problem, `taught` by a cotangent of its log-sum-exp or not, and what the oracle says."""
+    p = EVERY[name]()
+    dlse = np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16
+    p = p.but(dtype=dtype, **({"dlse": dlse} if taught else {}))
+    return p, oracle(p)
+
+
+def check(record: Implementation, p: Problem, want: Mapping[str, Array]) -> None:
     """Hold all that an implementation offers to the oracle."""
-    want, budget = oracle(p), rounding.of_gradients(p)
+    budget = rounding.of_gradients(p)
     equal(record.forward(p), want["o"], within=rounding.of_output(p))
     got = record.backward(p)
-    equal(got.q, want["q"], within=budget.q)
-    equal(got.k, want["k"], within=budget.k)
-    equal(got.v, want["v"], within=budget.v)
+    for x in "qkv":
+        equal(getattr(got, x), want[x], within=getattr(budget, x))
     if p.sinks is not None:
         equal(record.sink_gradient(p), want["sinks"], within=budget.sinks)
     if p.slopes is not None:
@@ -99,42 +109,41 @@ def in_turn(record: Implementation, name: str, turn: int) -> str:
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("name", EVERY)
 def test_every_result_is_that_of_autograd(record: Implementation, name: str, turn: int):
-    check(record, EVERY[name]().but(dtype=in_turn(record, name, turn)))
+    check(record, *told(name, in_turn(record, name, turn)))
 
 
 @pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", OTHER)
 def test_what_comes_back_through_the_log_sum_exp_is_that_of_autograd(
     record: Implementation, name: str, turn: int
 ) -> None:
-    p = EVERY[name]()
-    dlse = np.random.default_rng(5).integers(-32, 33, p.dout.shape[:3]) / 16
-    taught = p.but(dlse=dlse, dtype=in_turn(record, name, turn))
-    want, got, budget = oracle(taught), record.lse_backward(taught), rounding.of_gradients(taught)
+    p, want = told(name, in_turn(record, name, turn), taught=True)
+    got, budget = record.lse_backward(p), rounding.of_gradients(p)
     for x in "qkv":
         equal(getattr(got, x), want[x], within=getattr(budget, x))
     if p.sinks is not None:
-        equal(record.sink_gradient(taught), want["sinks"], within=budget.sinks)
+        equal(record.sink_gradient(p), want["sinks"], within=budget.sinks)
     if p.slopes is not None:
-        equal(record.slope_gradient(taught), want["slopes"], within=budget.slopes)
+        equal(record.slope_gradient(p), want["slopes"], within=budget.slopes)
 
 
 @pytest.mark.parametrize("name", LENGTHY)
 def test_the_edges_of_tiles_do_not_show(name: str):
+    p = LENGTHY[name]().but(dtype="float32")
+    want = oracle(p)
     for module in (fused, fused_torch):
-        check(implementation(module.attend), LENGTHY[name]().but(dtype="float32"))
+        check(implementation(module.attend), p, want)
 
 
 def test_the_definition_agrees_with_autograd():
-    for make in EVERY.values():
-        p = make()
-        want, budget, got = oracle(p), rounding.of_gradients(p), definition.gradients(p)
+    for name in EVERY:
+        p, want = told(name, "float64")
+        budget, got = rounding.of_gradients(p), definition.gradients(p)
         equal(definition.attention(p), want["o"], within=rounding.of_output(p))
         equal(definition.weights(p), want["a"], within=rounding.of_weights(p))
         equal(definition.lse(p), want["lse"], within=rounding.of_lse(p))
-        equal(got.q, want["q"], within=budget.q)
-        equal(got.k, want["k"], within=budget.k)
-        equal(got.v, want["v"], within=budget.v)
+        for x in "qkv":
+            equal(getattr(got, x), want[x], within=getattr(budget, x))
         if p.sinks is not None:
             equal(got.sinks, want["sinks"], within=budget.sinks)
         if p.slopes is not None:
@@ -142,14 +151,10 @@ def test_the_definition_agrees_with_autograd():
 
 
 def test_what_is_hidden_from_all_may_be_enormous(record: Implementation):
-    check(record, poisoned().but(dtype="float32"))
-    check(record, poisoned().but(dtype="float32", sinks=sinks(h2=-np.inf)))
-    check(record, poisoned().but(dtype="float32", slopes=slopes()))
-    check(record, poisoned().but(dtype="float32", **segments()))
-    check(
-        record,
-        poisoned().but(dtype="float32", query_positions=np.arange(N) + np.zeros((B, 1), int)),
-    )
+    places = {"query_positions": np.arange(N) + np.zeros((B, 1), int)}
+    for more in ({}, {"sinks": sinks(h2=-np.inf)}, {"slopes": slopes()}, segments(), places):
+        p = poisoned().but(dtype="float32", **more)
+        check(record, p, oracle(p))
 
 
 def test_an_additive_mask_gets_a_gradient_in_torch():
@@ -210,12 +215,8 @@ def test_fused_memory_is_a_small_part_of_one_matrix():
         sloping = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, alibi_slopes=t))
         texts = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **turns))
         placed = peak(lambda c=causal: fused.attend(q, k, v, is_causal=c, **places))
-        assert placed - q.nbytes < 0.05 * matrix
-        assert texts - q.nbytes < 0.05 * matrix
-        assert sloping - q.nbytes < 0.05 * matrix
-        assert by_slopes - q.nbytes < 0.05 * matrix
-        assert forward - q.nbytes < 0.05 * matrix
-        assert by_sinks - q.nbytes < 0.05 * matrix
+        for found in (placed, texts, sloping, by_slopes, forward, by_sinks):
+            assert found - q.nbytes < 0.05 * matrix
         assert backward - 3 * q.nbytes < 0.05 * matrix
 
 

@@ -16,8 +16,10 @@ from spec.comparison import equal
 from spec.notation import Array
 from tests.implementations.problems import M, additive, boolean, problem, sinks, slopes
 from tests.judging import QUICK, broken
+from tests.night import deep
 
 LOSES = {"A3", "M22", "M23", "M27", "M28", "S12"}  # see `implementations.split`
+CLAUSES = [("A1", "A2", "A7", *sorted(LOSES)), deep(None)]  # by default those that may differ
 PROBLEMS = {
     "plain": problem,
     "masked": lambda: problem(mask=boolean(), causal=True),
@@ -57,26 +59,32 @@ def test_one_part_is_dense() -> None:
     assert np.array_equal(*(f(p.q, p.k, p.v, p.mask, True, enable_gqa=True) for f in (whole, one)))
 
 
-def test_it_keeps_every_clause_but_for_what_is_lost() -> None:
+@pytest.mark.parametrize("examples", [1, deep(QUICK)])
+def test_it_keeps_every_clause_but_for_what_is_lost(examples: int) -> None:
     record = implementation(split.attend)
-    assert {name.partition("-")[0] for name in broken(record, "float32", QUICK)} <= LOSES
+    assert {name.partition("-")[0] for name in broken(record, "float32", examples)} <= LOSES
 
 
-def test_what_is_lost_is_a_convention() -> None:
+@pytest.mark.parametrize("clauses", CLAUSES)
+def test_what_is_lost_is_a_convention(clauses: tuple[str, ...] | None) -> None:
     options: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
     undeclared = certify(split.attend, clauses="M22", **options)
     assert not undeclared.passed
     assert "right under the convention parts=merged" in str(undeclared)
-    declared = certify(split.attend, conventions={"parts": "merged"}, **options)
+    options |= {"clauses": clauses, "conventions": {"parts": "merged"}}
+    declared = certify(split.attend, **options)
     assert declared.passed, str(declared)
     assert declared.conventions["parts"] == "merged"
 
 
+@pytest.mark.parametrize("clauses", CLAUSES)
 @pytest.mark.parametrize(("parts", "dtype"), [(2, "float64"), (5, "float16")])
-def test_cut_otherwise_it_is_right_too(parts: int, dtype: str) -> None:
+def test_cut_otherwise_it_is_right_too(
+    parts: int, dtype: str, clauses: tuple[str, ...] | None
+) -> None:
     cut = partial(split.attend, parts=parts)
     vars(cut).update(backward=partial(split.backward, parts=parts))
-    options: dict[str, Any] = {"profile": "quick", "dtypes": dtype}
+    options: dict[str, Any] = {"profile": "quick", "dtypes": dtype, "clauses": clauses}
     declared = certify(cut, conventions={"parts": "merged"}, **options)
     assert declared.passed, str(declared)
 
@@ -100,10 +108,12 @@ def of_parts(query: Array, key: Array, value: Array, attn_mask: Array | None = N
     return of_parts_of_one_key(query, key, value, attn_mask) / np.where(total == 0, 1, total)
 
 
-def test_what_is_lost_is_no_excuse_for_more() -> None:
+@pytest.mark.parametrize("profile", ["quick", deep("standard")])
+def test_what_is_lost_is_no_excuse_for_more(profile: str) -> None:
     """Nor for a base, for weights of ten bits, or for one value that comes back as two."""
     names = ("merges_halves_in_base_two", "rounds_weights_to_float16")
     options: dict[str, Any] = {"conventions": {"parts": "merged"}, "dtypes": "float32"}
+    options["profile"] = profile
     for target in (*(MISTAKES[x].target for x in names), of_parts_of_one_key):
         assert not certify(target, **options, fail_fast=True).passed
     assert certify(of_parts, **options).passed

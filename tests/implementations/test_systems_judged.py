@@ -28,6 +28,7 @@ from spec.positions import record as positions
 from spec.positions.sinusoidal.plug import encoding
 from spec.subject import Subject
 from tests.judging import QUICK, bound, found
+from tests.night import deep
 
 SEEDS = range(20)
 PLACE = "implementations.systems"
@@ -155,21 +156,22 @@ def record(name: str, backend: str) -> Subject:
 CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
 
 
+@pytest.mark.parametrize("examples", [1, deep(QUICK)])
 @pytest.mark.parametrize(("name", "backend"), CASES)
-def test_a_right_system_keeps_every_clause(name: str, backend: str) -> None:
+def test_a_right_system_keeps_every_clause(name: str, backend: str, examples: int) -> None:
     """In float32; `deep` puts more problems, in float64 too."""
     one, broken = record(name, backend), BROKEN.get(name, set())
     assert all(CLAUSES[number].force == "should" for number in broken)
     assert bound(one)
     for clause in bound(one):
-        few = () if clause.number in broken else (QUICK,)
+        few = () if clause.number in broken else (examples,)
         finding = found(clause, one, "float32", *few)
         assert (finding.violation is None) == (clause.number not in broken), (
             clause.id,
             finding.violation,
         )
         assert finding.refused == 0, (clause.id, finding.refusal)
-        assert clause.number in broken or finding.examples == QUICK * clause.effort
+        assert clause.number in broken or finding.examples == examples * clause.effort
 
 
 @pytest.mark.deep

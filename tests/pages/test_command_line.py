@@ -4,8 +4,9 @@ import os
 
 import pytest
 
+from tests.night import deep
 from tests.pages.parsed import page
-from tests.shell import certify, run
+from tests.shell import NO_CAUSES, certify, run
 
 pytestmark = pytest.mark.html
 WITHOUT = (
@@ -15,12 +16,15 @@ WITHOUT = (
 REASON = "error: pages need Jinja2: pip install 'attention-spec[html]'\n"
 
 
-def test_certify_writes_a_page(tmp_path):
+@pytest.mark.parametrize(
+    ("words", "told"), [(NO_CAUSES, "no cause was found"), deep((), "gradients are wrong")]
+)
+def test_certify_writes_a_page(tmp_path, words, told):
     file = tmp_path / "new" / "c.html"
-    done = certify("elementwise", "--clause", "K2", "--html", str(file))
+    done = certify("elementwise", "--clause", "K2", "--html", str(file), *words)
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("elementwise: not certified")
-    assert "gradients are wrong" in page(file.read_text(encoding="utf-8")).text
+    assert told in page(file.read_text(encoding="utf-8")).text
     assert [*file.parent.iterdir()] == [file]
 
 
