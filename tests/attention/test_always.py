@@ -10,7 +10,7 @@ from spec.attention.domain import EVERY, Problems
 from spec.attention.options import KINDS, Capability
 from spec.certification.ledger.certificate import Certificate
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY, Draws
 from tests.shell import run
 from tests.targets import always as targets
 
@@ -92,10 +92,11 @@ def test_whoever_takes_padding_alone_is_judged_on_padding() -> None:
     assert outcomes(wrong)["A1"] == "violated"
 
 
-def test_nothing_else_is_drawn_for_them() -> None:
+@EITHER_WAY
+def test_nothing_else_is_drawn_for_them(draw: Draws) -> None:
     domain = Problems(masks=EVERY, empty=True)
     causal, square, padded = (
-        drawn(domain, Scope("float32", answers=KINDS - {kind}), 100)
+        draw(domain, Scope("float32", answers=KINDS - {kind}), 100)
         for kind in (Capability.FUTURE, Capability.LENGTHS, Capability.FORMS)
     )
     assert all(p.causal for p in causal)

@@ -14,7 +14,7 @@ from spec.attention.plug.trials import core
 from spec.attention.rounding import capped
 from spec.attention.truth import truth
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 from tests.night import deep
 
 attend = partial(dense.attend, enable_gqa=True)
@@ -109,17 +109,19 @@ def test_what_is_no_cap_is_told_in_a_line(softcap):
     assert "\n" not in str(told.value)
 
 
-def test_who_takes_no_cap_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_cap_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.CAP})
-    usual, never = (drawn(Problems(caps=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(caps=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.softcap is other.softcap is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_caps_are_reached_and_not():
-    problems = drawn(Problems(caps=True), Scope("float32", KINDS), 200)
+@EITHER_WAY
+def test_caps_are_reached_and_not(draw):
+    problems = draw(Problems(caps=True), Scope("float32", KINDS), 200)
     over = [np.abs(definition.products(p)).max(initial=0.0) / p.softcap for p in problems]
     assert sum(x > 2 for x in over) > 40
     assert sum(x < 0.5 for x in over) > 40

@@ -18,7 +18,7 @@ from spec.attention.plug.trials import core
 from spec.attention.simplify import options
 from spec.domain import Scope
 from spec.saved import problem_from_json, problem_to_json
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,I"}
@@ -204,17 +204,19 @@ def test_positions_move_with_their_tokens():
     assert placed(core("float64")).key_positions is None
 
 
-def test_who_takes_no_positions_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_positions_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.POSITIONED})
-    usual, never = (drawn(Problems(positions=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(positions=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.query_positions is other.key_positions is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_places_are_of_every_sort():
-    problems = drawn(Problems(positions=True), Scope("float32", KINDS), 400)
+@EITHER_WAY
+def test_places_are_of_every_sort(draw):
+    problems = draw(Problems(positions=True), Scope("float32", KINDS), 400)
     p, r = (
         [x for x in xs if x is not None and x.size]
         for xs in zip(*((x.query_positions, x.key_positions) for x in problems), strict=True)

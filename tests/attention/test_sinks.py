@@ -14,7 +14,7 @@ from spec.attention.options import KINDS, Capability
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Z"}
@@ -157,18 +157,20 @@ def test_a_sink_has_its_budget_as_a_key():
     assert not p.idle[:, [0, 2]].any()
 
 
-def test_who_takes_no_sinks_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_sinks_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.SINKS})
-    usual, never = (drawn(Problems(sinks=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(sinks=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.sinks is other.sinks is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_sinks_are_near_scores_far_above_them_and_none():
+@EITHER_WAY
+def test_sinks_are_near_scores_far_above_them_and_none(draw):
     sinks = np.concatenate(
-        [p.sinks for p in drawn(Problems(sinks=True), Scope("float32", KINDS), 99)]
+        [p.sinks for p in draw(Problems(sinks=True), Scope("float32", KINDS), 99)]
     )
     assert np.isneginf(sinks).any()
     assert {30.0, -30.0} <= {*sinks}

@@ -14,7 +14,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.attention.truth import truth
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 from tests.night import deep
 
 attend = partial(dense.attend, enable_gqa=True)
@@ -229,17 +229,19 @@ def test_slopes_have_the_budget_of_their_bias_and_a_product():
         assert (rounding.of_output(written) < rounding.of_output(p)).all()
 
 
-def test_who_takes_no_slopes_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_slopes_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.SLOPES})
-    usual, never = (drawn(Problems(slopes=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(slopes=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.slopes is other.slopes is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_slopes_are_those_of_models_and_others():
-    problems = drawn(Problems(slopes=True), Scope("float32", KINDS), 400)
+@EITHER_WAY
+def test_slopes_are_those_of_models_and_others(draw):
+    problems = draw(Problems(slopes=True), Scope("float32", KINDS), 400)
     slopes = np.concatenate([p.slopes.reshape(-1) for p in problems])
     assert (slopes == slopes.astype(np.float32)).all()
     assert {0.0, -1.0, 16.0, 2.0**-8} <= {*slopes}
