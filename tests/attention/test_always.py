@@ -44,7 +44,7 @@ def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
 @pytest.mark.parametrize("target", [targets.padded, targets.causal_and_late])
 def test_declaring_it_excuses_nothing(target: Any) -> None:
     """Neither a function that sees the future, nor one with another fault."""
-    certificate = judged(target, clauses="A", conventions={"causality": "always"})
+    certificate = judged(target, clauses="A", conventions={"causality": "always"}, fail_fast=True)
     assert certificate.exit_code == 1
     example = certificate.failures[0].counterexample
     assert example is not None

@@ -19,6 +19,7 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
+from tests.night import deep
 from tests.shell import FEW as SHORT
 from tests.shell import run
 
@@ -107,9 +108,10 @@ def test_who_is_told_segments_once_is_asked_of_as_many_queries_as_keys_there() -
     assert any(p.N != p.M for p in asked(at_once, "A1"))
 
 
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "J"), deep(None)])
 @pytest.mark.parametrize("target", [RIGHT, at_once])
-def test_they_are_certified(target: Any) -> None:
-    certificate = certify(target, backend="numpy", **FEW)
+def test_they_are_certified(target: Any, clauses: Any) -> None:
+    certificate = certify(target, backend="numpy", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
     outcomes = {v.clause: v.outcome for v in certificate.verdicts}
     assert outcomes["J2"] == outcomes["J9"] == outcomes["J12"] == "holds"
@@ -122,13 +124,14 @@ def test_what_they_cannot_be_told_is_refused() -> None:
             implementation(target, backend="numpy").forward(square("float32").but(**given))
 
 
-def test_padding_is_zero_and_who_sees_no_key_a_mean() -> None:
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "J", "M"), deep(None)])
+def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: Any) -> None:
     """The rows behind a length are cleared by another hand than those that a mask hides."""
-    undeclared = certify(filled, **FEW)
+    undeclared = certify(filled, **FEW, fail_fast=True)
     assert not undeclared.passed
     assert '"padding queries=zero"' in " ".join(str(undeclared).split())
     chosen = {"idle": "uniform", "padding queries": "zero"}
-    declared = certify(filled, **FEW, conventions=chosen)
+    declared = certify(filled, **FEW, clauses=clauses, conventions=chosen)
     assert declared.passed, str(declared)
     alone = certify(filled, **FEW, conventions={"idle": "uniform"}, fail_fast=True)
     assert not alone.passed

@@ -70,22 +70,24 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str, monkeypatch: pytest.MonkeyPatc
     name = "sums", "cut off"
     assert of_sums(implementation(cores.oldest, backend="numpy"), dtype) == dict([name])
     assert of_sums(implementation(einsum.attend), dtype) == {}
-    asked: dict[str, Any] = {**QUICK, "dtypes": (dtype,), "clauses": ("A1",)}
+    asked: dict[str, Any] = {**QUICK, "dtypes": (dtype,), "clauses": ("A1",), "fail_fast": True}
     assert "sums" not in str(certify(cores.halves, **asked))  # on a CPU nobody is asked
     monkeypatch.setattr(probing, "ROUNDING", ())
     assert f"sums {dtype}=cut off" in str(certify(cores.halves, **asked))
     assert "sums" not in str(certify(einsum.attend, **asked))
 
 
-# Who computes in TF32, of which kind, and some clauses that refuse it.
+# Who computes in TF32, of which kind, a clause that refuses it, and more of them.
 TF32 = {
-    "nearest": ("attention", "A"),
-    "cut_off": ("attention", "A"),
-    "Layer": ("layer", "L"),
-    "network": ("feed-forward", "F"),
-    "cache": ("cache", "C"),
-    "Dropping": ("dropout", "D1,D2,D3"),
+    "nearest": ("attention", "A1", "A"),
+    "cut_off": ("attention", "A1", "A"),
+    "Layer": ("layer", "L1", "L"),
+    "network": ("feed-forward", "F1", "F"),
+    "cache": ("cache", "C16", "C"),
+    "Dropping": ("dropout", "D1", "D1,D2,D3"),
 }
+SHORTLY = [(name, few) for name, (_, few, _) in TF32.items()]
+AT_LENGTH = [deep(name, many) for name, (_, _, many) in TF32.items()]
 
 
 @pytest.mark.deep
@@ -95,9 +97,9 @@ def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
     assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
 
 
-@pytest.mark.parametrize("name", [deep(x) if x == "cut_off" else x for x in TF32])
-def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
-    (about, clauses), target = TF32[name], getattr(cores, name)
+@pytest.mark.parametrize(("name", "clauses"), [*SHORTLY, *AT_LENGTH])
+def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str, clauses: str) -> None:
+    about, target = TF32[name][0], getattr(cores, name)
     asked: dict[str, Any] = {**QUICK, "about": about, "dtypes": ("float32",)}
     undeclared = certify(target, **asked, clauses=clauses.split(","))
     assert not undeclared.passed
@@ -109,9 +111,12 @@ def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> 
     assert declared.conventions["products"] == "tf32"
 
 
-@pytest.mark.parametrize("target", [deep(cores.halves), cores.oldest])
-def test_a_tensor_core_of_16_bits_is_certified(target: Any) -> None:
-    assert certify(target, **QUICK, dtypes=("float16",)).passed
+@pytest.mark.parametrize(
+    ("target", "clauses"),
+    [(cores.oldest, ("A1", "A2", "A4")), deep(cores.oldest, None), deep(cores.halves, None)],
+)
+def test_a_tensor_core_of_16_bits_is_certified(target: Any, clauses: Any) -> None:
+    assert certify(target, **QUICK, dtypes=("float16",), clauses=clauses).passed
 
 
 @pytest.mark.parametrize("name", ["rounds_weights_to_bfloat16", "rounds_scores_to_bfloat16"])

@@ -16,6 +16,7 @@ from spec.attention.plug.trials import square
 from spec.attention.small import OF_TEXTS
 from spec.backends import Unsuitable
 from spec.notation import Array
+from tests.night import deep
 from tests.shell import FEW as SHORT
 from tests.shell import run
 
@@ -73,11 +74,12 @@ def test_queries_lie_as_in_packed_arrays_and_keys_in_pages() -> None:
     assert np.diff(starts).tolist() == np.asarray(lies.told["cache_seqlens"]).tolist()
 
 
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "C", "J"), deep(None)])
 @pytest.mark.parametrize("target", [RIGHT, used, in_pages_alone])
-def test_it_is_certified(target: Any) -> None:
+def test_it_is_certified(target: Any, clauses: Any) -> None:
     record = implementation(target, backend="numpy")
     assert {Capability.PAGES, Capability.SEGMENTS, Capability.SPARE} <= record.answers
-    certificate = certify(target, backend="numpy", **FEW)
+    certificate = certify(target, backend="numpy", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
     assert any("and keys in pages" in note for note in certificate.notes)
 

@@ -109,7 +109,7 @@ def test_who_takes_slopes_and_ignores_them_is_refused():
     [(from_the_end, "slopes corner", "bottom-right"), (signed, "slopes ahead", "signed")],
 )
 def test_places_and_signs_are_conventions(target, name, choice):
-    undeclared = certify(target, **SMALL)
+    undeclared = certify(target, **SMALL, fail_fast=True)
     assert not undeclared.passed
     assert f'--convention "{name}={choice}"' in str(undeclared)
     declared = certify(target, **SMALL, conventions={name: choice})
@@ -118,20 +118,23 @@ def test_places_and_signs_are_conventions(target, name, choice):
     assert not other.passed
 
 
-@pytest.mark.parametrize("dtypes", ["float32", deep(None)])
+@pytest.mark.parametrize(
+    ("dtypes", "clauses"), [("float32", ("A1", "A2", "A7", "C", "Y")), deep(None, None)]
+)
 @pytest.mark.parametrize(
     "choice",
     [("slopes corner", "bottom-right"), ("slopes ahead", "signed"), ("causal", "bottom-right")],
 )
-def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes):
+def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes, clauses):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
-    certificate = certify(chosen, profile="quick", dtypes=dtypes)
+    certificate = certify(chosen, profile="quick", dtypes=dtypes, clauses=clauses)
     assert certificate.passed, str(certificate)
     assert certificate.conventions[choice[0]] == choice[1]
 
 
 @pytest.mark.torch
-def test_torch_differentiates_slopes():
+@pytest.mark.parametrize("clauses", ["A1,Y13,Y14", deep("A1,Y")])
+def test_torch_differentiates_slopes(clauses):
     """By the library, in float32 where all else has 16 bits, and held to no less where strict."""
     import torch
 
@@ -144,6 +147,7 @@ def test_torch_differentiates_slopes():
         return (s.softmax(-1) @ value.to(wide)).to(query.dtype)
 
     seen = SMALL | {"backend": "torch", "dtypes": ("float64", "float32", "bfloat16")}
+    seen |= {"clauses": clauses}
     certificate = certify(in_torch, **seen)
     assert certificate.passed, str(certificate)
     assert outcomes(certificate)["Y13"] == outcomes(certificate)["Y14"] == "holds"

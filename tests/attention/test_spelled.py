@@ -15,6 +15,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.trials import core, square
 from spec.subject import Refused
 from tests.attention.test_scripts import check, found
+from tests.night import deep
 from tests.targets import spelled
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
@@ -22,6 +23,7 @@ MODULE = "tests.targets.spelled"
 NUMBERS = np.arange(16.0).reshape(4, 4) / 8
 
 
+@pytest.mark.parametrize("whole", [False, deep(True)])
 @pytest.mark.parametrize(
     ("function", "conventions", "offered"),
     [
@@ -34,9 +36,10 @@ NUMBERS = np.arange(16.0).reshape(4, 4) / 8
     ],
 )
 def test_what_says_its_options_as_others_do_is_certified(
-    function: Any, conventions: dict[str, str], offered: set[str]
+    function: Any, conventions: dict[str, str], offered: set[str], whole: bool
 ) -> None:
-    certificate = certify(function, **FEW, conventions=conventions)
+    clauses = None if whole else ("A1", "A2", *sorted({number[0] for number in offered}))
+    certificate = certify(function, **FEW, clauses=clauses, conventions=conventions)
     assert certificate.passed, str(certificate)
     assert {v.clause for v in certificate.verdicts if v.outcome == "holds"} >= offered
 
@@ -50,8 +53,11 @@ def test_what_says_its_options_as_others_do_is_certified(
         (spelled.residual_of_heads, "the log-sum-exp"),
     ],
 )
-def test_what_means_something_else_by_a_name_is_refused(function: Any, cause: str) -> None:
-    certificate = certify(function, **FEW)
+@pytest.mark.parametrize("clauses", [("A1", "A7"), deep(None)])
+def test_what_means_something_else_by_a_name_is_refused(
+    function: Any, cause: str, clauses: Any
+) -> None:
+    certificate = certify(function, **FEW, clauses=clauses)
     assert certificate.exit_code == 1
     assert cause in str(certificate)
 

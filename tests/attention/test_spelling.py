@@ -17,6 +17,7 @@ from spec.attention.plug.trials import square
 from spec.backends import Unsuitable
 from spec.notation import Array
 from spec.subject import Refused
+from tests.night import deep
 from tests.shell import FEW, run
 
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "numpy"}
@@ -48,10 +49,11 @@ def flash(
     return dense.attend(query, key, value, is_causal=causal, **options)
 
 
-def test_a_spelling_says_what_no_name_and_no_default_tells() -> None:
-    plain = certify(flash, **QUICK)
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "C", "W", "U"), deep(None)])
+def test_a_spelling_says_what_no_name_and_no_default_tells(clauses: Any) -> None:
+    plain = certify(flash, **QUICK, fail_fast=True)
     assert not plain.passed
-    spelled = certify(flash, **QUICK, spelling="flash-attn-2")
+    spelled = certify(flash, **QUICK, clauses=clauses, spelling="flash-attn-2")
     assert spelled.passed, str(spelled)
     assert spelled.conventions["causal"] == spelled.conventions["window corner"] == "bottom-right"
     assert {"W5", "C1", "U1"} <= {v.clause for v in spelled.verdicts if v.outcome == "holds"}
@@ -65,13 +67,19 @@ def needs_a_window(
     return flash(query, key, value, causal, window_size)
 
 
-def test_what_is_required_is_said_in_its_words_where_nothing_is_asked() -> None:
-    assert certify(needs_a_window, **QUICK, spelling="flash-attn-2").passed
+@pytest.mark.parametrize("clauses", [("A1", "C", "W"), deep(None)])
+def test_what_is_required_is_said_in_its_words_where_nothing_is_asked(clauses: Any) -> None:
+    assert certify(needs_a_window, **QUICK, clauses=clauses, spelling="flash-attn-2").passed
 
 
 def test_a_convention_that_is_declared_goes_before_that_of_a_library() -> None:
     found = certify(
-        flash, **QUICK, spelling="flash-attn-2", clauses="C1,W5", conventions={"causal": "top-left"}
+        flash,
+        **QUICK,
+        spelling="flash-attn-2",
+        clauses="C1,W5",
+        conventions={"causal": "top-left"},
+        fail_fast=True,
     )
     assert found.conventions["causal"] == "top-left"
     assert not found.passed

@@ -97,7 +97,7 @@ def test_who_takes_an_option_and_ignores_it_is_refused():
 
 
 def test_two_diagonals_that_end_in_the_last_key_are_one_convention():
-    undeclared = certify(at_the_end, **SMALL)
+    undeclared = certify(at_the_end, **SMALL, fail_fast=True)
     assert not undeclared.passed
     assert "--convention causal=bottom-right" in str(undeclared)
     assert "window corner" not in str(undeclared)

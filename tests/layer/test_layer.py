@@ -14,7 +14,7 @@ from spec.layer.plug import layer
 from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
 from spec.subject import Refused
-from tests.attention.test_domain import drawn
+from tests.attention.draws import drawn
 from tests.judging import QUICK, broken, found
 
 CLAUSES = about("layer")
