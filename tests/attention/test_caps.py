@@ -77,7 +77,14 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_caps_alone():
 
 
 def test_who_takes_a_cap_and_ignores_it_is_refused():
-    certificate = certify(swallows, **SMALL | {"clauses": "A1"})
+    certificate = certify(swallows, **SMALL, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.softcap is not None
+
+
+@pytest.mark.deep
+def test_who_takes_a_cap_and_ignores_it_is_told_so():
+    certificate = certify(swallows, **SMALL)
     assert not certificate.passed
     assert "a cap" in certificate.causes[0].sentence
 

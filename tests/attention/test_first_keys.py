@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from implementations import dense
+from implementations import dense, split
 from spec import assert_attention, certify
 from spec.attention.notation import Problem
 from spec.notation import Array
 from tests.night import deep
-from tests.shell import FEW, run
 
 SMALL = {"profile": "quick", "dtypes": ("float32",)}
 
@@ -65,9 +64,9 @@ def test_what_is_no_number_of_keys_is_told_in_a_line(first: object):
 
 
 def test_who_has_none_is_not_asked_for_any():
-    done = run("certify", "implementations.split:attend", *FEW, "--clause", "W16")
-    assert "not offered" in done.stdout
-    assert done.returncode == 0
+    certificate = certify(split.attend, **SMALL, clauses="W16")
+    assert "not offered" in str(certificate)
+    assert certificate.passed
 
 
 def refuses_sinks(

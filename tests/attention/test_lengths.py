@@ -19,8 +19,8 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
+from tests.attention.test_scripts import found
 from tests.night import deep
-from tests.shell import FEW as SHORT
 from tests.shell import run
 
 RIGHT: Any = lengths.program(lengths.Steps())
@@ -138,10 +138,9 @@ def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: Any) -> None:
 
 
 def test_a_script_says_lengths(tmp_path: Any) -> None:
-    target = "spec.attention.mistakes.lengths:sees_the_key_at_its_length"
-    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
-    assert run("certify", target, *words).returncode == 1
-    script = (tmp_path / "cause-1.py").read_text()
-    assert "key_value_seq_lengths = np.array([" in script
-    again = run(program=(str(tmp_path / "cause-1.py"),))
+    text = found("A1", "spec.attention.mistakes.lengths:sees_the_key_at_its_length", "float32")
+    script = tmp_path / "script.py"
+    assert "key_value_seq_lengths = np.array([" in text
+    script.write_text(text)
+    again = run(program=(str(script),))
     assert (again.returncode, again.stderr) == (1, "")

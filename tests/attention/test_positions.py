@@ -86,6 +86,14 @@ def test_who_takes_those_of_queries_alone_is_not_asked_for_any():
 
 
 def test_who_takes_positions_and_ignores_them_is_refused():
+    certificate = certify(swallows, **SMALL, fail_fast=True)
+    assert not certificate.passed
+    problem = certificate.failures[0].counterexample.problem
+    assert not problem.query_positions is problem.key_positions is None
+
+
+@pytest.mark.deep
+def test_who_takes_positions_and_ignores_them_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     told = " ".join(x.sentence for x in certificate.causes)

@@ -77,9 +77,9 @@ CONVENTIONS = [
 ]
 
 
-def found(clause: str, target: str, dtype: str) -> str:
+def found(clause: str, target: str, dtype: str, **options: Any) -> str:
     """The script of a clause that a target breaks."""
-    (judge,) = runs(target, profile="standard", clauses=clause, dtypes=dtype)
+    (judge,) = runs(target, **{"profile": "standard", **options}, clauses=clause, dtypes=dtype)
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     assert problem is not None
     example = with_counterexample(judge.examiner, verdict, problem).counterexample

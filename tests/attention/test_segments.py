@@ -77,6 +77,13 @@ def test_who_takes_those_of_queries_alone_is_not_asked_for_any():
 
 
 def test_who_takes_segments_and_ignores_them_is_refused():
+    certificate = certify(swallows, **SMALL | {"clauses": "A1,J2"}, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.key_segments is not None
+
+
+@pytest.mark.deep
+def test_who_takes_segments_and_ignores_them_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     assert any("texts apart" in x.sentence or "segments" in x.sentence for x in certificate.causes)

@@ -16,8 +16,8 @@ from spec.attention.plug.trials import square
 from spec.attention.small import OF_TEXTS
 from spec.backends import Unsuitable
 from spec.notation import Array
+from tests.attention.test_scripts import found
 from tests.night import deep
-from tests.shell import FEW as SHORT
 from tests.shell import run
 
 RIGHT: Any = served.program(served.Steps())
@@ -117,11 +117,12 @@ def test_pages_that_are_none_are_told_in_a_line(table: Any, line: str) -> None:
 
 
 def test_a_script_says_pages_and_where_texts_start(tmp_path: Any) -> None:
-    target = "spec.attention.mistakes.served:has_one_row_of_pages_for_all_texts"
-    words = (*SHORT, "--clause", "A1", "--report", str(tmp_path))
-    assert run("certify", target, *words).returncode == 1
-    script = (tmp_path / "cause-1.py").read_text()
-    assert "block_table = np.array(" in script
-    assert "cu_seqlens_q = np.array(" in script
-    again = run(program=(str(tmp_path / "cause-1.py"),))
+    text = found(
+        "A1", "spec.attention.mistakes.served:has_one_row_of_pages_for_all_texts", "float32"
+    )
+    script = tmp_path / "script.py"
+    assert "block_table = np.array(" in text
+    assert "cu_seqlens_q = np.array(" in text
+    script.write_text(text)
+    again = run(program=(str(script),))
     assert (again.returncode, again.stderr) == (1, "")

@@ -73,10 +73,15 @@ def test_who_refuses_causality_beside_it_is_asked_for_sinks_alone():
     assert refusal.what == "takes causal and sinks together"
 
 
-def test_who_takes_sinks_and_ignores_them_is_refused():
-    certificate = certify(swallows, **SMALL)
-    assert not certificate.passed
-    assert "a sink" in certificate.causes[0].sentence
+@pytest.fixture(scope="module")
+def refused():
+    """The certificate of who takes sinks and ignores them."""
+    return certify(swallows, **SMALL)
+
+
+def test_who_takes_sinks_and_ignores_them_is_refused(refused):
+    assert not refused.passed
+    assert "a sink" in refused.causes[0].sentence
 
 
 def test_sinks_come_in_float32_beside_16_bits():
@@ -87,7 +92,8 @@ def test_sinks_come_in_float32_beside_16_bits():
             seen.add((str(query.dtype), str(sinks.dtype), sinks.flags.c_contiguous))
         return as_a_key(query, key, value, sinks).astype(query.dtype)
 
-    certify(watched, **SMALL | {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3"})
+    asked = {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3", "fail_fast": True}
+    certify(watched, **SMALL | asked)
     wide = {("float64", "float64", True), ("float32", "float32", True)}
     assert seen == wide | {("float16", "float32", True)}
 
@@ -177,9 +183,8 @@ def test_sinks_are_near_scores_far_above_them_and_none(draw):
     assert (np.abs(sinks) < 8).mean() > 0.6
 
 
-def test_a_counterexample_with_sinks_is_read_back(tmp_path):
-    certificate = certify(swallows, **SMALL)
-    certificate.save(tmp_path / "told.json")
+def test_a_counterexample_with_sinks_is_read_back(refused, tmp_path):
+    refused.save(tmp_path / "told.json")
     (cause,) = json.loads((tmp_path / "told.json").read_text())["causes"]
     assert cause["counterexample"]["problem"]["sinks"] is not None
 

@@ -99,6 +99,13 @@ def test_who_has_one_slope_for_every_sequence_is_asked_for_no_others():
 
 
 def test_who_takes_slopes_and_ignores_them_is_refused():
+    certificate = certify(swallows, **SMALL | {"clauses": "A1"}, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.slopes is not None
+
+
+@pytest.mark.deep
+def test_who_takes_slopes_and_ignores_them_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     assert "slopes" in certificate.causes[0].sentence

@@ -23,6 +23,13 @@ MODULE = "tests.targets.spelled"
 NUMBERS = np.arange(16.0).reshape(4, 4) / 8
 
 
+OTHER_LSE = [
+    (spelled.lse_of_another_scale, "the log-sum-exp is wrong"),
+    (spelled.returns_no_lse, "want the output and the log-sum-exp"),
+    (spelled.residual_of_heads, "the log-sum-exp"),
+]
+
+
 @pytest.mark.parametrize("whole", [False, deep(True)])
 @pytest.mark.parametrize(
     ("function", "conventions", "offered"),
@@ -45,15 +52,13 @@ def test_what_says_its_options_as_others_do_is_certified(
 
 
 @pytest.mark.parametrize(
-    ("function", "cause"),
+    ("function", "cause", "clauses"),
     [
-        (spelled.without_itself, "where a key behind the window, the output is wrong"),
-        (spelled.lse_of_another_scale, "the log-sum-exp is wrong"),
-        (spelled.returns_no_lse, "want the output and the log-sum-exp"),
-        (spelled.residual_of_heads, "the log-sum-exp"),
+        deep(spelled.without_itself, "where a key behind the window, the output is wrong", None),
+        *((*case, "A1,A7") for case in OTHER_LSE),
+        *(deep(*case, None) for case in OTHER_LSE),
     ],
 )
-@pytest.mark.parametrize("clauses", [("A1", "A7"), deep(None)])
 def test_what_means_something_else_by_a_name_is_refused(
     function: Any, cause: str, clauses: Any
 ) -> None:

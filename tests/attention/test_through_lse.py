@@ -106,7 +106,7 @@ def test_packed_texts_have_one_in_the_axes_of_their_log_sum_exp() -> None:
     vars(back)["__signature__"] = inspect.signature(backward)
     wrong = partial(packed.attend)
     vars(wrong)["backward"] = back
-    assert outcomes(wrong, clauses="S16")["S16"] == "violated"
+    assert outcomes(wrong, clauses="S16", fail_fast=True)["S16"] == "violated"
 
 
 def test_a_log_sum_exp_of_another_unit_has_another_cotangent() -> None:

@@ -91,6 +91,13 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_windows_alone():
 
 
 def test_who_takes_an_option_and_ignores_it_is_refused():
+    certificate = certify(swallows, **SMALL | {"clauses": "A1"}, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.window != UNBOUNDED
+
+
+@pytest.mark.deep
+def test_who_takes_an_option_and_ignores_it_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     assert "window" in certificate.causes[0].sentence
