@@ -98,17 +98,26 @@ def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "clauses"), [*SHORTLY, *AT_LENGTH])
-def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str, clauses: str) -> None:
-    about, target = TF32[name][0], getattr(cores, name)
-    asked: dict[str, Any] = {**QUICK, "about": about, "dtypes": ("float32",)}
-    undeclared = certify(target, **asked, clauses=clauses.split(","))
+def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
+    asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
+    asked["about"], target = TF32[name][0], getattr(cores, name)
+    undeclared = certify(target, **asked, fail_fast=True)
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
-    (cause,) = undeclared.causes
-    assert cause.sentence == "wherever it is asked, the output is wrong"
-    declared = certify(target, **asked, conventions=DECLARED, clauses=clauses.split(","))
+    declared = certify(target, **asked, conventions=DECLARED)
     assert declared.passed
     assert declared.conventions["products"] == "tf32"
+
+
+@pytest.mark.parametrize(
+    ("name", "clauses"), [*SHORTLY[:1], *(deep(*x) for x in SHORTLY[1:]), *AT_LENGTH]
+)
+def test_tf32_is_told_by_its_name(name: str, clauses: str) -> None:
+    asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
+    found = certify(getattr(cores, name), **asked, about=TF32[name][0])
+    assert "declare it with --convention products=tf32 if it is" in str(found)
+    (cause,) = found.causes
+    assert cause.sentence == "wherever it is asked, the output is wrong"
 
 
 @pytest.mark.parametrize(

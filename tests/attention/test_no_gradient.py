@@ -12,7 +12,6 @@ from spec import certify
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.subject import NoGradient
-from tests.shell import run
 
 pytestmark = pytest.mark.torch
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "torch"}
@@ -60,10 +59,9 @@ def test_a_mask_without_a_gradient_has_none_to_offer() -> None:
 
 
 def test_it_is_printed_as_not_offered() -> None:
-    words = ("--clause", "A1,A5", "--profile", "quick", "--dtype", "float32")
-    done = run("certify", "tests.attention.test_no_gradient:forgets_the_mask", *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = " ".join(done.stdout.split())
+    found = certify(forgets_the_mask, **QUICK, clauses="A1,A5")
+    assert found.exit_code == 0, found
+    said = " ".join(str(found).split())
     assert "not offered, of what clauses need: has a gradient of the additive mask" in said
     assert "refused: has a gradient" not in said
 

@@ -85,7 +85,7 @@ def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) 
     assert main(["certify", "implementations.packed:attend", *NUMPY, "--layout", "lhd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "attend takes arrays (tokens of all texts, heads, width): use --layout thd" in line
-    assert main(["certify", "implementations.dense:attend", "--layout", "thd"]) == 2
+    assert main(["certify", "implementations.dense:attend", *NUMPY, "--layout", "thd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "use --layout bhld" in line
 

@@ -12,7 +12,8 @@ from spec.dropout import reading
 from spec.dropout.plug import dropout
 from tests.dropout.test_definition import small
 from tests.dropout.test_dropout import right
-from tests.judging import broken
+from tests.judging import EXAMPLES, QUICK, broken
+from tests.night import deep
 
 # Random numbers
 
@@ -68,7 +69,8 @@ def test_the_global_source_of_torch_is_left_as_it_was(name: str) -> None:
 
 
 @pytest.mark.torch
-def test_the_function_of_torch_drops_whenever_it_is_told_a_rate() -> None:
+@pytest.mark.parametrize("examples", [QUICK, deep(EXAMPLES)])
+def test_the_function_of_torch_drops_whenever_it_is_told_a_rate(examples: int) -> None:
     """So this is a user's mistake, and refused: to pass the rate in evaluation too."""
     import torch
 
@@ -80,7 +82,7 @@ def test_the_function_of_torch_drops_whenever_it_is_told_a_rate() -> None:
         return attention(query, key, value, dropout_p=dropout_p)
 
     network = dropout(attend, backend="torch")
-    assert [*broken(network, "float32", seed=3)] == [
+    assert [*broken(network, "float32", examples, seed=3)] == [
         CLAUSES[number].id for number in ("D7", "D8", "D9", "D12", "D16", "D22")
     ]
 

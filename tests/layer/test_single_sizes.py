@@ -28,6 +28,7 @@ def test_what_is_turned_comes_in_pairs(turn: str) -> None:
     assert not any(p.D % 2 for p in series(CLAUSE, scope, 40, 0) if p.turn != "none")
 
 
+@pytest.mark.deep
 def test_a_single_length_is_told() -> None:
     target = "spec.layer.mistakes.single_sizes:loses_a_token_at_one_length"
     certificate = certify(target, clauses=("L1", "L48"), dtypes=("float32",))
