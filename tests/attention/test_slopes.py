@@ -20,6 +20,8 @@ from tests.night import deep
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Y"}
 M = np.array([0.5, -0.25, 2.0])
+CORNER, SIGNED = ("slopes corner", "bottom-right"), ("slopes ahead", "signed")
+CHOICES = (CORNER, SIGNED, ("causal", "bottom-right"))
 
 
 def outcomes(certificate):
@@ -98,23 +100,15 @@ def test_who_has_one_slope_for_every_sequence_is_asked_for_no_others():
     assert refusal.what == "takes slopes of its own for each sequence"
 
 
-def test_who_takes_slopes_and_ignores_them_is_refused():
-    certificate = certify(swallows, **SMALL | {"clauses": "A1"}, fail_fast=True)
+@pytest.mark.parametrize("fast", [True, deep(False)])
+def test_who_takes_slopes_and_ignores_them_is_refused(fast):
+    certificate = certify(swallows, **SMALL | {"clauses": "A1"}, fail_fast=fast)
     assert not certificate.passed
     assert certificate.failures[0].counterexample.problem.slopes is not None
+    assert fast or "slopes" in certificate.causes[0].sentence
 
 
-@pytest.mark.deep
-def test_who_takes_slopes_and_ignores_them_is_told_so():
-    certificate = certify(swallows, **SMALL | {"clauses": "A1"})
-    assert not certificate.passed
-    assert "slopes" in certificate.causes[0].sentence
-
-
-@pytest.mark.parametrize(
-    ("target", "name", "choice"),
-    [(from_the_end, "slopes corner", "bottom-right"), (signed, "slopes ahead", "signed")],
-)
+@pytest.mark.parametrize(("target", "name", "choice"), [(from_the_end, *CORNER), (signed, *SIGNED)])
 def test_places_and_signs_are_conventions(target, name, choice):
     undeclared = certify(target, **SMALL, fail_fast=True)
     assert not undeclared.passed
@@ -128,10 +122,7 @@ def test_places_and_signs_are_conventions(target, name, choice):
 @pytest.mark.parametrize(
     ("dtypes", "clauses"), [("float32", ("A1", "A2", "A7", "C", "Y")), deep(None, None)]
 )
-@pytest.mark.parametrize(
-    "choice",
-    [("slopes corner", "bottom-right"), ("slopes ahead", "signed"), ("causal", "bottom-right")],
-)
+@pytest.mark.parametrize("choice", CHOICES)
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes, clauses):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
     certificate = certify(chosen, profile="quick", dtypes=dtypes, clauses=clauses)
@@ -153,9 +144,8 @@ def test_torch_differentiates_slopes(clauses):
             s = s - alibi_slopes.view(-1, query.shape[1], 1, 1) * places.abs()
         return (s.softmax(-1) @ value.to(wide)).to(query.dtype)
 
-    seen = SMALL | {"backend": "torch", "dtypes": ("float64", "float32", "bfloat16")}
-    seen |= {"clauses": clauses}
-    certificate = certify(in_torch, **seen)
+    seen = SMALL | {"dtypes": ("float64", "float32", "bfloat16"), "clauses": clauses}
+    certificate = certify(in_torch, **seen | {"backend": "torch"})
     assert certificate.passed, str(certificate)
     assert outcomes(certificate)["Y13"] == outcomes(certificate)["Y14"] == "holds"
     assert certificate.conventions.get("rounding bfloat16", "strict") == "strict"
