@@ -1,7 +1,8 @@
 """No clause is decoration: each rejects every mistake that it names, at the standard profile.
 
 Whatever the kind of subject, and whatever the seed; and what is harmless after all is certified,
-by as many problems as the quick profile has, and in `deep` by the standard profile's.
+a third of it by as many problems as the quick profile has, and in `deep` all of it by those of the
+standard profile.
 """
 
 import pytest
@@ -11,6 +12,7 @@ from spec.attention.plug import implementation
 from spec.clause import Clause
 from spec.kinds import KINDS
 from tests.judging import EXAMPLES, QUICK, broken, found
+from tests.night import deep
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
 from tests.targets.torch_mistakes import forgets_keys_asked_for_alone
 
@@ -27,6 +29,7 @@ HARMLESS = [
     for name, mistake in mistakes.items()
     if mistake.harmless
 ]
+SOME = [x if place % 3 == 0 else deep(*x) for place, x in enumerate(HARMLESS)]
 
 
 def refuted(clause: Clause, name: str, seed: int) -> bool:
@@ -66,7 +69,7 @@ def accused(kind: str, name: str, examples: int, seed: int) -> set[str]:
     return {key for x in dtypes for key in broken(subject, x, examples, seed)}
 
 
-@pytest.mark.parametrize(("kind", "name"), HARMLESS)
+@pytest.mark.parametrize(("kind", "name"), SOME)
 def test_what_is_harmless_is_certified(kind: str, name: str) -> None:
     assert not accused(kind, name, QUICK, seed=0)
 

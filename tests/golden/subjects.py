@@ -19,8 +19,15 @@ ONE = {"dtypes": ("float32",)}
 BESIDE = ("target", "profile", "budget", "isolate", "jobs")  # what settles no verdict
 FEW = {"attention": 64}  # one in so many belongs to the fixed part, of others one in eight
 OTHERS = 8
-LONG = ("dropout/drops_keys_in_blocks",)  # takes as long as ten others
-ALWAYS = ("torch/function", "torch/layer", "right/dense:attend", "right/fused_torch:attend")
+LONG = (  # take as long as three others or more, and are asked what others are
+    "attention/clips_scores_at_fifty",
+    "attention/starts_the_maximum_at_zero",
+    "dropout/draws_again_backward",
+    "dropout/drops_keys_in_blocks",
+    "right/fused:attend",
+    "right/fused_torch:attend",
+)
+ALWAYS = ("torch/function", "torch/layer", "right/dense:attend")
 
 FUNCTIONS = "loops heads dense einsum online fused einsum_torch fused_torch split"
 PACKED = "kvcache kvcache_torch packed packed_torch"
