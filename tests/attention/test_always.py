@@ -10,7 +10,8 @@ from spec.attention.domain import EVERY, Problems
 from spec.attention.options import KINDS, Capability
 from spec.certification.ledger.certificate import Certificate
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY, Draws
+from tests.attention.test_scripts import found
 from tests.shell import run
 from tests.targets import always as targets
 
@@ -33,10 +34,10 @@ def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
     declared = judged(targets.causal, conventions={"causality": "always"})
     assert declared.passed, str(declared)
     assert not declared.advice
-    found = outcomes(declared)
+    seen = outcomes(declared)
     held = {"A1", "S1", "C2", "C3", "C8", "C15", "P4", "T4"}
-    assert {number for number in held if found[number] == "holds"} == held
-    assert found["C6"] == "not offered"
+    assert {number for number in held if seen[number] == "holds"} == held
+    assert seen["C6"] == "not offered"
     assert "see the future (" in " ".join(str(declared).split())
     assert "refused" not in declared.ledger or not declared.ledger["refused"]
 
@@ -44,8 +45,7 @@ def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
 @pytest.mark.parametrize("target", [targets.padded, targets.causal_and_late])
 def test_declaring_it_excuses_nothing(target: Any) -> None:
     """Neither a function that sees the future, nor one with another fault."""
-    declared = {"causality": "always"}
-    certificate = judged(target, clauses="A1", conventions=declared, fail_fast=True)
+    certificate = judged(target, clauses="A", conventions={"causality": "always"}, fail_fast=True)
     assert certificate.exit_code == 1
     example = certificate.failures[0].counterexample
     assert example is not None
@@ -53,14 +53,12 @@ def test_declaring_it_excuses_nothing(target: Any) -> None:
 
 
 def test_a_script_repeats_what_an_always_causal_function_does(tmp_path: Path) -> None:
-    words = ("--profile", "quick", "--dtype", "float32", "--clause", "A1")
-    declared = ("--convention", "causality=always", "--report", str(tmp_path))
-    done = run("certify", "tests.targets.always:causal_and_late", *words, *declared)
-    assert done.returncode == 1, done.stdout + done.stderr
-    text = (tmp_path / "cause-1.py").read_text()
+    options = {"profile": "quick", "conventions": {"causality": "always"}}
+    text = found("A1", "tests.targets.always:causal_and_late", "float32", **options)
+    (tmp_path / "script.py").write_text(text)
     assert "from spec" not in text
     assert "causal=True" not in text
-    again = run(program=(str(tmp_path / "cause-1.py"),))
+    again = run(program=(str(tmp_path / "script.py"),))
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith("got")
 
@@ -69,9 +67,9 @@ def test_whoever_refuses_other_lengths_is_judged_on_equal_ones() -> None:
     certificate = judged(targets.as_many)
     assert certificate.passed, str(certificate)
     assert "refused: takes queries and keys of different lengths" in str(certificate)
-    found = outcomes(certificate)
-    assert {found[number] for number in ("A1", "S1", "M1", "C2", "C3", "C7", "P4")} == {"holds"}
-    assert found["T4"] == "refused", "it takes a key away"
+    seen = outcomes(certificate)
+    assert {seen[number] for number in ("A1", "S1", "M1", "C2", "C3", "C7", "P4")} == {"holds"}
+    assert seen["T4"] == "refused", "it takes a key away"
 
 
 def test_whoever_is_wrong_at_other_lengths_has_to_say_so() -> None:
@@ -93,10 +91,11 @@ def test_whoever_takes_padding_alone_is_judged_on_padding() -> None:
     assert outcomes(wrong)["A1"] == "violated"
 
 
-def test_nothing_else_is_drawn_for_them() -> None:
+@EITHER_WAY
+def test_nothing_else_is_drawn_for_them(draw: Draws) -> None:
     domain = Problems(masks=EVERY, empty=True)
     causal, square, padded = (
-        drawn(domain, Scope("float32", answers=KINDS - {kind}), 100)
+        draw(domain, Scope("float32", answers=KINDS - {kind}), 100)
         for kind in (Capability.FUTURE, Capability.LENGTHS, Capability.FORMS)
     )
     assert all(p.causal for p in causal)

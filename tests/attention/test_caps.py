@@ -14,7 +14,7 @@ from spec.attention.plug.trials import core
 from spec.attention.rounding import capped
 from spec.attention.truth import truth
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 from tests.night import deep
 
 attend = partial(dense.attend, enable_gqa=True)
@@ -76,15 +76,21 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_caps_alone():
     assert refusal.what == "takes a mask and a cap together"
 
 
-@pytest.mark.deep
 def test_who_takes_a_cap_and_ignores_it_is_refused():
+    certificate = certify(swallows, **SMALL, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.softcap is not None
+
+
+@pytest.mark.deep
+def test_who_takes_a_cap_and_ignores_it_is_told_so():
     certificate = certify(swallows, **SMALL)
     assert not certificate.passed
     assert "a cap" in certificate.causes[0].sentence
 
 
 def test_a_bias_that_is_capped_is_a_convention():
-    undeclared = certify(after_the_bias, **SMALL)
+    undeclared = certify(after_the_bias, **SMALL, fail_fast=True)
     assert not undeclared.passed
     assert "--convention cap=after-bias" in str(undeclared)
     declared = certify(after_the_bias, **SMALL, conventions={"cap": "after-bias"})
@@ -93,7 +99,9 @@ def test_a_bias_that_is_capped_is_a_convention():
     assert not other.passed
 
 
-@pytest.mark.parametrize(("dtypes", "clauses"), [("float32", "A,U"), deep(None, None)])
+@pytest.mark.parametrize(
+    ("dtypes", "clauses"), [("float32", ("A1", "A2", "A7", "U")), deep(None, None)]
+)
 @pytest.mark.parametrize("choice", [("cap", "after-bias"), ("tanh", "approximate")])
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes, clauses):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
@@ -110,17 +118,19 @@ def test_what_is_no_cap_is_told_in_a_line(softcap):
     assert "\n" not in str(told.value)
 
 
-def test_who_takes_no_cap_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_cap_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.CAP})
-    usual, never = (drawn(Problems(caps=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(caps=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.softcap is other.softcap is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_caps_are_reached_and_not():
-    problems = drawn(Problems(caps=True), Scope("float32", KINDS), 200)
+@EITHER_WAY
+def test_caps_are_reached_and_not(draw):
+    problems = draw(Problems(caps=True), Scope("float32", KINDS), 200)
     over = [np.abs(definition.products(p)).max(initial=0.0) / p.softcap for p in problems]
     assert sum(x > 2 for x in over) > 40
     assert sum(x < 0.5 for x in over) > 40

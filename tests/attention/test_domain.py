@@ -2,57 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from spec import CLAUSES
 from spec.attention import moves
 from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, PLAIN, Problems
 from spec.attention.masks import FORMS
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS, Capability, kinds_of
-from spec.certification.judging.drawing import series
 from spec.domain import Scope
 from spec.entries import FAMILIES, VAST
 from spec.exploring import problems
 from spec.formats import rounded
 from spec.notation import DTYPES, GRADES, Memory
 from spec.sizes import EDGES, LONG, Tiled
+from tests.attention.draws import EITHER_WAY, QUIET, Draws, drawn, judged
 from tests.attention.in_domain import in_domain
-
-QUIET = settings(
-    max_examples=200,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=(Phase.generate,),
-    suppress_health_check=list(HealthCheck),
-)
-
-
-def drawn(domain: Problems, scope: Scope, count: int) -> list[Problem]:
-    """The first problems of a domain, always the same ones, however this is written."""
-    seen: list[Problem] = []
-
-    @seed(0)
-    @settings(QUIET, max_examples=count)
-    @given(problems(domain, scope))
-    def collect(problem: Problem) -> None:
-        seen.append(problem)
-
-    collect()
-    return seen
-
-
-def judged(domain: Problems, scope: Scope, count: int) -> Iterator[Problem]:
-    """Problems as a judge draws them, where each choice is as likely as the others."""
-    return series(replace(CLAUSES["A1"], over=domain), scope, count, 0)
 
 
 def arrays(problem: Problem) -> Iterator[np.ndarray]:
@@ -62,23 +32,28 @@ def arrays(problem: Problem) -> Iterator[np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_number_is_a_number_of_the_format(dtype: str) -> None:
-    for problem in drawn(Problems(empty=True), Scope(dtype, KINDS), 150):
+@EITHER_WAY
+def test_every_number_is_a_number_of_the_format(dtype: str, draw: Draws) -> None:
+    for problem in draw(Problems(empty=True), Scope(dtype, KINDS), 150):
         for array in arrays(problem):
             assert (rounded(array, dtype) == array).all()
 
 
 @pytest.mark.parametrize("grade", GRADES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_nothing_that_a_correct_implementation_computes_overflows(dtype: str, grade: str) -> None:
+@EITHER_WAY
+def test_nothing_that_a_correct_implementation_computes_overflows(
+    dtype: str, grade: str, draw: Draws
+) -> None:
     scope = Scope(dtype, KINDS, rounding=grade)  # type: ignore[arg-type]
-    outside = [p for p in drawn(Problems(empty=True), scope, 200) if not in_domain(p)]
+    outside = [p for p in draw(Problems(empty=True), scope, 200) if not in_domain(p)]
     assert not outside
 
 
-def test_lattice_problems_move_without_rounding() -> None:
+@EITHER_WAY
+def test_lattice_problems_move_without_rounding(draw: Draws) -> None:
     for dtype in DTYPES:
-        for problem in drawn(Problems(families=("lattice", "ties")), Scope(dtype, KINDS), 60):
+        for problem in draw(Problems(families=("lattice", "ties")), Scope(dtype, KINDS), 60):
             for x in (problem.q + 4, problem.k - 4, 2 * problem.v, problem.v + problem.v[:, :, :1]):
                 assert (rounded(x, dtype) == x).all()
 
@@ -112,7 +87,8 @@ def test_the_edges_of_tiles_and_long_axes_occur() -> None:
     assert any(lengths[length] for length in LONG)
 
 
-def test_options_are_asked_alone_and_two_by_two() -> None:
+@EITHER_WAY
+def test_options_are_asked_alone_and_two_by_two(draw: Draws) -> None:
     told = {
         "boolean": lambda p: p.mask is not None and p.mask.dtype == bool,
         "additive": lambda p: p.mask is not None and p.mask.dtype != bool,
@@ -121,7 +97,7 @@ def test_options_are_asked_alone_and_two_by_two() -> None:
         "groups": lambda p: p.grouped,
         "widths": lambda p: p.E != p.D,
     }
-    problems = judged(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 2000)
+    problems = draw(Problems(masks=EVERY, few=True), Scope("float32", KINDS), 2000)
     asked = Counter(frozenset(n for n, asks in told.items() if asks(p)) for p in problems)
     wanted = [{*pair} for pair in combinations_with_replacement(told, 2)]
     wanted.remove({"boolean", "additive"})
@@ -142,34 +118,39 @@ def test_masks_end_beyond_the_edges_of_tiles() -> None:
 @pytest.mark.parametrize(("tiled", "axis"), [("thousands", "M"), ("thousands of queries", "N")])
 def test_a_thousand_and_more_are_long_along_one_axis(tiled: Tiled, axis: str) -> None:
     domain = Problems(masks=PLAIN, tiled=tiled, windows=False, segments=False)
-    found = [*judged(domain, Scope("float32", KINDS), 60)]
+    found = judged(domain, Scope("float32", KINDS), 60)
     assert {getattr(p, axis) for p in found} == {1025, 1300, 2049}
     assert max(getattr(p, "MN".replace(axis, "")) for p in found) == 5
 
 
-def test_vast_scores_come_near_a_tenth_of_the_largest_number_and_overflow_nowhere() -> None:
+@EITHER_WAY
+def test_vast_scores_come_near_a_tenth_of_the_largest_number_and_overflow_nowhere(
+    draw: Draws,
+) -> None:
     for dtype, most in VAST.items():
         sizes = []
-        for p in drawn(Problems(families=("vast",), modest=True), Scope(dtype, KINDS), 40):
+        for p in draw(Problems(families=("vast",), modest=True), Scope(dtype, KINDS), 40):
             k = np.repeat(p.k, p.H // p.G, axis=1).swapaxes(-1, -2)
             sizes.append(float((np.abs(p.q) @ np.abs(k)).max() * max(1.0, abs(p.sigma))))
         assert most / 4 < max(sizes) <= most
 
 
-def test_every_broadcast_form_occurs() -> None:
+@EITHER_WAY
+def test_every_broadcast_form_occurs(draw: Draws) -> None:
     domain = Problems(masks=BOOLEAN, least=(2, 2, 2, 2))
     shapes = {
         tuple(int(n) > 1 for n in p.mask.shape)
-        for p in drawn(domain, Scope("float32", KINDS), 500)
+        for p in draw(domain, Scope("float32", KINDS), 500)
         if p.mask is not None
     }
     assert len(shapes) == len(FORMS)
 
 
-def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
+@EITHER_WAY
+def test_scores_reach_from_zero_to_a_hundred_thousand(draw: Draws) -> None:
     sizes = [
         float(np.abs(p.sigma * p.q @ np.repeat(p.k, p.H // p.G, 1).swapaxes(-1, -2)).max(initial=0))
-        for p in drawn(Problems(), Scope("float32", KINDS), 400)
+        for p in draw(Problems(), Scope("float32", KINDS), 400)
     ]
     assert min(sizes) == 0
     assert sum(1e2 < s < 1e3 for s in sizes) >= 5
@@ -180,21 +161,24 @@ def test_scores_reach_from_zero_to_a_hundred_thousand() -> None:
 LIVE = Problems(masks=ANY, windows=False, segments=False, positions=False)
 
 
-def test_live_masks_leave_no_query_idle() -> None:
-    for problem in drawn(LIVE, Scope("float32", KINDS), 150):
+@EITHER_WAY
+def test_live_masks_leave_no_query_idle(draw: Draws) -> None:
+    for problem in draw(LIVE, Scope("float32", KINDS), 150):
         assert not problem.idle.any() or problem.M == 0
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_what_is_not_answered_is_not_drawn(kind: str) -> None:
+@EITHER_WAY
+def test_what_is_not_answered_is_not_drawn(kind: str, draw: Draws) -> None:
     scope = Scope("float32", answers=KINDS - {kind})
-    assert not [p for p in judged(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
+    assert not [p for p in draw(Problems(empty=True), scope, 150) if kind in kinds_of(p)]
 
 
-def test_only_the_core_is_drawn_for_who_answers_nothing_else() -> None:
+@EITHER_WAY
+def test_only_the_core_is_drawn_for_who_answers_nothing_else(draw: Draws) -> None:
     scope = Scope("float32", answers=frozenset())
     core = {Capability.CAUSAL}  # whoever cannot see the future is always causal
-    assert not [p for p in drawn(Problems(empty=True), scope, 150) if kinds_of(p) != core]
+    assert not [p for p in draw(Problems(empty=True), scope, 150) if kinds_of(p) != core]
 
 
 def test_the_same_problems_are_drawn_every_time() -> None:
@@ -227,8 +211,9 @@ def test_a_family_draws_what_its_shapes_say(family: str) -> None:
     assert tuple(x.shape for x in entries(family, 0, shapes, dtype="float32")) == shapes
 
 
-def test_moves_carry_the_mask_along() -> None:
-    for problem in drawn(Problems(causal=False, least=(2, 2, 2, 2)), Scope("float32", KINDS), 150):
+@EITHER_WAY
+def test_moves_carry_the_mask_along(draw: Draws) -> None:
+    for problem in draw(Problems(causal=False, least=(2, 2, 2, 2)), Scope("float32", KINDS), 150):
         keys, queries = ([1, 0] for _ in range(2))
         assert (moves.of_keys(problem, keys).allowed == problem.allowed[..., keys]).all()
         assert (moves.of_queries(problem, queries).allowed == problem.allowed[:, :, queries]).all()

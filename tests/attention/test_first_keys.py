@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from implementations import dense
+from implementations import dense, split
 from spec import assert_attention, certify
 from spec.attention.notation import Problem
 from spec.notation import Array
-from tests.shell import run
+from tests.night import deep
 
 SMALL = {"profile": "quick", "dtypes": ("float32",)}
 
@@ -28,15 +28,17 @@ def from_the_window(
     return dense.attend(query, key, value, window_size=(left, right), sink_size=sink_size)
 
 
-def test_another_name_for_them_is_found():
-    certificate = certify(streaming, **SMALL)
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "W"), deep(None)])
+def test_another_name_for_them_is_found(clauses):
+    certificate = certify(streaming, **SMALL, clauses=clauses)
     assert certificate.passed, str(certificate)
     held = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
     assert {"W17", "W18", "W19", "W20", "W23"} - held == {"W23"}  # it has no positions
 
 
-def test_who_takes_them_from_the_window_is_told_where():
-    certificate = certify(from_the_window, **SMALL)
+@pytest.mark.parametrize("clauses", [("A1", "W"), deep(None)])
+def test_who_takes_them_from_the_window_is_told_where(clauses):
+    certificate = certify(from_the_window, **SMALL, clauses=clauses)
     assert len(certificate.causes) == 1
     told = " ".join(str(certificate).split())
     assert "where a first key behind the window" in told, told
@@ -62,9 +64,9 @@ def test_what_is_no_number_of_keys_is_told_in_a_line(first: object):
 
 
 def test_who_has_none_is_not_asked_for_any():
-    done = run("certify", "implementations.split:attend", "--clause", "W16")
-    assert "not offered" in done.stdout
-    assert done.returncode == 0
+    certificate = certify(split.attend, **SMALL, clauses="W16")
+    assert "not offered" in str(certificate)
+    assert certificate.passed
 
 
 def refuses_sinks(

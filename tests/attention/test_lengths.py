@@ -19,8 +19,9 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
-from tests.attention.test_scripts import found, run
+from tests.attention.test_scripts import found
 from tests.night import deep
+from tests.shell import run
 
 RIGHT: Any = lengths.program(lengths.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
@@ -107,9 +108,10 @@ def test_who_is_told_segments_once_is_asked_of_as_many_queries_as_keys_there() -
     assert any(p.N != p.M for p in asked(at_once, "A1"))
 
 
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "J"), deep(None)])
 @pytest.mark.parametrize("target", [RIGHT, at_once])
-def test_they_are_certified(target: Any) -> None:
-    certificate = certify(target, backend="numpy", **FEW)
+def test_they_are_certified(target: Any, clauses: Any) -> None:
+    certificate = certify(target, backend="numpy", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
     outcomes = {v.clause: v.outcome for v in certificate.verdicts}
     assert outcomes["J2"] == outcomes["J9"] == outcomes["J12"] == "holds"
@@ -122,23 +124,23 @@ def test_what_they_cannot_be_told_is_refused() -> None:
             implementation(target, backend="numpy").forward(square("float32").but(**given))
 
 
-@pytest.mark.parametrize("clauses", ["A1,J,M9", deep(None)])
-def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: str | None) -> None:
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "J", "M"), deep(None)])
+def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: Any) -> None:
     """The rows behind a length are cleared by another hand than those that a mask hides."""
-    few = {**FEW, "clauses": clauses}
-    undeclared = certify(filled, **few)
+    undeclared = certify(filled, **FEW, fail_fast=True)
     assert not undeclared.passed
     assert '"padding queries=zero"' in " ".join(str(undeclared).split())
     chosen = {"idle": "uniform", "padding queries": "zero"}
-    declared = certify(filled, **few, conventions=chosen)
+    declared = certify(filled, **FEW, clauses=clauses, conventions=chosen)
     assert declared.passed, str(declared)
-    alone = certify(filled, **few, conventions={"idle": "uniform"}, fail_fast=True)
+    alone = certify(filled, **FEW, conventions={"idle": "uniform"}, fail_fast=True)
     assert not alone.passed
 
 
 def test_a_script_says_lengths(tmp_path: Any) -> None:
-    target = "spec.attention.mistakes.lengths:sees_the_key_at_its_length"
-    script = found("A1", target, "float32")
-    assert "key_value_seq_lengths = np.array([" in script
-    again = run(script, tmp_path)
+    text = found("A1", "spec.attention.mistakes.lengths:sees_the_key_at_its_length", "float32")
+    script = tmp_path / "script.py"
+    assert "key_value_seq_lengths = np.array([" in text
+    script.write_text(text)
+    again = run(program=(str(script),))
     assert (again.returncode, again.stderr) == (1, "")

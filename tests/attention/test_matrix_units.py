@@ -17,7 +17,6 @@ from spec.certification.target import probing
 from spec.formats import FORMATS
 from spec.notation import Array
 from spec.trial import broken
-from tests.judging import unexplained
 from tests.night import deep
 from tests.targets import tensor_cores as cores
 
@@ -71,22 +70,24 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str, monkeypatch: pytest.MonkeyPatc
     name = "sums", "cut off"
     assert of_sums(implementation(cores.oldest, backend="numpy"), dtype) == dict([name])
     assert of_sums(implementation(einsum.attend), dtype) == {}
-    asked: dict[str, Any] = {**QUICK, "dtypes": (dtype,), "clauses": ("A1",)}
-    assert "sums" not in str(unexplained(cores.halves, **asked))  # on a CPU nobody is asked
+    asked: dict[str, Any] = {**QUICK, "dtypes": (dtype,), "clauses": ("A1",), "fail_fast": True}
+    assert "sums" not in str(certify(cores.halves, **asked))  # on a CPU nobody is asked
     monkeypatch.setattr(probing, "ROUNDING", ())
-    assert f"sums {dtype}=cut off" in str(unexplained(cores.halves, **asked))
-    assert "sums" not in str(unexplained(einsum.attend, **asked))
+    assert f"sums {dtype}=cut off" in str(certify(cores.halves, **asked))
+    assert "sums" not in str(certify(einsum.attend, **asked))
 
 
-# Who computes in TF32, of which kind, and some clauses that refuse it.
+# Who computes in TF32, of which kind, a clause that refuses it, and more of them.
 TF32 = {
-    "nearest": ("attention", "A1,A2"),
-    "cut_off": ("attention", "A1,A2"),
-    "Layer": ("layer", "L"),
-    "network": ("feed-forward", "F"),
-    "cache": ("cache", "C17,C18"),
-    "Dropping": ("dropout", "D1,D2,D3"),
+    "nearest": ("attention", "A1", "A"),
+    "cut_off": ("attention", "A1", "A"),
+    "Layer": ("layer", "L1", "L"),
+    "network": ("feed-forward", "F1", "F"),
+    "cache": ("cache", "C16", "C"),
+    "Dropping": ("dropout", "D1", "D1,D2,D3"),
 }
+SHORTLY = [(name, few) for name, (_, few, _) in TF32.items()]
+AT_LENGTH = [deep(name, many) for name, (_, _, many) in TF32.items()]
 
 
 @pytest.mark.deep
@@ -96,23 +97,32 @@ def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
     assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
 
 
-@pytest.mark.parametrize("name", [deep(x) if x == "cut_off" else x for x in TF32])
-def test_tf32_is_told_by_its_name_and_certified_if_it_is_declared(name: str) -> None:
-    (about, clauses), target = TF32[name], getattr(cores, name)
-    asked: dict[str, Any] = {**QUICK, "about": about, "dtypes": ("float32",)}
-    undeclared = certify(target, **asked, clauses=clauses.split(","))
+@pytest.mark.parametrize(("name", "clauses"), [*SHORTLY, *AT_LENGTH])
+def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
+    asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
+    asked["about"], target = TF32[name][0], getattr(cores, name)
+    undeclared = certify(target, **asked, fail_fast=True)
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
-    (cause,) = undeclared.causes
-    assert cause.sentence == "wherever it is asked, the output is wrong"
-    declared = certify(target, **asked, conventions=DECLARED, clauses=clauses.split(","))
+    declared = certify(target, **asked, conventions=DECLARED)
     assert declared.passed
     assert declared.conventions["products"] == "tf32"
 
 
 @pytest.mark.parametrize(
+    ("name", "clauses"), [*SHORTLY[:1], *(deep(*x) for x in SHORTLY[1:]), *AT_LENGTH]
+)
+def test_tf32_is_told_by_its_name(name: str, clauses: str) -> None:
+    asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
+    found = certify(getattr(cores, name), **asked, about=TF32[name][0])
+    assert "declare it with --convention products=tf32 if it is" in str(found)
+    (cause,) = found.causes
+    assert cause.sentence == "wherever it is asked, the output is wrong"
+
+
+@pytest.mark.parametrize(
     ("target", "clauses"),
-    [(cores.oldest, ("A", "K")), deep(cores.oldest, None), deep(cores.halves, None)],
+    [(cores.oldest, ("A1", "A2", "A4")), deep(cores.oldest, None), deep(cores.halves, None)],
 )
 def test_a_tensor_core_of_16_bits_is_certified(target: Any, clauses: Any) -> None:
     assert certify(target, **QUICK, dtypes=("float16",), clauses=clauses).passed

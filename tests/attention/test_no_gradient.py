@@ -8,11 +8,10 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
+from spec import certify
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.subject import NoGradient
-from tests.judging import unexplained
-from tests.shell import run
 
 pytestmark = pytest.mark.torch
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "torch"}
@@ -49,7 +48,7 @@ class ForgetsTheKeys(torch.nn.MultiheadAttention):
 def outcomes(
     target: Callable[..., Any], clauses: str, **options: Any
 ) -> dict[str, tuple[str, str]]:
-    found = unexplained(target, **{**QUICK, **options}, clauses=clauses)
+    found = certify(target, **{**QUICK, **options}, clauses=clauses)
     return {v.clause: (v.outcome, v.message) for v in found.verdicts}
 
 
@@ -60,10 +59,9 @@ def test_a_mask_without_a_gradient_has_none_to_offer() -> None:
 
 
 def test_it_is_printed_as_not_offered() -> None:
-    words = ("--clause", "A1,A5", "--profile", "quick", "--dtype", "float32")
-    done = run("certify", "tests.attention.test_no_gradient:forgets_the_mask", *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = " ".join(done.stdout.split())
+    found = certify(forgets_the_mask, **QUICK, clauses="A1,A5")
+    assert found.exit_code == 0, found
+    said = " ".join(str(found).split())
     assert "not offered, of what clauses need: has a gradient of the additive mask" in said
     assert "refused: has a gradient" not in said
 
@@ -75,7 +73,7 @@ def test_a_function_that_cannot_be_trained_offers_no_gradients() -> None:
 
 
 def test_keys_that_were_detached_are_wrong() -> None:
-    found = outcomes(detaches_the_keys, "A2,A3")
+    found = outcomes(detaches_the_keys, "A2,A3", fail_fast=True)
     assert found["A2"][0] == "holds"
     assert found["A3"][0] == "violated"
 
@@ -101,7 +99,8 @@ def test_none_is_said_where_there_is_none() -> None:
 
 
 def test_a_layer_is_held_to_the_same() -> None:
-    options = {"about": "layer"}
+    options: dict[str, Any] = {"about": "layer"}
     found = outcomes(DetachesTheWeights, "L1,L2,L5", **options)
     assert {o for o, _ in found.values()} == {"holds", "not offered"}
-    assert "violated" in {o for o, _ in outcomes(ForgetsTheKeys, "L1,L2,L3", **options).values()}
+    wrong = outcomes(ForgetsTheKeys, "L1,L2,L3", **options, fail_fast=True)
+    assert "violated" in {o for o, _ in wrong.values()}

@@ -18,7 +18,7 @@ from spec.attention.plug.trials import core
 from spec.attention.simplify import options
 from spec.domain import Scope
 from spec.saved import problem_from_json, problem_to_json
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,I"}
@@ -55,6 +55,10 @@ def swallows(query, key, value, **options):
     return dense.attend(query, key, value, **options)
 
 
+def ignores(query, key, value, is_causal=False, query_positions=None, key_positions=None):  # noqa: ARG001
+    return attend(query, key, value, is_causal=is_causal)
+
+
 def from_the_end(query, key, value, is_causal=False, query_positions=None, key_positions=None):
     """Has the last query see the last key, as long as nobody says where they stand."""
     at = {"query_positions": query_positions, "key_positions": key_positions}
@@ -85,8 +89,15 @@ def test_who_takes_those_of_queries_alone_is_not_asked_for_any():
     assert set(outcomes(certificate).values()) == {"not offered"}
 
 
-@pytest.mark.deep
 def test_who_takes_positions_and_ignores_them_is_refused():
+    certificate = certify(ignores, **SMALL | {"clauses": "A1"}, fail_fast=True)
+    assert not certificate.passed
+    problem = certificate.failures[0].counterexample.problem
+    assert problem.query_positions is not None or problem.key_positions is not None
+
+
+@pytest.mark.deep
+def test_who_takes_positions_and_ignores_them_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     told = " ".join(x.sentence for x in certificate.causes)
@@ -188,10 +199,8 @@ def test_positions_are_given_up_side_by_side():
     given = {(p.query_positions is None, p.key_positions is None) for p in options(problem)}
     assert given == {(True, True), (True, False), (False, True), (False, False)}
     assert {x.mate for x in (QUERY_POSITIONS, KEY_POSITIONS)} == set(BOTH)
-    (near,) = {p.key_positions.min() for p in options(problem) if p.key_positions is not None} - {
-        R.min()
-    }
-    assert near == 0
+    lowest = {p.key_positions.min() for p in options(problem) if p.key_positions is not None}
+    assert lowest - {R.min()} == {0}
 
 
 def test_positions_move_with_their_tokens():
@@ -199,23 +208,24 @@ def test_positions_move_with_their_tokens():
     moved = problem.part("N", [3, 0]).part("M", [4, 1]).part("B", [1])
     assert moved.query_positions.tolist() == [[2, -2]]
     assert moved.key_positions.tolist() == [[2, -1]]
-    assert (
-        placed(core("float64").but(query_positions=P)).key_positions.tolist() == [[*range(5)]] * 2
-    )
+    found = placed(core("float64").but(query_positions=P)).key_positions
+    assert found.tolist() == [[*range(5)]] * 2
     assert placed(core("float64")).key_positions is None
 
 
-def test_who_takes_no_positions_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_positions_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.POSITIONED})
-    usual, never = (drawn(Problems(positions=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(positions=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.query_positions is other.key_positions is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_places_are_of_every_sort():
-    problems = drawn(Problems(positions=True), Scope("float32", KINDS), 400)
+@EITHER_WAY
+def test_places_are_of_every_sort(draw):
+    problems = draw(Problems(positions=True), Scope("float32", KINDS), 400)
     p, r = (
         [x for x in xs if x is not None and x.size]
         for xs in zip(*((x.query_positions, x.key_positions) for x in problems), strict=True)
@@ -236,6 +246,5 @@ def test_who_compiles_is_asked_in_the_same_shapes_with_other_places():
     found = [places.drawn(seed, 2, 5, 6) for seed in range(20)]
     assert {(x.shape, y.shape) for x, y in found} == {((2, 5), (2, 6))}
     assert len({x.tobytes() for x, _ in found}) > 10
-    assert all(
-        np.abs(x).max() < 100 for x, _ in (places.drawn(s, 2, 5, 6, True) for s in range(40))
-    )
+    near = [places.drawn(s, 2, 5, 6, True)[0] for s in range(40)]
+    assert all(np.abs(x).max() < 100 for x in near)

@@ -16,13 +16,17 @@ from tests.attention.budget_shares import of_backward, of_forward, ratio, worst
 from tests.attention.in_domain import in_domain
 from tests.attention.machine import STYLES, Machine
 from tests.attention.rounding_problems import DTYPES_AND_GRADES, problem_of
+from tests.night import deep
 
 NEVER = Implementation("answers what it is told", not_offered)
 
 
+@pytest.mark.parametrize("seeds", [range(8), deep(range(8, 24))])
 @pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
-def test_right_computations_stay_within_their_budgets(dtype: str, grade: Grade) -> None:
-    for seed in range(24):
+def test_right_computations_stay_within_their_budgets(
+    dtype: str, grade: Grade, seeds: range
+) -> None:
+    for seed in seeds:
         problem = problem_of(seed, dtype, grade)
         for name, style in STYLES.items():
             for what, share in worst(problem, Machine(problem, style)).items():

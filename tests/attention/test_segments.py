@@ -17,7 +17,7 @@ from spec.attention.plug.trials import core
 from spec.attention.simplify import options
 from spec.domain import Scope
 from spec.saved import problem_from_json, problem_to_json
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,J"}
@@ -76,8 +76,14 @@ def test_who_takes_those_of_queries_alone_is_not_asked_for_any():
     assert set(outcomes(certificate).values()) == {"not offered"}
 
 
-@pytest.mark.deep
 def test_who_takes_segments_and_ignores_them_is_refused():
+    certificate = certify(swallows, **SMALL | {"clauses": "A1,J2"}, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.key_segments is not None
+
+
+@pytest.mark.deep
+def test_who_takes_segments_and_ignores_them_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     assert any("texts apart" in x.sentence or "segments" in x.sentence for x in certificate.causes)
@@ -174,17 +180,19 @@ def test_segments_move_with_their_tokens():
     assert moved.key_segments.tolist() == [[-1, 3]]
 
 
-def test_who_takes_no_segments_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_segments_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.SEGMENTS})
-    usual, never = (drawn(Problems(segments=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(segments=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.query_segments is other.key_segments is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_texts_are_of_every_sort():
-    problems = drawn(Problems(segments=True), Scope("float32", KINDS), 300)
+@EITHER_WAY
+def test_texts_are_of_every_sort(draw):
+    problems = draw(Problems(segments=True), Scope("float32", KINDS), 300)
     pairs = [(p.query_segments[0], p.key_segments[0]) for p in problems]
     alike = [p.N == p.M and (p.query_segments == p.key_segments).all() for p in problems]
     assert 0.05 < np.mean(alike) < 0.6

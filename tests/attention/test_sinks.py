@@ -14,8 +14,7 @@ from spec.attention.options import KINDS, Capability
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
-from tests.judging import unexplained
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Z"}
@@ -74,6 +73,17 @@ def test_who_refuses_causality_beside_it_is_asked_for_sinks_alone():
     assert refusal.what == "takes causal and sinks together"
 
 
+@pytest.fixture(scope="module")
+def refused():
+    """The certificate of who takes sinks and ignores them."""
+    return certify(swallows, **SMALL)
+
+
+def test_who_takes_sinks_and_ignores_them_is_refused(refused):
+    assert not refused.passed
+    assert "a sink" in refused.causes[0].sentence
+
+
 def test_sinks_come_in_float32_beside_16_bits():
     seen = set()
 
@@ -82,8 +92,8 @@ def test_sinks_come_in_float32_beside_16_bits():
             seen.add((str(query.dtype), str(sinks.dtype), sinks.flags.c_contiguous))
         return as_a_key(query, key, value, sinks).astype(query.dtype)
 
-    told = {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3"}
-    unexplained(watched, **SMALL | told)
+    asked = {"dtypes": ("float64", "float32", "float16"), "clauses": "Z3", "fail_fast": True}
+    certify(watched, **SMALL | asked)
     wide = {("float64", "float64", True), ("float32", "float32", True)}
     assert seen == wide | {("float16", "float32", True)}
 
@@ -153,29 +163,28 @@ def test_a_sink_has_its_budget_as_a_key():
     assert not p.idle[:, [0, 2]].any()
 
 
-def test_who_takes_no_sinks_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_sinks_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.SINKS})
-    usual, never = (drawn(Problems(sinks=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(sinks=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.sinks is other.sinks is None
         assert (one.seed, one.scale, one.window) == (other.seed, other.scale, other.window)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_sinks_are_near_scores_far_above_them_and_none():
+@EITHER_WAY
+def test_sinks_are_near_scores_far_above_them_and_none(draw):
     sinks = np.concatenate(
-        [p.sinks for p in drawn(Problems(sinks=True), Scope("float32", KINDS), 99)]
+        [p.sinks for p in draw(Problems(sinks=True), Scope("float32", KINDS), 99)]
     )
     assert np.isneginf(sinks).any()
     assert {30.0, -30.0} <= {*sinks}
     assert (np.abs(sinks) < 8).mean() > 0.6
 
 
-def test_who_takes_sinks_and_ignores_them_is_refused_and_a_sink_is_read_back(tmp_path):
-    certificate = certify(swallows, **SMALL)
-    assert not certificate.passed
-    assert "a sink" in certificate.causes[0].sentence
-    certificate.save(tmp_path / "told.json")
+def test_a_counterexample_with_sinks_is_read_back(refused, tmp_path):
+    refused.save(tmp_path / "told.json")
     (cause,) = json.loads((tmp_path / "told.json").read_text())["causes"]
     assert cause["counterexample"]["problem"]["sinks"] is not None
 

@@ -15,6 +15,7 @@ from spec.attention.plug import implementation
 from spec.attention.plug.trials import core, square
 from spec.subject import Refused
 from tests.attention.test_scripts import check, found
+from tests.night import deep
 from tests.targets import spelled
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
@@ -22,6 +23,14 @@ MODULE = "tests.targets.spelled"
 NUMBERS = np.arange(16.0).reshape(4, 4) / 8
 
 
+OTHER_LSE = [
+    (spelled.lse_of_another_scale, "the log-sum-exp is wrong"),
+    (spelled.returns_no_lse, "want the output and the log-sum-exp"),
+    (spelled.residual_of_heads, "the log-sum-exp"),
+]
+
+
+@pytest.mark.parametrize("whole", [False, deep(True)])
 @pytest.mark.parametrize(
     ("function", "conventions", "offered"),
     [
@@ -34,9 +43,10 @@ NUMBERS = np.arange(16.0).reshape(4, 4) / 8
     ],
 )
 def test_what_says_its_options_as_others_do_is_certified(
-    function: Any, conventions: dict[str, str], offered: set[str]
+    function: Any, conventions: dict[str, str], offered: set[str], whole: bool
 ) -> None:
-    certificate = certify(function, **FEW, conventions=conventions)
+    clauses = None if whole else ("A1", "A2", *sorted({number[0] for number in offered}))
+    certificate = certify(function, **FEW, clauses=clauses, conventions=conventions)
     assert certificate.passed, str(certificate)
     assert {v.clause for v in certificate.verdicts if v.outcome == "holds"} >= offered
 
@@ -44,14 +54,13 @@ def test_what_says_its_options_as_others_do_is_certified(
 @pytest.mark.parametrize(
     ("function", "cause", "clauses"),
     [
-        (spelled.without_itself, "where a key behind the window, the output is wrong", "A1,W5"),
-        (spelled.lse_of_another_scale, "the log-sum-exp is wrong", "A7"),
-        (spelled.returns_no_lse, "want the output and the log-sum-exp", "A7"),
-        (spelled.residual_of_heads, "the log-sum-exp", "A7"),
+        deep(spelled.without_itself, "where a key behind the window, the output is wrong", None),
+        *((*case, "A1,A7") for case in OTHER_LSE),
+        *(deep(*case, None) for case in OTHER_LSE),
     ],
 )
 def test_what_means_something_else_by_a_name_is_refused(
-    function: Any, cause: str, clauses: str
+    function: Any, cause: str, clauses: Any
 ) -> None:
     certificate = certify(function, **FEW, clauses=clauses)
     assert certificate.exit_code == 1

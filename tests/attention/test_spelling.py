@@ -1,6 +1,5 @@
 """A target is called in the words of the library that is named, and its conventions hold."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from spec.attention.plug.trials import square
 from spec.backends import Unsuitable
 from spec.notation import Array
 from spec.subject import Refused
+from tests.night import deep
 from tests.shell import FEW, run
 
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "numpy"}
@@ -48,10 +48,11 @@ def flash(
     return dense.attend(query, key, value, is_causal=causal, **options)
 
 
-def test_a_spelling_says_what_no_name_and_no_default_tells() -> None:
-    plain = certify(flash, **QUICK)
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "C", "W", "U"), deep(None)])
+def test_a_spelling_says_what_no_name_and_no_default_tells(clauses: Any) -> None:
+    plain = certify(flash, **QUICK, fail_fast=True)
     assert not plain.passed
-    spelled = certify(flash, **QUICK, spelling="flash-attn-2")
+    spelled = certify(flash, **QUICK, clauses=clauses, spelling="flash-attn-2")
     assert spelled.passed, str(spelled)
     assert spelled.conventions["causal"] == spelled.conventions["window corner"] == "bottom-right"
     assert {"W5", "C1", "U1"} <= {v.clause for v in spelled.verdicts if v.outcome == "holds"}
@@ -65,13 +66,19 @@ def needs_a_window(
     return flash(query, key, value, causal, window_size)
 
 
-def test_what_is_required_is_said_in_its_words_where_nothing_is_asked() -> None:
-    assert certify(needs_a_window, **QUICK, spelling="flash-attn-2").passed
+@pytest.mark.parametrize("clauses", [("A1", "C", "W"), deep(None)])
+def test_what_is_required_is_said_in_its_words_where_nothing_is_asked(clauses: Any) -> None:
+    assert certify(needs_a_window, **QUICK, clauses=clauses, spelling="flash-attn-2").passed
 
 
 def test_a_convention_that_is_declared_goes_before_that_of_a_library() -> None:
     found = certify(
-        flash, **QUICK, spelling="flash-attn-2", clauses="C1,W5", conventions={"causal": "top-left"}
+        flash,
+        **QUICK,
+        spelling="flash-attn-2",
+        clauses="C1,W5",
+        conventions={"causal": "top-left"},
+        fail_fast=True,
     )
     assert found.conventions["causal"] == "top-left"
     assert not found.passed
@@ -113,12 +120,12 @@ def test_every_library_of_the_page_is_a_spelling_of_conventions_that_there_are()
     assert "lse idle" not in SPELLINGS["jax.nn"].conventions  # a number that is no choice here
 
 
-def test_a_spelling_that_there_is_not_is_one_line(tmp_path: Path) -> None:
+def test_a_spelling_that_there_is_not_is_one_line() -> None:
     done = run("certify", "implementations.dense:attend", *FEW, "--spelling", "flush-attn")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "unknown spelling 'flush-attn': choose from flash-attn-2, flash-attn-3" in line
-    done = run("certify", "torch.nn:MultiheadAttention", *FEW, "--spelling", "vLLM", cwd=tmp_path)
+    done = run("certify", "implementations.multihead:MultiHead", *FEW, "--spelling", "vLLM")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "--spelling vLLM is for an attention function, not a layer" in line

@@ -14,7 +14,7 @@ from spec.attention.options import KINDS, Capability
 from spec.attention.plug.trials import core
 from spec.attention.refusals import is_window
 from spec.domain import Scope
-from tests.attention.test_domain import drawn
+from tests.attention.draws import EITHER_WAY
 
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,W"}
@@ -90,15 +90,21 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_windows_alone():
     assert "a window is not supported beside a mask" in str(certificate)
 
 
-@pytest.mark.deep
 def test_who_takes_an_option_and_ignores_it_is_refused():
+    certificate = certify(swallows, **SMALL | {"clauses": "A1"}, fail_fast=True)
+    assert not certificate.passed
+    assert certificate.failures[0].counterexample.problem.window != UNBOUNDED
+
+
+@pytest.mark.deep
+def test_who_takes_an_option_and_ignores_it_is_told_so():
     certificate = certify(swallows, **SMALL | {"clauses": "A1"})
     assert not certificate.passed
     assert "window" in certificate.causes[0].sentence
 
 
 def test_two_diagonals_that_end_in_the_last_key_are_one_convention():
-    undeclared = certify(at_the_end, **SMALL)
+    undeclared = certify(at_the_end, **SMALL, fail_fast=True)
     assert not undeclared.passed
     assert "--convention causal=bottom-right" in str(undeclared)
     assert "window corner" not in str(undeclared)
@@ -129,17 +135,19 @@ def test_assert_attention_knows_both_corners():
         assert_attention(out, *arrays, **shown, corner="bottom-right", window_corner="top-left")
 
 
-def test_who_takes_no_window_is_asked_what_was_asked_before_there_were_any():
+@EITHER_WAY
+def test_who_takes_no_window_is_asked_what_was_asked_before_there_were_any(draw):
     scope = Scope("float32", KINDS - {Capability.WINDOW})
-    usual, never = (drawn(Problems(windows=x), scope, 60) for x in (None, False))
+    usual, never = (draw(Problems(windows=x), scope, 60) for x in (None, False))
     for one, other in zip(usual, never, strict=True):
         assert one.window == other.window == UNBOUNDED
         assert (one.seed, one.scale, one.memory) == (other.seed, other.scale, other.memory)
         assert one.q.tobytes() == other.q.tobytes()
 
 
-def test_windows_are_of_every_kind():
-    problems = drawn(Problems(windows=True), Scope("float32", KINDS), 200)
+@EITHER_WAY
+def test_windows_are_of_every_kind(draw):
+    problems = draw(Problems(windows=True), Scope("float32", KINDS), 200)
     windows = [p.window for p in problems]
     assert all(is_window(w) and w != UNBOUNDED for w in windows)
     lefts, rights = zip(*windows, strict=True)

@@ -19,6 +19,7 @@ from spec.notation import Array
 from tests.dropout.test_definition import small
 from tests.dropout.test_dropout import FORMATS, right
 from tests.judging import QUICK, found
+from tests.night import deep
 
 DEEP = 250  # examples of the largest profile
 OFF = (-1, 0, 1)  # a rate may be off by RESOLUTION, either way
@@ -49,7 +50,7 @@ def test_shares_are_outside_their_bounds_as_rarely_as_promised(
     assert low <= q <= high
 
 
-@pytest.mark.parametrize("q", [0.5, 0.1, 0.82])
+@pytest.mark.parametrize("q", [0.5, deep(0.1), 0.82])
 def test_so_are_the_shares_that_clauses_look_at(q: float) -> None:
     """Both tails of the binomial distribution of 2^15 draws, in 60 digits.
 

@@ -12,7 +12,10 @@ from spec.dropout import reading
 from spec.dropout.plug import dropout
 from tests.dropout.test_definition import small
 from tests.dropout.test_dropout import right
-from tests.judging import broken
+from tests.judging import EXAMPLES, QUICK, broken, found
+from tests.night import deep
+
+EVALUATION = ("D7", "D8", "D9", "D12", "D16", "D22")  # the last at the 25 examples alone
 
 # Random numbers
 
@@ -68,7 +71,12 @@ def test_the_global_source_of_torch_is_left_as_it_was(name: str) -> None:
 
 
 @pytest.mark.torch
-def test_the_function_of_torch_drops_whenever_it_is_told_a_rate() -> None:
+@pytest.mark.parametrize(
+    ("examples", "numbers"), [(QUICK, EVALUATION[:-1]), deep(EXAMPLES, EVALUATION)]
+)
+def test_the_function_of_torch_drops_whenever_it_is_told_a_rate(
+    examples: int, numbers: tuple[str, ...]
+) -> None:
     """So this is a user's mistake, and refused: to pass the rate in evaluation too."""
     import torch
 
@@ -80,9 +88,9 @@ def test_the_function_of_torch_drops_whenever_it_is_told_a_rate() -> None:
         return attention(query, key, value, dropout_p=dropout_p)
 
     network = dropout(attend, backend="torch")
-    assert [*broken(network, "float32", seed=3)] == [
-        CLAUSES[number].id for number in ("D7", "D8", "D9", "D12", "D16", "D22")
-    ]
+    wrong = [*broken(network, "float32", examples, seed=3)]
+    assert wrong == [CLAUSES[number].id for number in numbers]
+    assert found(CLAUSES["D22"], network, "float32", seed=3).violation
 
 
 @pytest.mark.torch

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from spec.layer.record import BUILT_WITH, Capability, Layer
 from spec.layer.state import APART, TORCH
 from spec.trial import broken
 from tests.judging import QUICK, found
+from tests.night import deep
 from tests.shell import run
 
 FOLDER = Path(__file__).parent / "descriptions"
@@ -69,11 +71,14 @@ def of_nanogpt(build: str) -> Layer:
 
 
 @pytest.mark.torch
-def test_the_layer_of_nanogpt_is_certified_from_the_command_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("clauses", [("--clause", "L1,L2,L21,L34"), deep(())])
+def test_the_layer_of_nanogpt_is_certified_from_the_command_line(
+    clauses: tuple[str, ...], tmp_path: Path
+) -> None:
     file = FOLDER / "nanogpt.toml"
     assert len(file.read_text().splitlines()) <= 12
     words = ("tests.targets.described:CausalSelfAttention", "--description", str(file))
-    done = run("certify", *words, *FEW, "--json", str(tmp_path / "c.json"))
+    done = run("certify", *words, *FEW, *clauses, "--json", str(tmp_path / "c.json"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "CausalSelfAttention: certified" in done.stdout
     assert "causality=always" in done.stdout
@@ -109,11 +114,16 @@ def test_what_a_description_leaves_out_is_not_asked() -> None:
 
 
 @pytest.mark.torch
-def test_what_becomes_of_idle_queries_is_recognised_by_padding_alone() -> None:
+@pytest.mark.parametrize("how", [{"clauses": ("L1",), "fail_fast": True}, deep({})])
+def test_what_becomes_of_idle_queries_is_recognised_by_padding_alone(how: Any) -> None:
     from tests.targets.described import BertSelfAttention
 
     said = read(str(FOLDER / OF["BertSelfAttention"]), BertSelfAttention)
-    certificate = certify(layer(BertSelfAttention, **said), profile="quick", dtypes=("float32",))
+    asked = {"profile": "quick", "dtypes": ("float32",), **how}
+    certificate = certify(layer(BertSelfAttention, **said), **asked)
+    assert any("idle=nan" in line for line in certificate.advice)
+    if how:
+        return  # causes are looked for at night
     (cause,) = certificate.causes
     assert "right under the convention idle=nan" in cause.lens
 
@@ -175,7 +185,7 @@ def of(record: Layer) -> Layer:
 def test_a_layer_that_is_always_causal_has_to_say_so() -> None:
     record = of_nanogpt("CausalSelfAttention").but(conventions={})
     options = {"profile": "quick", "dtypes": ("float32",), "clauses": "L1"}
-    certificate = certify(record, **options)  # type: ignore[arg-type]
+    certificate = certify(record, **options, fail_fast=True)  # type: ignore[arg-type]
     assert certificate.exit_code == 1
     assert any("causality=always" in line for line in certificate.advice)
     assert certify(record, **options, conventions={"causality": "always"}).passed  # type: ignore[arg-type]

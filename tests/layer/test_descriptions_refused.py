@@ -46,7 +46,7 @@ def test_a_bad_description_ends_with_exit_code_2(tmp_path: Path) -> None:
     file = tmp_path / "layer.toml"
     file.write_text("nmaes = {}")
     words = ("--description", str(file))
-    done = run("certify", "tests.targets.described:CausalSelfAttention", *FEW, *words)
+    done = run("certify", "implementations.multihead:MultiHead", *FEW, *words)
     assert done.returncode == 2, done.stdout
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1

@@ -14,8 +14,9 @@ from spec.layer.plug import layer
 from spec.layer.record import KINDS
 from spec.layer.state import mismatch, parameters_of, state_of
 from spec.subject import Refused
-from tests.attention.test_domain import drawn
+from tests.attention.draws import drawn
 from tests.judging import QUICK, broken, found
+from tests.night import deep
 
 CLAUSES = about("layer")
 BY_TURNS = ("float64", "float32")
@@ -37,7 +38,7 @@ def test_a_right_layer_keeps_every_clause(clause: Clause, dtype: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", [deep("float64"), "float32"])
 @pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 def test_a_layer_of_torch_keeps_every_clause(clause: Clause, dtype: str) -> None:
     from implementations.multihead_torch import MultiHead as InTorch
@@ -81,7 +82,7 @@ def test_no_false_alarm_in_torch(seed: int) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", [deep("float16"), "bfloat16"])
 @pytest.mark.parametrize("clause", CLAUSES.values(), ids=lambda clause: clause.id)
 def test_formats_of_16_bits_keep_every_clause(clause: Clause, dtype: str) -> None:
     from torch.nn import MultiheadAttention

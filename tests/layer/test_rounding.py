@@ -9,7 +9,7 @@ from spec.domain import Scope
 from spec.layer.domain import EVERY, LayerProblems
 from spec.layer.record import KINDS
 from spec.layer.rounding import Budgets
-from tests.attention.test_domain import drawn
+from tests.attention.draws import drawn
 
 
 def budgets(dtype: str) -> Iterator[Budgets]:
