@@ -24,7 +24,7 @@ OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
 MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
 # A shape is chosen for each clause that there is, whatever is selected, which takes its time.
 NAMED = ("A1", "K1", "V2")
-SOME = {n: x for i, (n, x) in enumerate(about("attention").items()) if n in NAMED or i % 6 == 0}
+SOME = {n: x for i, (n, x) in enumerate(about("attention").items()) if n in NAMED or i % 15 == 0}
 SPECIFICATION = f"{__name__}:SOME"
 SPECIFICATIONS = [SPECIFICATION, deep("spec:CLAUSES")]
 BESIDES = 60  # shapes that are asked for while it is probed
@@ -36,7 +36,7 @@ def planned(subject, profile="standard", where="", every=1):
     return subject.but(palette=chosen.palette(bound(subject)[::every])), chosen
 
 
-@pytest.fixture(scope="module", params=[6, deep(1)])
+@pytest.fixture(scope="module", params=[12, deep(1)])
 def maskless(request):
     """A function of few options, as one that compiles."""
     return planned(MASKLESS, "quick", every=request.param)
@@ -122,7 +122,7 @@ def test_no_clause_is_without_a_shape(maskless):
 
 
 @pytest.mark.parametrize(
-    ("where", "every"), [("H > 2 and N < M", 9), deep("H > 2 and N < M", 1), deep("causal", 1)]
+    ("where", "every"), [("H > 2 and N < M", 15), deep("H > 2 and N < M", 1), deep("causal", 1)]
 )
 def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where, every):
     """And not a few of those for everywhere, most of which lie outside."""
