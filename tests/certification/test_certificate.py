@@ -141,7 +141,7 @@ def test_a_budget_that_is_spent_leaves_the_rest_blocked():
     [
         ({"clauses": "Q99"}, "unknown clause 'Q99'"),
         ({"dtypes": "float8"}, "unknown dtype 'float8'"),
-        ({"dtypes": "bfloat16"}, "the NumPy backend has no bfloat16"),
+        ({"dtypes": "bfloat16", "backend": "numpy"}, "the NumPy backend has no bfloat16"),
         ({"conventions": {"idle": "seven"}}, "unknown choice for the convention idle"),
         ({"conventions": {"colour": "red"}}, "unknown convention 'colour'"),
         ({"profile": "endless"}, "unknown profile"),

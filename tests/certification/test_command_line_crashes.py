@@ -17,7 +17,7 @@ from tests.targets import LONG
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
 def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
-    done = certify(name, "--patience", "3", "--clause", "A")
+    done = certify(name, "--patience", "3", "--clause", "A1,A2", "--backend", "numpy")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
     ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
@@ -35,7 +35,7 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
 )
 def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
     file = tmp_path / "c.json"
-    clauses = f"V,{lost},{kept}"
+    clauses = f"V1,{lost},{kept}"
     words = ("--clause", clauses, "--patience", "3", "--json", str(file))
     done = certify(name, *words, *NO_CAUSES)
     assert done.returncode == 3, done.stdout + done.stderr
@@ -103,7 +103,7 @@ def test_a_target_that_exits_refuses_and_one_that_exits_at_once_is_told_in_a_lin
     assert done.stderr == "error: ends.py cannot be imported: SystemExit: 0\n"
 
 
-@pytest.mark.parametrize("isolate", [(), ("--isolate",)])
+@pytest.mark.parametrize("isolate", [(), deep(("--isolate",))])
 def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
     file = tmp_path / "c.json"
     done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *isolate)

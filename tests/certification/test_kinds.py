@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from spec.layer.record import Capability
 from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
 from spec.written import arrays
+from tests.certification import here
 from tests.judging import found
 from tests.night import deep
 from tests.shell import NO_CAUSES, run
@@ -103,8 +105,11 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         ("Attends", ("--backend", "jax"), "layers of jax are not judged"),
     ],
 )
-def test_what_is_no_good_is_told_in_a_line(target: str, words: tuple[str, ...], line: str) -> None:
-    done = run("certify", f"tests.targets.layers:{target}", *QUICK, *words)
+@pytest.mark.parametrize("start", [here.run, deep(run)])
+def test_what_is_no_good_is_told_in_a_line(
+    target: str, words: tuple[str, ...], line: str, start: Any
+) -> None:
+    done = start("certify", f"tests.targets.layers:{target}", *QUICK, *words)
     assert done.returncode == 2, done.stdout + done.stderr
     assert line in done.stderr
     assert len(done.stderr.splitlines()) == 1
