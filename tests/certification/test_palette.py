@@ -23,7 +23,7 @@ AT_ONCE = "tests.targets.compiling:at_once"
 OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
 MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
 # A shape is chosen for each clause that there is, whatever is selected, which takes its time.
-NAMED = ("A1", "K1", "V2")
+NAMED = ("A1", "A4", "K1", "V2")
 SOME = {n: x for i, (n, x) in enumerate(about("attention").items()) if n in NAMED or i % 15 == 0}
 SPECIFICATION = f"{__name__}:SOME"
 SPECIFICATIONS = [SPECIFICATION, deep("spec:CLAUSES")]
