@@ -12,7 +12,8 @@ from spec.certification import several
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import Counterexample, Outcome
-from spec.certification.ledger.brief import brief, in_full
+from spec.certification.ledger.brief import brief, in_full, numbered
+from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
@@ -125,3 +126,9 @@ def test_a_brief_certificate_says_what_was_judged_and_in_which_way() -> None:
 
 def outcomes(found: Certificate) -> list[Any]:
     return [(v.clause, v.dtype, v.outcome) for v in found.verdicts]
+
+
+def test_ranges_are_read_as_they_are_written() -> None:
+    numbers = ("A1", "A2", "A3", "A5", "M9", "M10", "Q1")
+    assert ranges(numbers) == "A1-A3, A5, M9-M10, Q1"
+    assert tuple(numbered(ranges(numbers))) == numbers
