@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spec import CLAUSES
+from spec import CLAUSES, certify
 from spec.attention.plug.trials import square
 from spec.certification import several
 from spec.certification.diagnosing.diagnosis import Diagnosis
@@ -132,3 +132,12 @@ def test_ranges_are_read_as_they_are_written() -> None:
     numbers = ("A1", "A2", "A3", "A5", "M9", "M10", "Q1")
     assert ranges(numbers) == "A1-A3, A5, M9-M10, Q1"
     assert tuple(numbered(ranges(numbers))) == numbers
+
+
+def test_a_script_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, few = "tests.targets:elementwise", ("float32",)
+    found = certify(target, profile="quick", clauses=("A2",), dtypes=few)
+    monkeypatch.setattr("spec.certification.ledger.brief.LONG", 10)
+    (kept,) = (cause["counterexample"] for cause in brief(found)["causes"])
+    assert kept["script"] == ""
+    assert kept["problem"]

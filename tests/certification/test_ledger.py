@@ -238,15 +238,6 @@ def test_a_clause_that_ends_the_process_is_explained_by_its_cause(ledger):
     assert "incomplete, for 1 cause" in done.stdout
 
 
-def test_a_script_that_nobody_reads_is_not_kept(monkeypatch):
-    settled = {"profile": "quick", "clauses": ["A2"], "dtypes": ["float32"]}
-    found = certify("tests.targets:elementwise", **settled)
-    monkeypatch.setattr("spec.certification.ledger.brief.LONG", 10)
-    (kept,) = (cause["counterexample"] for cause in brief(found)["causes"])
-    assert kept["script"] == ""
-    assert kept["problem"]
-
-
 def said(certificate):
     """A certificate as text, but for what is not kept."""
     lines = str(certificate).splitlines()
