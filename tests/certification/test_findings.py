@@ -15,6 +15,7 @@ from spec.certification.judging.verdict import Counterexample, Outcome
 from spec.certification.ledger.brief import brief, in_full, numbered
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.judgements import Judgement, unjudged
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
 from tests.certification.made import certificate, verdict
@@ -141,3 +142,13 @@ def test_a_script_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch)
     (kept,) = (cause["counterexample"] for cause in brief(found)["causes"])
     assert kept["script"] == ""
     assert kept["problem"]
+
+
+@pytest.mark.parametrize(("explained", "open_"), [(("C2",), []), ((), ["C2"])])
+def test_a_clause_that_crashed_is_explained_by_a_cause_of_which_something_is_said(
+    explained: tuple[str, ...], open_: list[str]
+) -> None:
+    cause = Cause(("causal",), "", "the process dies of SIGABRT", clauses=explained)
+    found = certificate(verdict("C2", "crashed"), diagnosis=Diagnosis((cause,)))
+    judgement = Judgement("where causal, the process dies of SIGABRT", "fault", "It dies.")
+    assert [*unjudged(found, [judgement])] == [f"nobody says what it is: {x}" for x in open_]
