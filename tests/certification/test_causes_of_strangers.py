@@ -18,7 +18,7 @@ from tests.targets import strangers
         deep(strangers.loses_the_last_of_odd_heads, "where H % 2 != 0, the output is wrong"),
         deep(strangers.reads_five_hundred_keys, "where M > 500, the output is wrong"),
         deep(strangers.clips_queries, "where entries beyond 8 and M > 1, the output is wrong"),
-        (strangers.takes_low_biases_to_hide, "where biases below -1000, the output is wrong"),
+        deep(strangers.takes_low_biases_to_hide, "where biases below -1000, the output is wrong"),
     ],
 )
 def test_it_is_the_only_cause_and_said_to_be_seen(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -9,7 +10,9 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification.starting import started
-from tests.shell import FEW, certify, run
+from tests.certification import here
+from tests.night import deep
+from tests.shell import FEW, NO_CAUSES, certify, run
 
 
 def test_certified_is_exit_code_0():
@@ -23,7 +26,7 @@ def test_certified_is_exit_code_0():
 @pytest.mark.parametrize(("name", "code"), [("right", 0), ("elementwise", 1)])
 def test_one_clause_is_certified_or_not(name, code, tmp_path):
     file = tmp_path / "c.json"
-    done = certify(name, "--clause", "K2", "--json", str(file))
+    done = certify(name, "--clause", "K2", "--json", str(file), *NO_CAUSES)
     assert done.returncode == code, done.stdout
     assert {v["clause"] for v in json.loads(file.read_text())["verdicts"]} == {"A1", "K2"}
 
@@ -36,9 +39,7 @@ def test_what_was_selected_is_judged_before_the_definition():
 
 
 def test_causes_are_looked_for_as_long_as_is_said():
-    words = "elementwise", "--clause", "A2,A3"
-    assert certify(*words).stdout.startswith("elementwise: not certified, for 1 cause\n")
-    done = certify(*words, "--search", "1e-9")
+    done = certify("elementwise", "--clause", "A2", "--search", "1e-9")
     assert done.returncode == 1
     assert done.stdout.startswith("elementwise: not certified\n")
     assert "\nviolated: A2 the_gradient_of_the_queries" in done.stdout
@@ -54,9 +55,10 @@ def test_no_time_at_all_is_no_good(word):
 def test_violated_is_exit_code_1_and_says_all(tmp_path):
     json_file, folder = tmp_path / "c.json", tmp_path / "report"
     done = certify(
-        "elementwise", "--json", str(json_file), "--report", str(folder), "--clause", "A"
+        "elementwise", "--json", str(json_file), "--report", str(folder), "--clause", "A2"
     )
     assert done.returncode == 1
+    assert done.stdout.startswith("elementwise: not certified, for 1 cause\n")
     assert "gradients are wrong\n   seen by" in done.stdout
     likeness = "looks like differentiates_softmax_by_element (system S0, spec/incidents.md)"
     assert likeness in done.stdout
@@ -71,32 +73,33 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
     assert run(program=(str(folder / "cause-1.py"),)).returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("certify", "tests.targets"), "is no target"),
-        (("certify", "tests.nowhere:right"), "there is no module 'tests.nowhere'"),
-        (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
-        (("certify", "tests.targets:nothing"), "has no 'nothing'"),
-        (("certify", "tests.targets:number"), "is of type int, not a function"),
-        (("certify", "tests.targets:Layer"), "Layer answers no problem"),
-        (("certify", "tests.targets:two"), "takes at least 3"),
-        (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
-        (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 7), want (2, 3, 4, 7)"),
-        (("certify", "tests.targets:wrong_type"), "a tuple of 2"),
-        (("certify", "tests.targets:refuses_everything"), "RuntimeError: out of luck"),
-        (("certify", "tests.targets:right", "--dtype", "bfloat16"), "has no bfloat16"),
-        (("certify", "tests.targets:right", "--device", "cuda"), "has no device 'cuda'"),
-        (("certify", "tests.targets:right", "--clause", "Q99"), "unknown clause 'Q99'"),
-        (("certify", "tests.targets:right", "--convention", "idle"), "write NAME=VALUE"),
-        (("certify", "tests.targets:right", "--json", f"{os.devnull}/c"), "cannot be written to"),
-        (("clauses", "Q99"), "unknown clause 'Q99'"),
-        (("certify", "tests.targets:right", *FEW, "--json", os.sep), "cannot be written"),
-        (("compare", "nowhere.json", "nowhere.json"), "cannot be read"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(words, reason):
-    done = run(*words)
+NUMPY = ("--backend", "numpy")  # others are tried as well, where they are installed
+BAD = [
+    (("certify", "tests.targets"), "is no target"),
+    (("certify", "tests.nowhere:right"), "there is no module 'tests.nowhere'"),
+    (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
+    (("certify", "tests.targets:nothing"), "has no 'nothing'"),
+    (("certify", "tests.targets:number"), "is of type int, not a function"),
+    (("certify", "tests.targets:Layer"), "Layer answers no problem"),
+    (("certify", "tests.targets:two"), "takes at least 3"),
+    (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
+    (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 7), want (2, 3, 4, 7)"),
+    (("certify", "tests.targets:wrong_type"), "a tuple of 2"),
+    (("certify", "tests.targets:refuses_everything"), "RuntimeError: out of luck"),
+    (("certify", "tests.targets:right", *NUMPY, "--dtype", "bfloat16"), "has no bfloat16"),
+    (("certify", "tests.targets:right", "--device", "cuda"), "has no device 'cuda'"),
+    (("certify", "tests.targets:right", "--clause", "Q99"), "unknown clause 'Q99'"),
+    (("certify", "tests.targets:right", "--convention", "idle"), "write NAME=VALUE"),
+    (("certify", "tests.targets:right", "--json", f"{os.devnull}/c"), "cannot be written to"),
+    (("clauses", "Q99"), "unknown clause 'Q99'"),
+    (("compare", "nowhere.json", "nowhere.json"), "cannot be read"),
+]
+
+
+@pytest.mark.parametrize("start", [here.run, deep(run)])
+@pytest.mark.parametrize(("words", "reason"), BAD)
+def test_bad_input_is_one_line_and_exit_code_2(words, reason, start):
+    done = start(*words)
     assert done.returncode == 2, done.stdout
     assert reason in done.stderr
     assert done.stderr.startswith("error: ")
@@ -104,16 +107,31 @@ def test_bad_input_is_one_line_and_exit_code_2(words, reason):
     assert done.stdout == ""
 
 
-def test_jobs_give_the_same_verdicts(tmp_path):
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("tests.targets:wrong_shape", *NUMPY), "got (2, 3, 5, 7), want (2, 3, 4, 7)"),
+        (("tests.targets:right", *FEW, "--clause", "V2", "--json", os.sep), "cannot be written"),
+    ],
+)
+def test_what_is_found_by_another_process_or_at_last_is_one_line_too(words, reason):
+    done = run("certify", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(f"error: .*{re.escape(reason)}.*\n", done.stderr)
+
+
+@pytest.mark.parametrize("words", [("A2,V1,V2", *NO_CAUSES), deep(("A,V",))])
+def test_jobs_give_the_same_verdicts(words, tmp_path):
     for jobs in ("1", "2"):
-        certify("elementwise", "--clause", "A,V", "--jobs", jobs, "--json", str(tmp_path / jobs))
+        told = ("--jobs", jobs, "--json", str(tmp_path / jobs))
+        certify("elementwise", *told, "--clause", *words)
     done = run("compare", str(tmp_path / "1"), str(tmp_path / "2"))
     assert done.stdout == "nothing changed\n"
 
 
 def test_compare_says_what_changed(tmp_path):
     for name in ("elementwise", "repaired"):
-        certify(name, "--clause", "A", "--json", str(tmp_path / name))
+        certify(name, "--clause", "A2", "--json", str(tmp_path / name), *NO_CAUSES)
     done = run("compare", str(tmp_path / "elementwise"), str(tmp_path / "repaired"))
     assert done.returncode == 0
     assert "[float32]: violated -> holds" in done.stdout
@@ -174,22 +192,21 @@ def test_one_clause_is_shown_whole():
 
 
 def test_a_convention_with_a_space_in_its_name():
-    done = certify("forbids", "--clause", "A,M", "--convention", "mask means=forbid")
+    done = certify("forbids", "--clause", "A1,M1,M2,M3", "--convention", "mask means=forbid")
     assert done.returncode == 0, done.stdout
 
 
 def test_pytest_runs_the_clauses_of_a_target():
-    words = ("--implementation", "tests.targets:elementwise", "--profile", "quick")
-    done = run(
-        *words, "--dtype", "float32", "-q", "-p", "no:cacheprovider", program=("-m", "pytest")
-    )
+    words = ("--implementation", "tests.targets:elementwise", *FEW, "-k", "K2 or A4")
+    done = run(*words, "-q", "-p", "no:cacheprovider", program=("-m", "pytest"))
     assert done.returncode == 1
     assert "elementwise::K2-key_gradients_sum_to_zero-float32" in done.stdout
     assert "elementwise::A4" not in done.stdout
 
 
 def test_pytest_says_what_is_wrong_with_a_target():
-    done = run("--implementation", "tests.targets:two", "-q", program=("-m", "pytest"))
+    words = ("--implementation", "tests.targets:two", "--backend", "numpy", "-q")
+    done = run(*words, program=("-m", "pytest"))
     assert done.returncode != 0
     assert "takes at least 3" in done.stdout + done.stderr
 
@@ -215,7 +232,7 @@ def test_a_report_is_whole_where_nobody_reads_what_is_printed(tmp_path):
     reads, writes = os.pipe()
     os.close(reads)
     folder = tmp_path / "report"
-    words = ("certify", "tests.targets:elementwise", *FEW, "--clause", "A", "--report", str(folder))
-    subprocess.run([sys.executable, "-m", "spec", *words], stdout=writes, check=False)
+    words = ("tests.targets.layers:HalfAsLoud", *FEW, "--clause", "L1", "--report", str(folder))
+    subprocess.run([sys.executable, "-m", "spec", "certify", *words], stdout=writes, check=False)
     os.close(writes)
     assert {"certificate.txt", "certificate.json", "cause-1.py"} <= {*os.listdir(folder)}

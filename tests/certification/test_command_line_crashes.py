@@ -17,7 +17,7 @@ from tests.targets import LONG
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
 def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
-    done = certify(name, "--patience", "3", "--clause", "A")
+    done = certify(name, "--patience", "3", "--clause", "A1,A2", "--backend", "numpy")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
     ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
@@ -35,7 +35,7 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
 )
 def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
     file = tmp_path / "c.json"
-    clauses = f"V,{lost},{kept}"
+    clauses = f"V1,{lost},{kept}"
     words = ("--clause", clauses, "--patience", "3", "--json", str(file))
     done = certify(name, *words, *NO_CAUSES)
     assert done.returncode == 3, done.stdout + done.stderr
@@ -85,7 +85,15 @@ def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
     assert outcomes["A1", "float32"] == outcomes["V2", "float32"] == "holds"
 
 
-def test_a_violation_is_told_and_repeated_beside_a_crash_while_probing(tmp_path):
+def test_a_violation_is_told_beside_a_crash_while_probing():
+    done = certify("breaks_and_aborts_backward", "--clause", "A", *NO_CAUSES)
+    assert done.returncode == 1
+    assert "\nviolated: A1 " in done.stdout
+    assert "crashed: A2, A3, A4, A12 [float32]" in done.stdout
+
+
+@pytest.mark.deep
+def test_a_violation_is_explained_and_repeated_beside_a_crash_while_probing(tmp_path):
     done = certify("breaks_and_aborts_backward", "--clause", "A", "--report", str(tmp_path))
     assert done.returncode == 1
     assert "the output is wrong\n   seen by 6 clauses: A1-A4, A11-A12" in done.stdout
@@ -103,19 +111,20 @@ def test_a_target_that_exits_refuses_and_one_that_exits_at_once_is_told_in_a_lin
     assert done.stderr == "error: ends.py cannot be imported: SystemExit: 0\n"
 
 
-@pytest.mark.parametrize("isolate", [(), ("--isolate",)])
-def test_a_crash_in_a_clause_is_that_clauses_verdict(isolate, tmp_path):
+@pytest.mark.parametrize("words", [NO_CAUSES, deep(()), deep(("--isolate",))])
+def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
     file = tmp_path / "c.json"
-    done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *isolate)
+    done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *words)
     assert done.returncode == 3
     asked = r"the process died of SIGSEGV, last asked for an answer to B=\d+ .* M=(\d+) .*, float32"
     found = json.loads(file.read_text())
     crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
     assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
     assert done.stdout.count("died of SIGSEGV") == 1  # the first says it for all
-    assert f"1. where M > {LONG}, the process dies of SIGSEGV\n" in done.stdout
+    told = f"1. where M > {LONG}, the process dies of SIGSEGV\n" in done.stdout
+    assert told == (words != NO_CAUSES)
     ledger = found["ledger"]
-    if isolate:
+    if "--isolate" in words:
         assert ledger["blocked"] == 0
         assert ledger["crashed"] >= 3
     else:

@@ -18,6 +18,8 @@ from spec.comparison import equal
 from spec.kinds import KINDS
 from spec.trial import keeps
 from tests import shell
+from tests.certification.test_palette import SPECIFICATION
+from tests.night import deep
 
 pytestmark = pytest.mark.torch
 TARGETS = "tests.targets.compiled_torch"
@@ -39,7 +41,8 @@ def loaded(name, way):
 
 
 def test_a_right_function_is_certified_compiled_and_says_so():
-    certificate = certify(f"{TARGETS}:right", compiled="static", clauses=("A1", "A4"), **QUICK)
+    options = {**QUICK, "specification": SPECIFICATION, "clauses": ("A1", "A4")}
+    certificate = certify(f"{TARGETS}:right", compiled="static", **options)
     assert certificate.ledger["holds"] == 2
     assert certificate.passed
     assert certificate.programs > 10
@@ -62,7 +65,7 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
 
 
 @pytest.mark.parametrize(
-    ("written", "asked"), [("", ("--compiled", "static")), ('compiled = "static"\n', ())]
+    ("written", "asked"), [deep("", ("--compiled", "static")), ('compiled = "static"\n', ())]
 )
 def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, asked, tmp_path):
     table = "[tool.attention-spec.targets.mine]\n"
@@ -75,7 +78,8 @@ def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, 
     assert "1 failed" in done.stdout
 
 
-def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path):
+def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(shell, "FEW", (*shell.FEW, "--specification", SPECIFICATION))
     name = "leaves_out_the_scale"
     assert certify(f"{TARGETS}:{name}", clauses=("A1",), **QUICK).passed
     call = f"torch.compile({name}, dynamic=False)(q, k, v)"

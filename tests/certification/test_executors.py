@@ -7,22 +7,34 @@ import pytest
 from spec import certify
 from spec.backends import Unsuitable
 from spec.certification.doors import requested, so_far, supervising
-from spec.certification.isolation import station
+from spec.certification.isolation import away, station
 from spec.certification.isolation.station import _idle
 from spec.certification.judging.edition import edition
 from spec.certification.target.versions import versions
 from tests.alike import alike, breaking
+from tests.night import deep
 from tests.shell import run
 from tests.targets import plain
 
 DENSE = "implementations.dense:attend"
-FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A,S,V"}
+FEW = {"profile": "quick", "dtypes": "float32,float16"}
 ABSENT = "import sys; sys.modules['distributed'] = None; from spec.__main__ import main; "
 
 
+@pytest.fixture(autouse=True)
+def many_batches(monkeypatch):
+    """Few clauses are handed out in as many batches as otherwise all are."""
+    monkeypatch.setattr(away, "LEAST", 20)
+
+
+@pytest.fixture(scope="module", params=["A1,A7,S1,S2,V1,V2,V3", deep("A,S,V")])
+def few(request):
+    return {**FEW, "clauses": request.param}
+
+
 @pytest.fixture(scope="module")
-def undisturbed():
-    return alike(certify(DENSE, **FEW))
+def undisturbed(few):
+    return alike(certify(DENSE, **few))
 
 
 class Faulty(Executor):
@@ -67,21 +79,21 @@ def has_other_versions(count, future, told, known, *_):  # noqa: ARG001
         known["versions"]["numpy"] = "1.0"
 
 
-def test_jobs_judge_alike(undisturbed):
-    assert alike(certify(DENSE, **FEW, jobs=2)) == undisturbed
+def test_jobs_judge_alike(few, undisturbed):
+    assert alike(certify(DENSE, **few, jobs=2)) == undisturbed
 
 
 @pytest.mark.parametrize("kind", [ProcessPoolExecutor, ThreadPoolExecutor])
-def test_an_executor_judges_alike(kind, undisturbed):
+def test_an_executor_judges_alike(kind, few, undisturbed):
     with kind(2) as executor:
-        certificate = certify(DENSE, **FEW, executor=executor)
+        certificate = certify(DENSE, **few, executor=executor)
     assert alike(certificate) == undisturbed
     assert certificate.notes == ()
     assert not _idle  # who worked in this process is gone
 
 
 def test_causes_and_examples_are_the_same():
-    few = {"profile": "quick", "dtypes": "float32", "clauses": "A"}
+    few = {"profile": "quick", "dtypes": "float32", "clauses": "A2"}
     alone = certify("tests.targets:elementwise", **few)
     with ProcessPoolExecutor(2) as executor:
         shared = certify("tests.targets:elementwise", **few, executor=executor)
@@ -89,18 +101,18 @@ def test_causes_and_examples_are_the_same():
     assert alike(shared) == alike(alone)
 
 
-def test_what_a_broken_pool_had_is_judged_at_home(undisturbed):
-    certificate = certify(DENSE, **FEW, executor=breaking(5))
+def test_what_a_broken_pool_had_is_judged_at_home(few, undisturbed):
+    certificate = certify(DENSE, **few, executor=breaking(5))
     assert alike(certificate) == undisturbed
     (note,) = certificate.notes
     assert note.startswith("lost elsewhere and judged again: ")
     assert note.endswith(" verdicts (BrokenProcessPool)")
 
 
-def test_an_executor_that_takes_nothing_is_done_without(undisturbed):
+def test_an_executor_that_takes_nothing_is_done_without(few, undisturbed):
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    certificate = certify(DENSE, **FEW, executor=executor)
+    certificate = certify(DENSE, **few, executor=executor)
     assert alike(certificate) == undisturbed
     assert certificate.notes == ("lost elsewhere and judged again: 0 verdicts (RuntimeError)",)
 
@@ -115,8 +127,8 @@ def test_an_executor_that_takes_nothing_is_done_without(undisturbed):
         (has_other_versions, "versions differ: "),
     ],
 )
-def test_what_is_lost_is_judged_again(fault, reason, undisturbed):
-    request = requested(DENSE, {**FEW, "patience": 5.0})
+def test_what_is_lost_is_judged_again(fault, reason, few, undisturbed):
+    request = requested(DENSE, {**few, "patience": 5.0})
     supervisor = supervising(request, Faulty(fault))
     supervisor.run()
     certificate = so_far(supervisor)

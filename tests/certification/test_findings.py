@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from spec import CLAUSES
+from spec import CLAUSES, certify
 from spec.attention.plug.trials import square
 from spec.certification import several
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import Counterexample, Outcome
-from spec.certification.ledger.brief import brief, in_full
+from spec.certification.ledger.brief import brief, in_full, numbered
+from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.judgements import Judgement, unjudged
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
 from tests.certification.made import certificate, verdict
@@ -125,3 +127,28 @@ def test_a_brief_certificate_says_what_was_judged_and_in_which_way() -> None:
 
 def outcomes(found: Certificate) -> list[Any]:
     return [(v.clause, v.dtype, v.outcome) for v in found.verdicts]
+
+
+def test_ranges_are_read_as_they_are_written() -> None:
+    numbers = ("A1", "A2", "A3", "A5", "M9", "M10", "Q1")
+    assert ranges(numbers) == "A1-A3, A5, M9-M10, Q1"
+    assert tuple(numbered(ranges(numbers))) == numbers
+
+
+def test_a_script_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, few = "tests.targets:elementwise", ("float32",)
+    found = certify(target, profile="quick", clauses=("A2",), dtypes=few)
+    monkeypatch.setattr("spec.certification.ledger.brief.LONG", 10)
+    (kept,) = (cause["counterexample"] for cause in brief(found)["causes"])
+    assert kept["script"] == ""
+    assert kept["problem"]
+
+
+@pytest.mark.parametrize(("explained", "open_"), [(("C2",), []), ((), ["C2"])])
+def test_a_clause_that_crashed_is_explained_by_a_cause_of_which_something_is_said(
+    explained: tuple[str, ...], open_: list[str]
+) -> None:
+    cause = Cause(("causal",), "", "the process dies of SIGABRT", clauses=explained)
+    found = certificate(verdict("C2", "crashed"), diagnosis=Diagnosis((cause,)))
+    judgement = Judgement("where causal, the process dies of SIGABRT", "fault", "It dies.")
+    assert [*unjudged(found, [judgement])] == [f"nobody says what it is: {x}" for x in open_]

@@ -2,14 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from spec import about, certify, parametrize_with_clauses
 from spec.backends import Unsuitable
-from spec.certification.doors import Run, runs
+from spec.certification.doors import Run, requested, runs
 from spec.certification.explaining.reduction import reduced
+from spec.certification.in_process import judged_here
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.reading import loaded
 from spec.certification.target.probing import probed
@@ -21,6 +23,7 @@ from spec.layer.record import Capability
 from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
 from spec.written import arrays
+from tests.certification import here
 from tests.judging import found
 from tests.night import deep
 from tests.shell import NO_CAUSES, run
@@ -32,16 +35,20 @@ QUICK = ("--profile", "quick", "--dtype", "float32")
 # A layer, through the command line
 
 
-def test_a_right_layer_is_certified() -> None:
-    done = run("certify", "implementations.multihead:MultiHead", *QUICK)
+@pytest.mark.parametrize("clauses", ["L1,L2,L3,L9,L23,L24", deep(",".join(about("layer")))])
+def test_a_right_layer_is_certified(clauses: str) -> None:
+    done = run("certify", "implementations.multihead:MultiHead", *QUICK, "--clause", clauses)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"L        {len(about('layer'))}/{len(about('layer'))}" in done.stdout
+    every = clauses.count(",") + 1
+    assert f"L        {every}/{every}" in done.stdout
 
 
 @pytest.mark.torch
-def test_the_layer_of_torch_deviates_and_is_certified(tmp_path: Path) -> None:
+@pytest.mark.parametrize("clauses", ["L1,L2,L32,L45", deep("L")])
+def test_the_layer_of_torch_deviates_and_is_certified(clauses: str, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    done = run("certify", "torch.nn:MultiheadAttention", *QUICK, "--json", str(file))
+    words = ("--clause", clauses, "--json", str(file))
+    done = run("certify", "torch.nn:MultiheadAttention", *QUICK, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(file.read_text())
     assert found["about"] == "layer"
@@ -103,8 +110,11 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         ("Attends", ("--backend", "jax"), "layers of jax are not judged"),
     ],
 )
-def test_what_is_no_good_is_told_in_a_line(target: str, words: tuple[str, ...], line: str) -> None:
-    done = run("certify", f"tests.targets.layers:{target}", *QUICK, *words)
+@pytest.mark.parametrize("start", [here.run, deep(run)])
+def test_what_is_no_good_is_told_in_a_line(
+    target: str, words: tuple[str, ...], line: str, start: Any
+) -> None:
+    done = start("certify", f"tests.targets.layers:{target}", *QUICK, *words)
     assert done.returncode == 2, done.stdout + done.stderr
     assert line in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -112,8 +122,9 @@ def test_what_is_no_good_is_told_in_a_line(target: str, words: tuple[str, ...], 
 
 @pytest.mark.torch
 def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
-    options = {"dtypes": ("float32",), "profile": "quick", "clauses": "L1,L2,L3"}
-    certificate = certify("tests.targets.faulty_torch:DoubledWhereAsked", **options)  # type: ignore[arg-type]
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": "L1,L2,L3", "search": 1e-9}
+    target = "tests.targets.faulty_torch:DoubledWhereAsked"
+    certificate = judged_here(target, requested(target, options))
     assert {v.clause for v in certificate.failures} == {"L2", "L3"}, str(certificate)
 
 
@@ -128,7 +139,8 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
 
 
 def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
-    certificate = certify(layers.ListsValueGradients, dtypes=("float64",), clauses="L2")
+    settled = {"dtypes": ("float64",), "profile": "quick"}
+    certificate = certify(layers.ListsValueGradients, **settled, clauses="L2")  # type: ignore[arg-type]
     assert certificate.exit_code == 1, str(certificate)
     assert "seen by 1 clause: L2" in str(certificate)
 

@@ -16,24 +16,30 @@ from spec.kinds import KINDS
 from spec.trial import asked
 from tests import shell
 from tests.judging import bound, found, planner
+from tests.night import deep
 
 COMPILING, FAULTY = "tests.targets.compiling:attend", "tests.targets.compiling:faulty"
 AT_ONCE = "tests.targets.compiling:at_once"
 OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
 MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
+# A shape is chosen for each clause that there is, whatever is selected, which takes its time.
+NAMED = ("A1", "A4", "K1", "V2")
+SOME = {n: x for i, (n, x) in enumerate(about("attention").items()) if n in NAMED or i % 15 == 0}
+SPECIFICATION = f"{__name__}:SOME"
+SPECIFICATIONS = [SPECIFICATION, deep("spec:CLAUSES")]
 BESIDES = 60  # shapes that are asked for while it is probed
 
 
-def planned(subject, profile="standard", where=""):
-    """A subject as one that compiles, and what planned its shapes."""
+def planned(subject, profile="standard", where="", every=1):
+    """A subject as one that compiles, and what planned its shapes, for each so many-th clause."""
     chosen = planner(subject, profile=PROFILES[profile], where=where)
-    return subject.but(palette=chosen.palette(bound(subject))), chosen
+    return subject.but(palette=chosen.palette(bound(subject)[::every])), chosen
 
 
-@pytest.fixture(scope="module")
-def maskless():
+@pytest.fixture(scope="module", params=[12, deep(1)])
+def maskless(request):
     """A function of few options, as one that compiles."""
-    return planned(MASKLESS, "quick")
+    return planned(MASKLESS, "quick", every=request.param)
 
 
 def test_a_number_stands_for_shapes_and_another_one_for_numbers():
@@ -45,9 +51,10 @@ def test_a_number_stands_for_shapes_and_another_one_for_numbers():
     assert shapes_of(alone) == shapes_of(drawn[0])
 
 
-def test_what_compiles_is_asked_in_few_shapes_and_certified(tmp_path, monkeypatch):
+@pytest.mark.parametrize("clauses", SPECIFICATIONS)
+def test_what_compiles_is_asked_in_few_shapes_and_certified(clauses, tmp_path, monkeypatch):
     monkeypatch.setenv("SHAPES_MET", str(tmp_path / "met"))
-    done = shell.run("certify", COMPILING, "--profile", "quick", "--dtype", "float32")
+    done = shell.run("certify", COMPILING, *shell.FEW, "--specification", clauses)
     assert done.returncode == 0, done.stdout
     assert "note          compiles for each shape, and is asked in " in done.stdout
     met = {*(tmp_path / "met").read_text().splitlines()}
@@ -76,41 +83,50 @@ def test_what_does_not_compile_is_asked_in_all():
     assert not [note for note in certificate.notes if "compiles" in note]
 
 
-def test_which_clauses_are_selected_changes_no_problem():
-    every = certify(COMPILING, **OPTIONS)
-    some = certify(COMPILING, **OPTIONS, clauses=("V2", "K1"))
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
+def test_which_clauses_are_selected_changes_no_problem(specification):
+    options = {**OPTIONS, "specification": specification}
+    every = certify(COMPILING, **options)
+    some = certify(COMPILING, **options, clauses=("V2", "K1"))
     worst = {v.clause: v.worst for v in every.verdicts}
     assert every.passed
     assert {v.clause: v.worst for v in some.verdicts} == {x: worst[x] for x in ("A1", "V2", "K1")}
 
 
-def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list():
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
+def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list(specification):
     options = {**OPTIONS, "profile": "standard", "clauses": "V2", "deviations": {"V2": "published"}}
+    options["specification"] = specification
     compiled, plain = (certify(x, **options) for x in (COMPILING, "implementations.dense:attend"))
     assert {v.clause: v.outcome for v in compiled.verdicts} == {"A1": "holds", "V2": "holds"}
     assert {v.clause: v.outcome for v in plain.verdicts} == {"A1": "holds", "V2": "violated"}
 
 
-def test_a_fault_of_what_compiles_is_told_as_any_other():
-    certificate = certify(FAULTY, **OPTIONS)
+@pytest.mark.parametrize(
+    ("specification", "clauses"), [(SPECIFICATION, ("A1",)), deep("spec:CLAUSES", None)]
+)
+def test_a_fault_of_what_compiles_is_told_as_any_other(specification, clauses):
+    certificate = certify(FAULTY, **OPTIONS, specification=specification, clauses=clauses)
     (cause,) = certificate.causes
     assert "M > 16" in cause.sentence
 
 
 def test_no_clause_is_without_a_shape(maskless):
     subject, _ = maskless
-    clauses = bound(subject)
-    assert all(subject.palette[clause.number] for clause in clauses)
+    clauses = [CLAUSES[number] for number in subject.palette]
+    assert all(subject.palette.values())
     for clause in clauses:
         scope = scope_for(clause, subject, "float32", "strict", "quick")
         shapes = {shapes_of(problem) for problem in series(clause, scope, 8, 0)}
         assert len(shapes) <= len(subject.palette[clause.number])
 
 
-@pytest.mark.parametrize("where", ["causal", "H > 2 and N < M"])
-def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where):
+@pytest.mark.parametrize(
+    ("where", "every"), [("H > 2 and N < M", 15), deep("H > 2 and N < M", 1), deep("causal", 1)]
+)
+def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where, every):
     """And not a few of those for everywhere, most of which lie outside."""
-    subject, _ = planned(MASKLESS, "quick", where)
+    subject, _ = planned(MASKLESS, "quick", where, every)
     holds = KINDS["attention"].features.sentence(where)
     given = {}
     for number in subject.palette:
@@ -123,8 +139,10 @@ def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where):
     assert all(map(all, given.values())), given
 
 
-def test_who_compiles_and_is_judged_somewhere_is_judged_by_as_many_clauses():
-    found = [certify(x, **OPTIONS, where="N > 16") for x in (COMPILING, AT_ONCE)]
+@pytest.mark.parametrize("specification", SPECIFICATIONS)
+def test_who_compiles_and_is_judged_somewhere_is_judged_by_as_many_clauses(specification):
+    options = {**OPTIONS, "where": "N > 16", "specification": specification}
+    found = [certify(x, **options) for x in (COMPILING, AT_ONCE)]
     slow, fast = ({v.clause for v in c.verdicts if v.outcome == "holds"} for c in found)
     assert slow >= fast
     assert fast
@@ -154,7 +172,9 @@ def test_other_numbers_in_a_step_are_the_same_program():
     assert len(programs_of(made)) <= 3
 
 
-@pytest.mark.parametrize("kind", ["rotary", "sinusoidal", "alibi", "feed-forward", "merging"])
+@pytest.mark.parametrize(
+    "kind", [deep("rotary"), "sinusoidal", "alibi", deep("feed-forward"), deep("merging")]
+)
 def test_in_few_shapes_as_many_mistakes_are_seen(kind):
     missed, palettes = [], {}
     for name, mistake in KINDS[kind].mistakes.items():
