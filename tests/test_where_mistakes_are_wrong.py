@@ -24,6 +24,7 @@ from spec.mistake import Mistake
 from spec.stream import seed_of
 from spec.trial import broken
 from tests.judging import EXAMPLES, QUICK
+from tests.night import usual
 
 DRAWN = 40  # problems, of which those inside are looked at; three times as many if need be
 FEW = 10  # problems that tell which clause is looked at first
@@ -34,10 +35,7 @@ DECLARED = [
     for name, mistake in kind.mistakes.items()
     if mistake.where
 ]
-SOME = [  # by default, and the others in `deep`
-    pytest.param(*x.values, id=x.id, marks=[pytest.mark.deep] * (seed_of(str(x.id)) % 8 > 0))
-    for x in DECLARED
-]
+SOME = usual(DECLARED, lambda kind, mistake: seed_of(f"{kind.about}-{mistake.name}") % 8 == 0)
 
 
 def judges(kind: Kind, mistake: Mistake) -> Iterator[tuple[Clause, str]]:

@@ -11,8 +11,7 @@ from spec.attention.options import KINDS, Capability
 from spec.certification.ledger.certificate import Certificate
 from spec.domain import Scope
 from tests.attention.draws import EITHER_WAY, Draws
-from tests.attention.test_scripts import found
-from tests.shell import run
+from tests.attention.test_scripts import found, run
 from tests.targets import always as targets
 
 CLAUSES = ("A", "S1", "M1", "M3", "C", "P4", "T4")
@@ -55,10 +54,9 @@ def test_declaring_it_excuses_nothing(target: Any) -> None:
 def test_a_script_repeats_what_an_always_causal_function_does(tmp_path: Path) -> None:
     options = {"profile": "quick", "conventions": {"causality": "always"}}
     text = found("A1", "tests.targets.always:causal_and_late", "float32", **options)
-    (tmp_path / "script.py").write_text(text)
     assert "from spec" not in text
     assert "causal=True" not in text
-    again = run(program=(str(tmp_path / "script.py"),))
+    again = run(text, tmp_path)
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith("got")
 

@@ -19,9 +19,8 @@ from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import scope_for
 from spec.notation import Array
 from spec.subject import Refused
-from tests.attention.test_scripts import found
+from tests.attention.test_scripts import found, run
 from tests.night import deep
-from tests.shell import run
 
 RIGHT: Any = lengths.program(lengths.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
@@ -139,8 +138,6 @@ def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: Any) -> None:
 
 def test_a_script_says_lengths(tmp_path: Any) -> None:
     text = found("A1", "spec.attention.mistakes.lengths:sees_the_key_at_its_length", "float32")
-    script = tmp_path / "script.py"
     assert "key_value_seq_lengths = np.array([" in text
-    script.write_text(text)
-    again = run(program=(str(script),))
+    again = run(text, tmp_path)
     assert (again.returncode, again.stderr) == (1, "")

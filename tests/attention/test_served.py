@@ -16,9 +16,8 @@ from spec.attention.plug.trials import square
 from spec.attention.small import OF_TEXTS
 from spec.backends import Unsuitable
 from spec.notation import Array
-from tests.attention.test_scripts import found
+from tests.attention.test_scripts import found, run
 from tests.night import deep
-from tests.shell import run
 
 RIGHT: Any = served.program(served.Steps())
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
@@ -120,9 +119,7 @@ def test_a_script_says_pages_and_where_texts_start(tmp_path: Any) -> None:
     text = found(
         "A1", "spec.attention.mistakes.served:has_one_row_of_pages_for_all_texts", "float32"
     )
-    script = tmp_path / "script.py"
     assert "block_table = np.array(" in text
     assert "cu_seqlens_q = np.array(" in text
-    script.write_text(text)
-    again = run(program=(str(script),))
+    again = run(text, tmp_path)
     assert (again.returncode, again.stderr) == (1, "")

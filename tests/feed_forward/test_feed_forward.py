@@ -10,7 +10,7 @@ from spec import about
 from spec.feed_forward.notation import FeedForward
 from spec.feed_forward.plug import feed_forward
 from tests.judging import QUICK, bound, broken
-from tests.night import deep
+from tests.night import usual
 
 RIGHT = ["numpy", *(("torch", "module") if find_spec("torch") else ())]
 CASES = [
@@ -26,7 +26,7 @@ BY_DEFAULT = {
     ("torch", "float32"),
     ("module", "bfloat16"),
 }
-USUAL = [x if x.values in BY_DEFAULT else deep(*x.values) for x in CASES]
+USUAL = usual(CASES, lambda *values: values in BY_DEFAULT)
 
 
 @cache

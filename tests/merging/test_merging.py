@@ -15,7 +15,7 @@ from spec.merging.plug import merging
 from spec.merging.plug.conventions import under
 from spec.mistake import Mistake
 from tests.judging import QUICK, bound, broken, found
-from tests.night import deep
+from tests.night import deep, usual
 
 WHERE = {
     "numpy": "implementations.merging",
@@ -37,7 +37,7 @@ BY_DEFAULT = {
     ("torch", "bfloat16"),
     ("oracle", "float32"),
 }
-USUAL = [x if x.values in BY_DEFAULT else deep(*x.values) for x in CASES]
+USUAL = usual(CASES, lambda *values: values in BY_DEFAULT)
 
 
 @cache

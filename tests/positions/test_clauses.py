@@ -21,6 +21,7 @@ from spec.positions.rotary.plug import rotation
 from spec.positions.sinusoidal.plug import encoding
 from spec.subject import Subject
 from tests.judging import QUICK, bound, broken, found
+from tests.night import usual
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 ABOUT = ("sinusoidal", "rotary", "alibi")
@@ -43,11 +44,7 @@ CASES = [
 
 # One format of each, by turns: all of them where it is deep.
 TURNS = {name: DTYPES[n % (3 if name in NUMPY else 4)] for n, name in enumerate(ALL)}
-USUAL = [
-    pytest.param(*x.values, id=x.id, marks=[*x.marks, *later])
-    for x in CASES
-    for later in [[pytest.mark.deep] * (TURNS[str(x.values[0])] != x.values[1])]
-]
+USUAL = usual(CASES, lambda name, dtype: dtype == TURNS[name])
 
 
 @cache
