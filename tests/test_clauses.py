@@ -2,9 +2,10 @@
 
 The oracles are implementations too. One pytest id is one clause on one
 implementation in one format: K2-key_gradients_sum_to_zero-float32-dense.
-Each clause is asked here of every third implementation that it binds, each of
-which has one of its formats; both come in turn. In `deep` all are asked, and
-`test_false_alarms` certifies all of them in all formats.
+By default, each clause is put to every third implementation that it binds, in
+one format of that implementation; implementations and formats take turns. In
+`deep`, each clause is put to all of them, and `test_false_alarms` certifies all
+of them in all formats.
 """
 
 from collections import defaultdict

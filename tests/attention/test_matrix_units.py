@@ -77,7 +77,7 @@ def test_it_is_seen_who_cuts_sums_off(dtype: str, monkeypatch: pytest.MonkeyPatc
     assert "sums" not in str(certify(einsum.attend, **asked))
 
 
-# Who computes in TF32, of which kind, a clause that refuses it, and more of them.
+# Targets that compute in TF32: their kind, a clause that refuses them, and more such clauses.
 TF32 = {
     "nearest": ("attention", "A1", "A"),
     "cut_off": ("attention", "A1", "A"),

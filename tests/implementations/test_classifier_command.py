@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 class Quick:
     """What the quick run printed, kept and drew.
 
-    epochs, steps: what it has of both; fewer are asked for by name
+    epochs, steps: of the run; those of `--quick` itself are not given by options.
     """
 
     def __init__(self, folder: Path, epochs: int, steps: int) -> None:
