@@ -2,12 +2,14 @@
 
 To start Python and to import the specification takes a second of a processor, and a copy takes
 milliseconds. A copy is a process of its own, with its own folder, environment and streams. The
-processes that it starts are started from nothing.
+first worker that it starts is a copy as well (`tests.prepared_worker`), and all other processes
+are started from nothing.
 
-    python -W error -m tests.prepared HANDLE
+    python -W error -m tests.prepared HANDLE [LIBRARY [compiled]]
 
 HANDLE is a socket. A message on it is what to run, as JSON, with the handles of two streams. The
-answers are the number of the process and, when it has ended, its exit code.
+answers are the number of the process and, when it has ended, its exit code. LIBRARY is imported
+as well, and what compiles its functions.
 """
 
 import importlib
@@ -20,19 +22,25 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from spec.backends import prepared
 
 LONGEST = 1 << 20  # bytes of a message
 STREAMS = 2
 
 
 class Prepared:
-    """The process that is copied, for who wants a copy. start: the beginning of its command."""
+    """The process that is copied, for who wants a copy.
 
-    def __init__(self, start: Sequence[str], environment: Mapping[str, str]) -> None:
+    start: the beginning of its command. imports: the library, and "compiled".
+    """
+
+    def __init__(self, start: Sequence[str], environment: Mapping[str, str], *imports: str) -> None:
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [*start, "-m", __name__, str(theirs.fileno())]
+        words = [*start, "-m", __name__, str(theirs.fileno()), *imports]
         with theirs:
             self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=environment)
 
@@ -108,6 +116,10 @@ def asked_of(orders: socket.socket) -> Mapping[str, Any] | None:
 def main() -> None:
     """Wait for orders; in a copy, be `python -m spec` in its folder."""
     importlib.import_module("spec.certification.command_line")
+    worker = importlib.import_module("tests.prepared_worker")
+    if sys.argv[2:]:
+        with warnings.catch_warnings(action="ignore"):  # of the library's own
+            prepared(sys.argv[2], "compiled" in sys.argv)
     with socket.socket(fileno=int(sys.argv[1])) as orders:
         asked = asked_of(orders)
     if asked is not None:
@@ -116,6 +128,7 @@ def main() -> None:
         os.chdir(asked["folder"])
         sys.path[0] = asked["folder"]
         sys.argv[1:] = asked["words"]
+        worker.copied_first()
         runpy.run_module("spec", run_name="__main__", alter_sys=True)
 
 

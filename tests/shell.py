@@ -1,7 +1,8 @@
 """The command line as people start it: in a process of its own.
 
-It is a copy of a process that has imported it (`tests.prepared`), for which a second is saved each
-time. `started` tells Python to run it from nothing, as other programs are.
+It is a copy of a process that has imported it (`tests.prepared`), and so is the worker that it
+starts first, which saves seconds each time. `started` tells Python to run it from nothing, as other
+programs are.
 """
 
 import atexit
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 
 from tests.prepared import Prepared
 
@@ -22,7 +24,7 @@ def run(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
     if (program, path, start) != (SPEC, None, PYTHON) or not hasattr(os, "fork"):
         return started(*words, cwd=cwd, program=program, path=path, timeout=timeout, start=start)
     environment = _environment(sys.path)
-    prepared = _prepared(environment["PYTHONPATH"])
+    prepared = _prepared(environment["PYTHONPATH"], *_imported(words))
     return prepared.run(words, os.path.abspath(cwd or os.getcwd()), environment, timeout)
 
 
@@ -43,10 +45,17 @@ def _environment(path):
     return {**os.environ, "PYTHONPATH": found, "OMP_NUM_THREADS": "1"}
 
 
+def _imported(words):
+    """What a worker will import, by what the command line is told."""
+    if find_spec("torch") is None or "torch" not in " ".join(map(str, words)):
+        return ()
+    return ("torch", "compiled") if "--compiled" in words else ("torch",)
+
+
 @cache
-def _prepared(path):
+def _prepared(path, *imports):
     """The process that is copied, for a search path, as long as this one lives."""
-    prepared = Prepared(PYTHON, _environment(path.split(os.pathsep)))
+    prepared = Prepared(PYTHON, _environment(path.split(os.pathsep)), *imports)
     atexit.register(prepared.close)
     return prepared
 
