@@ -3,17 +3,24 @@
 A recipe is a heading of the third level with blocks below it. What stands in the line before a
 block says what it is: a new file, the end of a file, or, as lines with signs before them, a change
 of a file, whose other lines say where. A console block holds commands, and words that they print.
+Those that are `python -m spec` are copies of one process of the changed repository
+(`tests.prepared`): to start Python for each, and for its worker, would take most of the time.
 """
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from tests.prepared import Prepared
+from tests.shell import PYTHON
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -56,13 +63,29 @@ def commands(block: str) -> Iterator[tuple[str, list[str]]]:
         yield command, shown
 
 
-def keep(command: str, shown: list[str], folder: Path) -> None:
-    """Run a command and find its promises in its output, in their order. Raises AssertionError."""
+def ran(command: str, folder: Path, copied: Prepared) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, as a copy of a process if it is one of the specification."""
+    words = shlex.split(command, comments=True)
+    if words[:3] != ["python", "-m", "spec"]:
+        return subprocess.run(
+            command, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True
+        )
+    words, file = (words[3:-2], words[-1]) if words[-2] == ">" else (words[3:], None)
+    done = copied.run(words, str(folder), environment(folder), timeout=120)
+    if file:
+        (folder / file).write_text(done.stdout)
+    return done
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What finds this Python, and the repository in a folder; pytest without others' plugins."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True
-    )
+    few = {"OMP_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(folder), **few}
+
+
+def keep(done: subprocess.CompletedProcess[str], command: str, shown: list[str]) -> None:
+    """Find what a command promises in its output, in that order. Raises AssertionError."""
     said, promised = done.stdout + done.stderr, EXIT.search(command)
     assert done.returncode == int(promised[1] if promised else 0), said
     rest = " ".join(said.split())
@@ -72,14 +95,18 @@ def keep(command: str, shown: list[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_recipe_works_to_the_letter(name: str, tmp_path: Path) -> None:
+def test_a_recipe_works_to_the_letter(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copied(tmp_path)
+    monkeypatch.chdir(tmp_path)  # where modules are found first
     for step, block in enumerate(BLOCK.finditer(RECIPES[name]), start=1):
         how, path, language, text = block.groups()
         try:
             if language == "console":
-                for command, shown in commands(text):
-                    keep(command, shown, tmp_path)
+                with closing(Prepared(PYTHON, environment(tmp_path))) as process:
+                    for command, shown in commands(text):
+                        keep(ran(command, tmp_path, process), command, shown)
             else:
                 assert how, "no line says where it goes"
                 put(how, tmp_path / path, text)
