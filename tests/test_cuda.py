@@ -22,10 +22,11 @@ ROOT = Path(__file__).parent.parent
 ONE = """
 device = "cpu"
 profile = "quick"
-library = "torch"
+backend = "numpy"
+library = "numpy"
 
 [targets.flash]
-target = "torch.nn.functional:scaled_dot_product_attention"
+target = "implementations.dense:attend"
 clauses = ["A1"]
 dtypes = ["float32"]
 """

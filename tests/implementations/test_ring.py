@@ -1,6 +1,10 @@
-"""A ring over processes: equal to one process, however tokens are spread; who dies is told."""
+"""A ring over processes: equal to one process, however tokens are spread; who dies is told.
+
+The ranks are copies of one process (`copied_ranks`), but for those of a copy, which start anew.
+"""
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +15,7 @@ import pytest
 from implementations import dense, ring
 from spec import certify
 from spec.notation import Array
+from tests.implementations.copied_ranks import COPYING
 from tests.night import deep
 
 pytestmark = pytest.mark.torch
@@ -34,6 +39,11 @@ def arrays(N: int, M: int) -> list[Array]:
 
 # With two ranks, the one before is the next one. Any spread is one of places, which travel.
 EACH = [(3, "zig-zag"), *map(deep, [(2, "contiguous"), (2, "striped"), (4, "zig-zag")])]
+
+
+@pytest.fixture(autouse=True)
+def copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("implementations.ranks.subprocess", COPYING)
 
 
 @pytest.fixture(params=EACH, ids=str, scope="module")
@@ -134,13 +144,16 @@ def test_every_way_is_certified(ranks: int, sharding: str) -> None:
     assert certificate.passed, str(certificate)
 
 
-def test_a_copy_of_a_process_has_ranks_of_its_own(two: Any) -> None:
+def test_a_copy_of_a_process_has_ranks_of_its_own(
+    two: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else two would write into the same pipes."""
     _, *inputs = arrays(4, 4)
     want = two(*inputs, enable_gqa=True)
     before = [process.pid for process in two.pool.processes]
     reads, writes = os.pipe()
     if not os.fork():
+        monkeypatch.setattr("implementations.ranks.subprocess", subprocess)
         found = two(*inputs, enable_gqa=True)
         apart = not {*before} & {process.pid for process in two.pool.processes}
         two.pool.end()
