@@ -1,7 +1,6 @@
 """What comes back through the log-sum-exp is judged where it can, and of nobody else."""
 
 import inspect
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -163,7 +162,7 @@ def test_a_constant_log_sum_exp_has_no_gradient_to_judge() -> None:
 @pytest.mark.torch
 @pytest.mark.parametrize("clauses", ["A1,S16", deep("A1,A2,S")])
 def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(
-    clauses: str, tmp_path: Path
+    clauses: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which ends well once the kernel is mended; and that one is certified."""
     mine, mended, script = (tmp_path / f"{x}.py" for x in ("mine", "mended", "script"))
@@ -176,17 +175,23 @@ def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(
     text = cause.counterexample.script
     assert "attend(q, k, v, return_lse=True)[:2], [q, k, v], (dout, dlse)" in text
     script.write_text(text)
-    assert ended(script) == 1
+    assert ended(script, monkeypatch) == 1
     mine.write_text(FUSED.replace("KNOWN", "1"))
-    assert ended(script) == 0
+    assert ended(script, monkeypatch) == 0
     mended.write_text(mine.read_text())
     assert certify(f"{mended}:attend", **asked).passed
 
 
-def ended(script: Path) -> int:
-    """How a script ends, run afresh."""
-    start = [sys.executable, "-B", script]
-    return subprocess.run(start, check=False, capture_output=True, cwd=script.parent).returncode
+def ended(script: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How a script ends in this process, which has torch, and reads the kernel afresh."""
+    code = compile(script.read_text(), script, "exec")
+    with monkeypatch.context() as alone:
+        alone.setattr(sys, "dont_write_bytecode", True)  # of a file that changes within a second
+        alone.setattr(sys, "path", [*sys.path])
+        alone.delitem(sys.modules, "mine", raising=False)
+        with pytest.raises(SystemExit) as end:
+            exec(code, {})
+    return int(end.value.code or 0)
 
 
 @pytest.mark.torch

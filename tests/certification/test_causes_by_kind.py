@@ -4,6 +4,7 @@ import pytest
 
 from spec import about, certify
 from spec.kinds import KINDS
+from tests.night import deep
 
 CAUSES = [
     ("rotary", "starts_again_behind_a_cache", "", {"positions other than 0, 1, 2"}),
@@ -41,10 +42,11 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
     assert (cause.asked, {*cause.features}) == (asked, features)
 
 
-def test_a_cause_is_all_that_its_lens_mends() -> None:
+@pytest.mark.parametrize("profile", ["quick", deep("standard")])
+def test_a_cause_is_all_that_its_lens_mends(profile: str) -> None:
     """Through the lens nobody sees what else is wrong, and the region would hold it."""
     target = KINDS["merging"].mistakes["takes_nats_for_bits"].target
-    certificate = certify(target, about="merging", dtypes=("float32",))
+    certificate = certify(target, about="merging", dtypes=("float32",), profile=profile)
     (cause,) = certificate.causes
     assert "lse base=2" in cause.lens
     assert (cause.features, certificate.region.sentence) == ((), "")

@@ -21,7 +21,8 @@ from spec.certification.doors import runs
 from spec.certification.settings import Request
 from spec.certification.target.declared import declared
 from spec.kinds import KINDS, kind_of
-from tests import targets
+from tests import shell, targets
+from tests.night import deep
 from tests.shell import certify as certify_named
 from tests.shell import run
 
@@ -98,11 +99,14 @@ def test_nothing_that_is_judged_excuses_itself(kind: str, record: bool) -> None:
     assert certificate.ledger["deviates"] == 0
 
 
-def test_not_on_the_command_line_either(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "causes"), [(shell.NO_CAUSES, ""), deep((), ", for 1 cause")])
+def test_not_on_the_command_line_either(
+    words: tuple[str, ...], causes: str, tmp_path: Path
+) -> None:
     (tmp_path / "mine.py").write_text(ATTEND)
-    done = run("certify", "mine.py:attend", "--profile", "quick", "--clause", "A1", cwd=tmp_path)
+    done = run("certify", "mine.py:attend", *shell.FEW, *words, "--clause", "A1", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.startswith("attend: not certified, for 1 cause\n")
+    assert done.stdout.startswith(f"attend: not certified{causes}\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -206,7 +210,8 @@ def test_a_test_for_each_clause_takes_them() -> None:
     excused()
 
 
-def test_so_does_pytest() -> None:
+def test_so_does_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take a second to import
     words = ("--implementation", "tests.targets:elementwise", "--profile", "quick", "--clause")
     words = (*words, "A2", "--dtype", "float32", "-q", "-p", "no:cacheprovider")
     done = run(*words, "--deviation", "A2=published so", "-rx", program=("-m", "pytest"))

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from spec import certify
 from spec.attention.plug import implementation, program
+from spec.certification.doors import requested
+from spec.certification.in_process import judged_here
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.target.deviations import known
 from spec.certification.target.following import Listener, is_nothing_but
 from spec.kinds import KINDS
 from spec.subject import named
 from tests import targets
+from tests.night import deep
 
 pytestmark = pytest.mark.torch
 FUNCTION = "torch.nn.functional:scaled_dot_product_attention"
@@ -23,7 +25,9 @@ FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "t
 
 
 def judged(target: Any, **options: Any) -> Certificate:
-    return certify(target, **{**FEW, "clauses": ("A1", "C14", "T10"), **options})
+    """Without causes, which nobody reads here."""
+    asked = {**FEW, "clauses": ("A1", "C14", "T10"), "search": 1e-9, **options}
+    return judged_here(target, requested(target, asked))
 
 
 def judged_layer(target: Any, **options: Any) -> Certificate:
@@ -213,12 +217,13 @@ def test_what_is_called_is_heard_and_nothing_stays_behind() -> None:
     assert sys.getprofile() is before
 
 
-def test_names_are_looked_up_where_they_are_imported_and_nowhere_else() -> None:
+@pytest.mark.parametrize("how", ["fail_fast=True", deep("fail_fast=False")])
+def test_names_are_looked_up_where_they_are_imported_and_nowhere_else(how: str) -> None:
     assert named("tests.targets:right") is targets.right
     assert named("tests.nowhere:right") is None
     program = (
         "import sys; from spec import certify; from tests.targets import elementwise as e; "
-        "certify(e, profile='quick', clauses='A'); "
+        f"certify(e, profile='quick', clauses='A', {how}); "
         "assert 'torch' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

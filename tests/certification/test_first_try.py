@@ -64,6 +64,7 @@ def test_a_script_finds_a_module_from_any_directory(tmp_path):
     (tmp_path / "package" / "__init__.py").touch()
     (tmp_path / "package" / "mine.py").write_text(FIRST_TRY)
     words = ("package.mine:attend", "--profile", "quick", "--clause", "A1", "--report", "report")
+    words += ("--dtype", "float64")
     run("certify", *words, cwd=tmp_path)
     words = (sys.executable, str(tmp_path / "report" / "cause-1.py"))
     done = subprocess.run(words, cwd="/", capture_output=True, text=True, check=False)

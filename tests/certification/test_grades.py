@@ -8,7 +8,7 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
 from tests.night import deep
-from tests.shell import run
+from tests.shell import NO_CAUSES, run
 
 AHEAD = "tests.targets.switching:eager_and_ahead"
 ASKED = {"dtypes": "float16", "clauses": "A1,S8", "seed": 0}  # S8 has no causal problems
@@ -34,16 +34,17 @@ def test_what_was_violated_in_a_stricter_grade_is_judged_again():
     assert "is_causal=True" in verdict.counterexample.script
 
 
-@pytest.mark.parametrize("jobs", [deep("1"), "2"])
-def test_processes_of_their_own_judge_again_as_well(jobs, tmp_path):
+@pytest.mark.parametrize(("jobs", "more"), [deep("1", ()), deep("2", ()), ("2", NO_CAUSES)])
+def test_processes_of_their_own_judge_again_as_well(jobs, more, tmp_path):
     file = tmp_path / "c.json"
-    words = ("--dtype", "float16", "--clause", "A1,S8", "--seed", "0", "--jobs", jobs)
+    words = ("--dtype", "float16", "--clause", "A1,S8", "--seed", "0", "--jobs", jobs, *more)
     done = run("certify", AHEAD, *words, "--json", str(file))
     assert done.returncode == 1, done.stdout + done.stderr
     found = loaded(file)
     verdict, granted = a1_and_granted(found.verdicts, found.conventions)
+    assert granted != "strict"
     assert (verdict.outcome, verdict.rounding) == ("violated", granted)
-    assert verdict.counterexample.problem.causal
+    assert more or verdict.counterexample.problem.causal
 
 
 def test_a_violation_that_cannot_be_judged_again_blocks_its_clause():

@@ -1,5 +1,7 @@
 """A set of which little is wrong inside is made narrower, and no other is."""
 
+from functools import cache
+
 from spec import CLAUSES
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
@@ -13,11 +15,17 @@ NOWHERE = Bounds.of(KIND, "")
 COUNT = 250  # problems that are drawn in a format
 
 
-def said(name: str, *features: str) -> set[str]:
-    """What a set of problems is made, on some of which a mistake is wrong."""
+@cache
+def drawn(name: str) -> tuple[Evidence, Lead, Table]:
+    """Problems, and which of them a mistake answers wrong."""
     evidence = Evidence(KIND, {"float32": KIND.subjects[name]}, {}, NOWHERE, COUNT, "standard")
     lead = Lead((CLAUSES["A1"],), "", False, None, "is wrong")
-    table = Table.of(evidence.draws(lead), evidence.prices)
+    return evidence, lead, Table.of(evidence.draws(lead), evidence.prices)
+
+
+def said(name: str, *features: str) -> set[str]:
+    """What a set of problems is made, on some of which a mistake is wrong."""
+    evidence, lead, table = drawn(name)
     split = table.worth(tuple(map(evidence.names.index, features)))
     return {*evidence.named(narrowed(evidence, lead, split, table, NOWHERE).columns)}
 

@@ -8,10 +8,13 @@ import pytest
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.certification import certify
+from spec.certification.doors import requested
+from spec.certification.in_process import judged_here
 from spec.certification.judging.witness import Witness
 from tests import shell
 from tests.targets import switching, two_paths
 
+HIDES = "tests.targets.switching:hides_its_fast_way"
 CHANGED = "note          its answer to a plain problem changed"
 
 
@@ -24,7 +27,7 @@ def test_what_gradients_change_is_told_and_inference_is_judged_without_them(tmp_
     """As soon as gradients have been asked for, this function is right: so it is while probed."""
     file = tmp_path / "c.json"
     words = ("--clause", "A,V2", "--json", str(file))
-    done = shell.run("certify", "tests.targets.switching:hides_its_fast_way", *shell.FEW, *words)
+    done = shell.run("certify", HIDES, *shell.FEW, *shell.NO_CAUSES, *words)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{CHANGED} while it was probed [float32]" in done.stdout
     assert f"{CHANGED} while A2 was run [float32]" in done.stdout
@@ -62,13 +65,13 @@ def test_answers_that_never_come_twice_alike_tell_of_no_change():
 )
 def test_the_output_is_judged_as_inference_runs_it_and_as_training_does(function, broken):
     options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A",)}
-    certificate = certify(function, **options)
+    certificate = judged_here(function, requested(function, {**options, "search": 1e-9}))
     assert {v.clause for v in certificate.failures} == broken
     assert certificate.ledger["holds"] == 7 - len(broken)
 
 
 def test_the_script_of_an_output_in_training_records_gradients(tmp_path):
-    options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A10",)}
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A10",), "fail_fast": True}
     (verdict,) = certify("tests.targets.two_paths:shifted_in_training", **options).failures
     script = verdict.counterexample.script
     assert "x.requires_grad_()" in script

@@ -3,7 +3,7 @@
 import json
 
 from spec.certification.isolation.printed import CHARACTERS, LINES, Printed
-from tests.shell import FEW, certify, run
+from tests.shell import FEW, NO_CAUSES, certify, run
 
 SPEAKS = """
 import ctypes, os, sys, warnings
@@ -29,7 +29,7 @@ SPOKEN = ("from Python", "from the system", "from C", "from a shell", "100 %")
 def test_all_that_is_printed_is_shown_once_with_how_often_it_was(tmp_path):
     (tmp_path / "mine.py").write_text(SPEAKS)
     words = ("--clause", "A1", "--json", "c.json")
-    done = run("certify", "mine.py:attend", *FEW, *words, cwd=tmp_path)
+    done = run("certify", "mine.py:attend", *FEW, *NO_CAUSES, *words, cwd=tmp_path)
     head, once, *lines, last = done.stderr.splitlines()
     assert (head, once, last.strip()) == ("the target printed:", "    once", "it is too long")
     said, times = zip(*(line.strip().rsplit(" ", 1) for line in lines), strict=True)

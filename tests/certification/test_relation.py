@@ -114,8 +114,12 @@ def test_chance_is_told_as_the_target_has_it(tmp_path, line):
     assert line in script
     assert not needs_the_specification(script)
     (tmp_path / "cause.py").write_text(script)
-    done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
-    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
+    if "torch" in line:  # here, as a process imports it for seconds
+        code, told = run(script)
+    else:
+        done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
+        code, told = done.returncode, done.stdout
+    assert (code, told.split()[0]) == (1, "got"), told
 
 
 def test_an_array_knows_how_it_came_about():

@@ -8,7 +8,7 @@ import pytest
 from spec.backends import Unsuitable
 from spec.certification.repository import KEYS, requests
 from spec.certification.settings import Request
-from tests.shell import run
+from tests.shell import NO_CAUSES, run
 
 TARGETS = """\
 [tool.attention-spec]
@@ -149,7 +149,7 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are():
 
 
 def test_all_targets_are_judged_and_told_in_a_table(repository):
-    done = run("certify", "--report", "told")
+    done = run("certify", "--report", "told", *NO_CAUSES)
     assert done.returncode == 0, done.stdout + done.stderr
     head, right, known = (line.split() for line in done.stdout.splitlines())
     assert head == ["target", "verdict", "holds", "violated", "should", "seconds"]
@@ -182,7 +182,8 @@ def test_without_anything_to_judge_and_where_one_is_meant_a_line_says_so(reposit
     assert done.stderr.startswith("error: no target: name one, or several in [tool.attention-spec")
 
 
-def test_pytest_takes_a_name_and_one_of_its_tests(repository):
+def test_pytest_takes_a_name_and_one_of_its_tests(repository, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take a second to import
     (repository / "pyproject.toml").write_text(TARGETS + MORE)
     test = "wrong::A2-the_gradient_of_the_queries_is_that_of_the_definition-float32"
     words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider")

@@ -10,8 +10,10 @@ from implementations import fused, packed
 from spec import certify
 from spec.entries import eighths
 from spec.notation import Array
+from tests.night import deep
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
+KEPT = ("A1", "A2", "A7", "C15", "W13", "J2", "J9", "J14", "U12", "Z14", "Y13")
 TEXTS, OF_KEYS = [0, 3, 3, 7, 8], [0, 5, 6, 6, 8]  # one without queries, one without keys
 NO_PACKING = [
     ([1, 3, 3, 7, 8], OF_KEYS, "rise from 0"),
@@ -76,13 +78,14 @@ def test_what_is_no_packing_is_told_in_a_line(
         packed.attend(*arrays(), *told(starts, of_keys))
 
 
-def test_it_is_certified_with_nothing_declared() -> None:
-    certificate = certify("implementations.packed:attend", **FEW)
+@pytest.mark.parametrize("clauses", [KEPT, deep(None)])
+def test_it_is_certified_with_nothing_declared(clauses: tuple[str, ...] | None) -> None:
+    certificate = certify("implementations.packed:attend", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
     assert certificate.conventions["places"] == "in-text"
     assert certificate.conventions["causal"] == "bottom-right"
     holding = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
-    assert holding >= {"A1", "A2", "A7", "C15", "W13", "J2", "J9", "J14", "U12", "Z14", "Y13"}
+    assert holding >= {*KEPT}
     assert not certificate.refusals
 
 

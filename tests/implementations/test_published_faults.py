@@ -1,5 +1,7 @@
 """Two faults that were published, and how they are refused: for what is wrong, and nothing else."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from spec.attention.mistakes.gradients import differentiates_softmax_by_element
 from spec.attention.mistakes.softmax import skips_the_maximum
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate
+from tests.night import deep
 
 LAST_EXPONENT = 86.0  # exp of a little more, or less, leaves the normal numbers of float32
 AS_DRAWN = ("A1", "S10", "X5", "X7", "M19", "M20", "C15")  # clauses that put a problem as it is
@@ -23,8 +26,10 @@ def outcome(certificate: Certificate, number: str) -> str:
     return found.outcome
 
 
-def test_the_element_wise_derivative_is_refused_and_its_dv_is_not_blamed() -> None:
-    certificate = certify(differentiates_softmax_by_element, dtypes=("float32",), profile="quick")
+@pytest.mark.parametrize("clauses", [("A1", "A2", "A3", "A4", "K2", "S11", "V7", "V8"), deep(None)])
+def test_the_element_wise_derivative_is_refused_and_its_dv_is_not_blamed(clauses: Any) -> None:
+    asked: dict[str, Any] = {"dtypes": ("float32",), "profile": "quick", "clauses": clauses}
+    certificate = certify(differentiates_softmax_by_element, **asked)
     assert {"A2", "A3", "K2", "S11"} <= {v.clause for v in violated(certificate)}
     assert [outcome(certificate, n) for n in ("A1", "A4", "V7", "V8")] == ["holds"] * 4
     for verdict in violated(certificate):
