@@ -71,7 +71,7 @@ def of_nanogpt(build: str) -> Layer:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("clauses", [("--clause", "L1"), deep(())])
+@pytest.mark.parametrize("clauses", [("--clause", "L1,L2,L21,L34"), deep(())])
 def test_the_layer_of_nanogpt_is_certified_from_the_command_line(
     clauses: tuple[str, ...], tmp_path: Path
 ) -> None:
