@@ -67,7 +67,7 @@ def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     (tmp_path / "masked.py").write_text(MASKED)
     target, about, clauses, what = KEPT[kept]
     words = ("--about", about, "--backend", "numpy", "--profile", "quick", "--clause", clauses)
-    words += ("--seed", "1", "--dtype", "float32")
+    words += ("--seed", "1")
     done = run("certify", target, *words, "--json", "said.json", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert f"the output is wrong after a call with {what}" in " ".join(done.stdout.split())
