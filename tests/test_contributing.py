@@ -14,11 +14,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from tests.night import deep
 from tests.prepared import Prepared
 from tests.shell import PYTHON
 
@@ -63,10 +64,10 @@ def commands(block: str) -> Iterator[tuple[str, list[str]]]:
         yield command, shown
 
 
-def ran(command: str, folder: Path, copied: Prepared) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, as a copy of a process if it is one of the specification."""
+def ran(command: str, folder: Path, copied: Prepared | None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder: by a shell, or as a copy of a process of the specification."""
     words = shlex.split(command, comments=True)
-    if words[:3] != ["python", "-m", "spec"]:
+    if copied is None or words[:3] != ["python", "-m", "spec"]:
         return subprocess.run(
             command, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True
         )
@@ -94,9 +95,10 @@ def keep(done: subprocess.CompletedProcess[str], command: str, shown: list[str])
         assert found or not line.strip(), f"{line!r} is not shown:\n{said}"
 
 
+@pytest.mark.parametrize("copies", [True, deep(False)], ids=["copies", "shell"])
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_works_to_the_letter(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, copies: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied(tmp_path)
     monkeypatch.chdir(tmp_path)  # where modules are found first
@@ -104,7 +106,9 @@ def test_a_recipe_works_to_the_letter(
         how, path, language, text = block.groups()
         try:
             if language == "console":
-                with closing(Prepared(PYTHON, environment(tmp_path))) as process:
+                with ExitStack() as stack:
+                    starts = PYTHON, environment(tmp_path)
+                    process = stack.enter_context(closing(Prepared(*starts))) if copies else None
                     for command, shown in commands(text):
                         keep(ran(command, tmp_path, process), command, shown)
             else:
