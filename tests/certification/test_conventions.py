@@ -66,7 +66,8 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
     declared = certify(layers.FilledWhenIdle, **options, clauses=IDLE, conventions=both)  # type: ignore[arg-type]
     assert declared.passed, str(declared)
     one = {"idle": "uniform"}
-    wrong = certify(layers.FilledWhenIdle, **options, clauses="L47", conventions=one, fail_fast=True)  # type: ignore[arg-type]
+    options |= {"clauses": "L47", "fail_fast": True}
+    wrong = certify(layers.FilledWhenIdle, **options, conventions=one)  # type: ignore[arg-type]
     (verdict,) = (v for v in wrong.verdicts if v.clause == "L47")
     assert verdict.outcome == "violated"
     assert "got nan, want" in verdict.message

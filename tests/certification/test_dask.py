@@ -65,7 +65,7 @@ def lasting():
 
 @pytest.fixture
 def cluster(lasting):
-    """The cluster, in which a worker that was killed is replaced; started again if it is stopped."""
+    """It has a new worker for one that was killed, and is started again if it was stopped."""
     if not lasting.processes:
         lasting.start()
     return lasting
