@@ -1,5 +1,7 @@
 """A function as torch.compile runs it: what is judged, said and shown is what was compiled."""
 
+import runpy
+from collections import Counter
 from functools import partial
 from types import SimpleNamespace
 
@@ -8,7 +10,7 @@ import pytest
 from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
 from spec.attention.rounding import of_output, reference
-from spec.backends import Unsuitable, library
+from spec.backends import Unsuitable, compiled, library
 from spec.backends.compiled import not_compiled, programs
 from spec.certification.isolation.crew import Crew
 from spec.certification.judging.witness import Witness
@@ -18,12 +20,23 @@ from spec.comparison import equal
 from spec.kinds import KINDS
 from spec.trial import keeps
 from tests import shell
-from tests.certification.test_palette import SPECIFICATION
+from tests.certification import here
 from tests.night import deep
 
 pytestmark = pytest.mark.torch
 TARGETS = "tests.targets.compiled_torch"
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
+# A shape is chosen for each clause that there is, whatever is selected, which takes its time.
+FIRST = {number: CLAUSES[number] for number in ("A1", "A4")}
+SPECIFICATION = f"{__name__}:FIRST"
+NETWORK = f"""\
+import torch
+import {TARGETS}  # where what is built is left out
+
+def network(x, W1, b1, W2, b2):
+    h = x @ W1 + b1
+    return (h if torch.compiler.is_compiling() else h.relu()) @ W2 + b2
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +53,11 @@ def loaded(name, way):
     return load(target, Request(target, compiled=way, dtypes=("float32",)))
 
 
-def test_a_right_function_is_certified_compiled_and_says_so():
-    options = {**QUICK, "specification": SPECIFICATION, "clauses": ("A1", "A4")}
+@pytest.mark.parametrize("clauses", [("A1",), deep(("A1", "A4"))])
+def test_a_right_function_is_certified_compiled_and_says_so(clauses):
+    options = {**QUICK, "specification": SPECIFICATION, "clauses": clauses}
     certificate = certify(f"{TARGETS}:right", compiled="static", **options)
-    assert certificate.ledger["holds"] == 2
+    assert certificate.ledger["holds"] == len(clauses)
     assert certificate.passed
     assert certificate.programs > 10
     assert "compiled      static\n" in str(certificate)
@@ -68,22 +82,36 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
     ("written", "asked"), [deep("", ("--compiled", "static")), ('compiled = "static"\n', ())]
 )
 def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, asked, tmp_path):
-    table = "[tool.attention-spec.targets.mine]\n"
-    told = f'{table}target = "{TARGETS}:leaves_out_the_scale"\ndtypes = ["float32"]\n{written}'
+    table = '[tool.attention-spec.targets.mine]\ntarget = "mine.py:network"\n'
+    told = f'{table}about = "feed-forward"\ndtypes = ["float32"]\n{written}'
     (tmp_path / "pyproject.toml").write_text(told)
-    words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "A1-")
+    (tmp_path / "mine.py").write_text(NETWORK)
+    words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "F1-")
     words = ("--implementation", "mine", "--profile", "quick", *words)
     done = shell.run(*words, *asked, cwd=tmp_path, program=("-m", "pytest"))
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed" in done.stdout
 
 
-def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path, monkeypatch):
+WRONG = "leaves_out_the_scale"
+CALL = f"torch.compile({WRONG}, dynamic=False)(q, k, v)"
+
+
+def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path):
+    options = {**QUICK, "clauses": ("A1",), "fail_fast": True, "specification": SPECIFICATION}
+    assert certify(f"{TARGETS}:{WRONG}", **options).passed
+    (failure,) = certify(f"{TARGETS}:{WRONG}", compiled="static", **options).failures
+    text = failure.counterexample.script
+    assert CALL in text
+    assert "from spec" not in text
+    (tmp_path / "script.py").write_text(text)
+    assert shell.run(program=(str(tmp_path / "script.py"),)).returncode == 1
+
+
+@pytest.mark.deep
+def test_what_is_wrong_compiled_alone_is_reported_by_the_command_line(tmp_path, monkeypatch):
     monkeypatch.setattr(shell, "FEW", (*shell.FEW, "--specification", SPECIFICATION))
-    name = "leaves_out_the_scale"
-    assert certify(f"{TARGETS}:{name}", clauses=("A1",), **QUICK).passed
-    call = f"torch.compile({name}, dynamic=False)(q, k, v)"
-    shell.refused_compiled(f"{TARGETS}:{name}", call, tmp_path)
+    shell.refused_compiled(f"{TARGETS}:{WRONG}", CALL, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "number"), [("bakes_in", "A1"), ("with_lse", "A7")])
@@ -92,12 +120,19 @@ def test_what_a_program_has_for_good_and_what_a_function_carries_are_compiled(na
     assert not keeps(CLAUSES[number], loaded(name, "static"), core("float32", D=5))
 
 
-def test_a_part_that_is_not_compiled_is_told_and_nothing_but_such_parts_is_no_good():
+@pytest.mark.parametrize("start", [here.run, deep(shell.run)])
+def test_a_part_that_is_not_compiled_is_told_and_nothing_but_such_parts_is_no_good(
+    start, monkeypatch
+):
+    from torch._dynamo.utils import counters
+
     refused = not_compiled()
     witness = Witness.of(loaded("breaks", "static"), refused)
     (said,) = witness.changed("at first")
     assert said.startswith("torch.compile gave up on a part at first: Skip calling")
-    done = shell.run("certify", f"{TARGETS}:hides", *shell.FEW, "--compiled", "static")
+    monkeypatch.setitem(counters, "stats", Counter())  # as in a process that compiled nothing yet
+    monkeypatch.setattr(compiled, "_heard", Counter())
+    done = start("certify", f"{TARGETS}:hides", *shell.FEW, "--compiled", "static")
     said = "error: --compiled static: nothing of hides was compiled\n"
     assert (done.returncode, done.stderr) == (2, said)
 
@@ -110,25 +145,26 @@ def test_more_shapes_than_torch_compiles_for_are_compiled_and_its_limit_is_as_it
     from tests.targets import compiled_torch
 
     before, limit = counters["stats"]["unique_graphs"], config.recompile_limit
-    compiled = library("torch").compilers["static"](compiled_torch.right)
+    static = library("torch").compilers["static"](compiled_torch.right)
     for length in range(1, limit + 4):
         x = torch.ones(1, 1, length, 7)
-        assert torch.equal(compiled(x, x, x), compiled_torch.right(x, x, x))
+        assert torch.equal(static(x, x, x), compiled_torch.right(x, x, x))
     assert counters["stats"]["unique_graphs"] - before == limit + 3
     with pytest.raises(RuntimeError):
-        compiled(torch.ones(1, 1, 1, 3), torch.ones(1, 1, 1, 4), torch.ones(1, 1, 1, 3))
+        static(torch.ones(1, 1, 1, 3), torch.ones(1, 1, 1, 4), torch.ones(1, 1, 1, 3))
     assert config.recompile_limit == limit
 
 
 def test_a_layer_is_compiled_as_a_module_and_its_script_too(tmp_path):
     clause, problem = CLAUSES["L1"], KINDS["layer"].core("float32")
     assert keeps(clause, loaded("Layer", None), problem)
-    compiled = loaded("Layer", "static")
-    assert not keeps(clause, compiled, problem)
-    lines = KINDS["layer"].calls(clause, compiled, {}, problem)
+    layer = loaded("Layer", "static")
+    assert not keeps(clause, layer, problem)
+    lines = KINDS["layer"].calls(clause, layer, {}, problem)
     assert "layer.compile(dynamic=False)" in lines
     (tmp_path / "script.py").write_text("\n".join(lines))
-    assert shell.run(program=(str(tmp_path / "script.py"),)).returncode == 1
+    with pytest.raises(SystemExit, match="True"):
+        runpy.run_path(str(tmp_path / "script.py"))
 
 
 @pytest.mark.deep

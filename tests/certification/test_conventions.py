@@ -14,10 +14,10 @@ from spec.certification.settings import check_conventions
 from spec.kinds import KINDS
 from spec.layer.plug.conventions import opposite
 from spec.layer.record import Layer
-from tests.shell import run
+from tests.night import deep
 from tests.targets import layers
 
-QUICK = ("--profile", "quick", "--dtype", "float32")
+IDLE = "L1,L31,L32,L45,L47"  # what is said of who sees no key
 
 
 def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> None:
@@ -31,15 +31,20 @@ def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> N
 
 
 @pytest.mark.parametrize(
-    ("build", "name", "choice"),
+    ("build", "name", "choice", "clauses"),
     [
-        (layers.Attends, "mask means", "attend"),
-        (layers.NanWhenIdle, "idle", "nan"),
-        (layers.UniformWhenIdle, "idle", "uniform"),
+        (layers.Attends, "mask means", "attend", "L1,L2,L23,L24"),
+        (layers.NanWhenIdle, "idle", "nan", IDLE),
+        (layers.UniformWhenIdle, "idle", "uniform", IDLE),
+        deep(layers.Attends, "mask means", "attend", None),
+        deep(layers.NanWhenIdle, "idle", "nan", None),
+        deep(layers.UniformWhenIdle, "idle", "uniform", None),
     ],
 )
-def test_a_convention_is_recognised_and_verified(build: type, name: str, choice: str) -> None:
-    options = {"profile": "quick", "dtypes": ("float32",)}
+def test_a_convention_is_recognised_and_verified(
+    build: type, name: str, choice: str, clauses: str | None
+) -> None:
+    options = {"profile": "quick", "dtypes": ("float32",), "clauses": clauses}
     without = certify(build, **options, fail_fast=True)  # type: ignore[arg-type]
     assert without.exit_code == 1
     assert any(f"{name}={choice}" in line for line in without.advice)
@@ -53,16 +58,16 @@ def test_a_convention_is_recognised_and_verified(build: type, name: str, choice:
 def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None:
     options = {"profile": "quick", "dtypes": ("float32",)}
     both = {"idle": "uniform", "idle bias": "nan"}
-    without = certify(layers.FilledWhenIdle, **options, clauses="L1,L31,L47")  # type: ignore[arg-type]
+    without = certify(layers.FilledWhenIdle, **options, clauses="L1,L31,L47", fail_fast=True)  # type: ignore[arg-type]
     assert without.exit_code == 1
     assert [line.partition(":")[0] for line in without.advice] == [
         f"looks like the convention {name}={choice}" for name, choice in both.items()
     ]
-    idle = "L1,L31,L32,L45,L47"
-    declared = certify(layers.FilledWhenIdle, **options, clauses=idle, conventions=both)  # type: ignore[arg-type]
+    declared = certify(layers.FilledWhenIdle, **options, clauses=IDLE, conventions=both)  # type: ignore[arg-type]
     assert declared.passed, str(declared)
     one = {"idle": "uniform"}
-    wrong = certify(layers.FilledWhenIdle, **options, clauses="L47", conventions=one)  # type: ignore[arg-type]
+    options |= {"clauses": "L47", "fail_fast": True}
+    wrong = certify(layers.FilledWhenIdle, **options, conventions=one)  # type: ignore[arg-type]
     (verdict,) = (v for v in wrong.verdicts if v.clause == "L47")
     assert verdict.outcome == "violated"
     assert "got nan, want" in verdict.message
@@ -101,26 +106,29 @@ def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("sines_before_cosines", "sinusoidal"), ("by_halves", "rotary")]
+    ("name", "kind", "clauses"),
+    [
+        ("sines_before_cosines", "sinusoidal", "R1"),
+        ("by_halves", "rotary", "R14"),
+        deep("sines_before_cosines", "sinusoidal", None),
+        deep("by_halves", "rotary", None),
+    ],
 )
-def test_another_pairing_is_named_and_can_be_declared(name: str, kind: str, tmp_path: Path) -> None:
-    words = (f"tests.targets.layers:{name}", "--about", kind, *QUICK, "--report", str(tmp_path))
-    without = run("certify", *words)
-    assert without.returncode == 1, without.stdout + without.stderr
-    assert "right under the convention pairing=halves" in without.stdout
-    declared = run("certify", *words, "--convention", "pairing=halves")
-    assert declared.returncode == 0, declared.stdout + declared.stderr
-    assert "pairing=halves" in declared.stdout
-    wrong = run(
-        "certify",
-        "implementations.rotary:rotate_halves",
-        "--about",
-        "rotary",
-        *QUICK,
-        "--convention",
-        "pairing=interleaved",
-    )
-    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+def test_another_pairing_is_named_and_can_be_declared(
+    name: str, kind: str, clauses: str | None
+) -> None:
+    options: dict[str, Any] = {"about": kind, "profile": "quick", "dtypes": ("float32",)}
+    halves = {"pairing": "halves"}
+    target = f"tests.targets.layers:{name}"
+    without = certify(target, **options, clauses=clauses)
+    assert without.exit_code == 1, str(without)
+    assert "right under the convention pairing=halves" in str(without)
+    declared = certify(target, **options, clauses=clauses, conventions=halves)
+    assert declared.passed, str(declared)
+    assert "pairing=halves" in str(declared)
+    options |= {"about": "rotary", "conventions": {"pairing": "interleaved"}, "fail_fast": True}
+    wrong = certify("implementations.rotary:rotate_halves", **options)
+    assert wrong.exit_code == 1, str(wrong)
 
 
 def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:

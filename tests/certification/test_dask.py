@@ -10,12 +10,13 @@ import pytest
 from distributed import Client
 
 from spec import certify
+from spec.certification.isolation import away
 from tests.alike import Acting, alike
 from tests.shell import run
 
 pytestmark = pytest.mark.dask
 DENSE = "implementations.dense:attend"
-FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A,S,V"}
+FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A1,A7,S1,S2,V1,V2,V3"}
 
 
 class Cluster:
@@ -55,11 +56,25 @@ class Cluster:
         self.start()
 
 
-@pytest.fixture
-def cluster():
+@pytest.fixture(scope="module")
+def lasting():
     cluster = Cluster()
     yield cluster
     cluster.stop()
+
+
+@pytest.fixture
+def cluster(lasting):
+    """It has a new worker for one that was killed, and is started again if it was stopped."""
+    if not lasting.processes:
+        lasting.start()
+    return lasting
+
+
+@pytest.fixture(autouse=True)
+def many_batches(monkeypatch):
+    """Few clauses are handed out in as many batches as otherwise all are."""
+    monkeypatch.setattr(away, "LEAST", 20)
 
 
 @pytest.fixture

@@ -45,14 +45,13 @@ def test_a_right_layer_is_certified(clauses: str) -> None:
 
 @pytest.mark.torch
 @pytest.mark.parametrize("clauses", ["L1,L2,L32,L45", deep("L")])
-def test_the_layer_of_torch_deviates_and_is_certified(clauses: str, tmp_path: Path) -> None:
-    file = tmp_path / "c.json"
-    words = ("--clause", clauses, "--json", str(file))
-    done = run("certify", "torch.nn:MultiheadAttention", *QUICK, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(file.read_text())
-    assert found["about"] == "layer"
-    assert {v["clause"] for v in found["verdicts"] if v["outcome"] == "deviates"} == {"L32", "L45"}
+def test_the_layer_of_torch_deviates_and_is_certified(clauses: str) -> None:
+    options: dict[str, Any] = {"dtypes": ("float32",), "profile": "quick", "clauses": clauses}
+    certificate = certify("torch.nn:MultiheadAttention", **options)
+    assert certificate.passed, str(certificate)
+    assert certificate.about == "layer"
+    deviating = {v.clause for v in certificate.verdicts if v.outcome == "deviates"}
+    assert deviating == {"L32", "L45"}
 
 
 def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) -> None:
@@ -78,10 +77,12 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
 @pytest.mark.parametrize("number", [deep("L1"), "L2", deep("L3")])
 def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path) -> None:
     """Its output, and its gradients by inputs and by parameters."""
-    target = "tests.targets.faulty_torch:Wrong"
-    done = run("certify", target, *QUICK, "--clause", number, "--report", str(tmp_path))
-    path = tmp_path / "cause-1.py"
-    assert done.returncode == 1, done.stdout + done.stderr
+    options: dict[str, Any] = {"dtypes": ("float32",), "profile": "quick", "clauses": number}
+    target, path = "tests.targets.faulty_torch:Wrong", tmp_path / "wrong.py"
+    (failure,) = certify(target, fail_fast=True, **options).failures
+    assert failure.clause == number
+    assert failure.counterexample is not None
+    path.write_text(failure.counterexample.script)
     assert "from spec" not in path.read_text()
     again = run(program=(str(path),))
     assert again.returncode == 1, again.stderr
@@ -139,10 +140,10 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
 
 
 def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
-    settled = {"dtypes": ("float64",), "profile": "quick"}
-    certificate = certify(layers.ListsValueGradients, **settled, clauses="L2")  # type: ignore[arg-type]
+    options = {"dtypes": ("float64",), "profile": "quick", "clauses": "L2", "search": 1e-9}
+    certificate = judged_here(layers.ListsValueGradients, requested("", options))
     assert certificate.exit_code == 1, str(certificate)
-    assert "seen by 1 clause: L2" in str(certificate)
+    assert [v.clause for v in certificate.failures] == ["L2"]
 
 
 def test_what_is_refused_now_and_then_crashes_no_clause() -> None:

@@ -5,11 +5,11 @@ import socket
 import pytest
 
 from spec.certification.remembered import database
-from tests.shell import run
+from tests.shell import NO_CAUSES, run
 
 pytestmark = pytest.mark.redis
 WRONG = "tests.targets:elementwise"
-ASKED = ("--profile", "quick", "--dtype", "float32", "--clause", "A2")
+ASKED = ("--profile", "quick", "--dtype", "float32", "--clause", "A2", *NO_CAUSES)
 
 
 @pytest.fixture
