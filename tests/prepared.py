@@ -1,9 +1,8 @@
 """A process that has imported the command line, and is copied for each run of it.
 
 To start Python and to import the specification takes a second of a processor, and a copy takes
-milliseconds. A copy is a process of its own, with its own folder, environment and streams. The
-first worker that it starts is a copy as well (`tests.prepared_worker`), and all other processes
-are started from nothing.
+milliseconds. A copy is a process of its own, with its own folder, environment and streams. Its
+workers are copies as well (`tests.prepared_worker`); other processes are started from nothing.
 
     python -W error -m tests.prepared HANDLE [LIBRARY [compiled]]
 
@@ -128,7 +127,7 @@ def main() -> None:
         os.chdir(asked["folder"])
         sys.path[0] = asked["folder"]
         sys.argv[1:] = asked["words"]
-        worker.copied_first()
+        worker.copied_workers()
         runpy.run_module("spec", run_name="__main__", alter_sys=True)
 
 

@@ -1,9 +1,8 @@
-"""The first worker of a run, copied from the process that ran the command line so far.
+"""Workers that are copied from the process that runs the command line.
 
 A worker imports the specification, and a library, which takes seconds of a processor. A process
 that is prepared (`tests.prepared`) has imported them. The copy is given what `subprocess` gives a
-process, and forgets what the command line has that a worker does not. Every later worker of a run
-is started from nothing.
+process, and forgets what the command line has that a worker does not.
 """
 
 import atexit
@@ -23,24 +22,24 @@ from typing import Any, NoReturn
 from unittest.mock import patch
 
 from spec.certification import starting
+from spec.certification.isolation import copying
 from spec.certification.isolation.worker import main
 
 GIVEN = signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
 ERRORS = ("error", None, Warning, None, 0)  # what `-W error` adds, of which a worker is not told
 
 
-def copied_first() -> None:
-    """Have the first worker of this process be a copy of it."""
-    started = starting.started
+def copied_workers() -> None:
+    """Have the workers that this process starts be copies of it, but for those of elsewhere."""
+    from_nothing = starting.started
 
-    def first(*handles: int, place: starting.Place | None = None) -> subprocess.Popen[str]:
-        starting.started = started
-        if place is not None or threading.active_count() > 1:
-            return started(*handles, place=place)
+    def started(*handles: int, place: starting.Place | None = None) -> subprocess.Popen[str]:
+        if place is not None or threading.active_count() > 1:  # no other thread would be copied
+            return from_nothing(*handles, place=place)
         with patch.object(subprocess, "Popen", Copied):
-            return started(*handles)
+            return from_nothing(*handles)
 
-    starting.started = first
+    starting.started = copying.started = started
 
 
 class Copied(subprocess.Popen[str]):
@@ -80,6 +79,7 @@ def _be_worker(
         filters = [one for one in warnings.filters if one != ERRORS]
         warnings.resetwarnings()
         warnings.filters.extend(filters)  # type: ignore[attr-defined]
+        gc.freeze()  # what the command line left is nobody's to collect
         gc.disable()
         main()
         code = 0

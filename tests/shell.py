@@ -1,8 +1,7 @@
 """The command line as people start it: in a process of its own.
 
-It is a copy of a process that has imported it (`tests.prepared`), and so is the worker that it
-starts first, which saves seconds each time. `started` tells Python to run it from nothing, as other
-programs are.
+It is a copy of a process that has imported it (`tests.prepared`), and so are its workers, which
+saves seconds each time. `started` tells Python to run it from nothing, as other programs are.
 """
 
 import atexit

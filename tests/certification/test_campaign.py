@@ -51,23 +51,26 @@ def killed_after(certificates, folder, *words, targets):
     process.wait()
 
 
+SEEDS = ("--seeds", "0-3")  # some are left when it is killed, however busy the machine is
+
+
 @pytest.mark.parametrize("targets", [TARGETS[:1], deep(TARGETS)])
 def test_a_campaign_that_was_killed_and_goes_on_finds_what_an_undisturbed_one_does(
     targets, tmp_path
 ):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    undisturbed = campaign(whole, "--seeds", "0,1", targets=targets)
+    undisturbed = campaign(whole, *SEEDS, targets=targets)
     assert undisturbed.returncode == 1, undisturbed.stderr
-    killed_after(1, broken, "--seeds", "0,1", targets=targets)
+    killed_after(1, broken, *SEEDS, targets=targets)
     left = len(found(broken))
-    assert 1 <= left < 2 * len(targets)
-    resumed = campaign(broken, "--seeds", "0,1", targets=targets)
+    assert 1 <= left < 4 * len(targets)
+    resumed = campaign(broken, *SEEDS, targets=targets)
     assert found(broken) == found(whole)
     assert resumed.returncode == 1
     assert resumed.stdout.endswith(undisturbed.stdout)  # the same table
     before = [line.split() for line in resumed.stdout.splitlines()[1 : 1 + len(targets)]]
-    assert sum(int(row[1].removesuffix("/2")) for row in before) == left
-    again = campaign(broken, "--seeds", "0,1", targets=targets)
+    assert sum(int(row[1].removesuffix("/4")) for row in before) == left
+    again = campaign(broken, *SEEDS, targets=targets)
     assert again.stdout == undisturbed.stdout
 
 
