@@ -154,7 +154,9 @@ def test_an_interrupt_is_left_to_the_copy(tmp_path):
         text=True,
         start_new_session=True,
     ) as process:
-        time.sleep(6)
+        while not (tmp_path / "asleep").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (2, "")
