@@ -64,7 +64,7 @@ def _be_worker(
         atexit._clear()
         for place, handle in enumerate(streams):
             os.dup2(handle, place)
-        _close_all_but({0, 1, 2, *handles})
+        _close_all_but(handles)
         for name, place in (("stdout", 1), ("stderr", 2)):  # each unbuffered, as by -u
             raw = io.FileIO(place, "w", closefd=False)
             setattr(sys, name, io.TextIOWrapper(raw, encoding="utf-8", write_through=True))
@@ -91,8 +91,9 @@ def _be_worker(
         os._exit(code)
 
 
-def _close_all_but(kept: set[int]) -> None:
-    last = -1
+def _close_all_but(kept: tuple[int, ...]) -> None:
+    """Those beyond the three streams."""
+    last = 2
     for handle in (*sorted(kept), os.sysconf("SC_OPEN_MAX")):
         os.closerange(last + 1, handle)
         last = handle
