@@ -13,9 +13,9 @@ ANSWER = "    return right(query, key, value, attn_mask)\n"
 GONE = "class Gone(BaseException):\n    pass\n\n"
 
 
-def judged(tmp_path, source):
+def judged(tmp_path, source, *words):
     (tmp_path / "odd.py").write_text(source)
-    done = run("certify", "odd.py:attend", *FEW, "--clause", "V2", cwd=tmp_path)
+    done = run("certify", "odd.py:attend", *FEW, "--clause", "V2", *words, cwd=tmp_path)
     assert "Traceback" not in done.stdout + done.stderr
     return done
 
@@ -67,6 +67,7 @@ def test_who_deletes_himself_is_judged(tmp_path):
     ],
 )
 def test_who_leaves_is_told_how(source, said, tmp_path):
-    done = judged(tmp_path, source)
+    # who answers with nothing is asked as a function of torch as well, unless a backend is given
+    done = judged(tmp_path, source, "--backend", "numpy")
     assert done.returncode == 3
     assert f"the process ended with {said}" in " ".join(done.stdout.split())
