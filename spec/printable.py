@@ -25,15 +25,19 @@ def printable(text: str, kept: str = "") -> str:
 def all_printable(x: Any) -> Any:
     """The same records, tuples and mappings, all text inside of them printable.
 
-    A record or a tuple in which nothing changes is returned itself: some are compared by identity.
+    One of them in which nothing changes is returned itself: some are compared by identity.
     """
     if isinstance(x, str):
         return printable(x)
+    if x is None or isinstance(x, int | float):
+        return x
     if isinstance(x, tuple):
         shown = tuple(map(all_printable, x))
         return x if all(map(is_, shown, x)) else shown
     if isinstance(x, Mapping):
-        return {all_printable(name): all_printable(value) for name, value in x.items()}
+        words = {all_printable(name): all_printable(value) for name, value in x.items()}
+        same = len(words) == len(x) and all(x.get(name) is y for name, y in words.items())
+        return x if same and type(x) is dict else words  # whose own class may answer otherwise
     return _record(x) if is_dataclass(x) and not isinstance(x, type) else x
 
 

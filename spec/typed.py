@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+PLAIN = (bool, int, float, str)
 
 
 class Misfit(ValueError):
@@ -31,7 +32,9 @@ def fits(hint: Any, x: Any) -> bool:
 
     Raises Misfit where a record inside it has a field of another type.
     """
-    origin, inside = get_origin(hint), get_args(hint)
+    if hint in PLAIN:
+        return type(x) is hint or (hint is float and type(x) is int)
+    origin, inside = _parts(hint)
     if origin in (Union, types.UnionType):
         return any(fits(one, x) for one in inside)
     if origin is Literal:
@@ -43,8 +46,6 @@ def fits(hint: Any, x: Any) -> bool:
         return isinstance(x, Mapping) and all(fits(key, n) and fits(value, y) for n, y in x.items())
     if is_dataclass(x):
         return (hint is Any or isinstance(x, hint)) and typed(x) is x
-    if hint in (bool, int, float, str):
-        return type(x) is hint or (hint is float and type(x) is int)
     return hint is Any or isinstance(x, origin or hint)
 
 
@@ -53,6 +54,11 @@ def _each_fits(inside: tuple[Any, ...], x: tuple[Any, ...]) -> bool:
     if inside[1:] == (...,):
         return all(fits(inside[0], one) for one in x)
     return len(inside) == len(x) and all(map(fits, inside, x))
+
+
+@cache
+def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
 
 
 @cache
