@@ -11,7 +11,7 @@ import pytest
 
 from tests.golden import __main__ as golden
 from tests.golden.lines import judged, line
-from tests.golden.subjects import ROOT, every
+from tests.golden.subjects import ROOT, Golden, every
 from tests.shell import started
 
 FEW = [x for x in every() if x.few and x.needs in ("numpy", "torch")]
@@ -49,6 +49,16 @@ def test_lines_are_in_the_order_of_the_targets_and_the_fixed_part_is_there() -> 
     assert [*RECORDED] == [name for name in names if name in RECORDED]
     assert {x.name for x in FEW} <= {*RECORDED}
     assert 55 <= len(FEW) <= 75
+
+
+def test_a_folder_is_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of a ledger has the name of a library, and stands where modules are looked for."""
+    (tmp_path / "nothing_inside").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [Golden("", None, {}, name).there for name in ("numpy", "nothing_inside")] == [
+        True,
+        False,
+    ]
 
 
 @pytest.fixture(scope="module")

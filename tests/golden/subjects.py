@@ -73,8 +73,9 @@ class Golden(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether its library is installed."""
-        return find_spec(self.needs) is not None
+        """Whether its library is installed. A folder of that name, as of a ledger, is none."""
+        found = find_spec(self.needs)
+        return found is not None and found.origin is not None
 
 
 def every() -> Iterator[Golden]:
