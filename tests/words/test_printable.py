@@ -38,3 +38,14 @@ def test_records_are_printable_throughout_and_scripts_keep_their_lines():
     assert (told.name, told.said, told.x is x) == (r"\x1b", {r"\n": (r"\t", "x")}, True)
     assert told.inside.name == r"\n"
     assert told.inside.script == "import os\nprint('\\x1b')\n"
+
+
+def test_what_is_printable_is_itself_but_for_a_mapping_of_another_class():
+    class Turned(dict):
+        """Says something else whenever it is asked again."""
+
+    plain = {"a": ("b", 1, None)}
+    told = Told("plain", plain, np.zeros(1))
+    assert all_printable(told) is told
+    assert all_printable(plain) is plain
+    assert type(all_printable(Turned(plain))) is dict
