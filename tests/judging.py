@@ -3,12 +3,17 @@
 `generated` is for tests whose examples are drawn: the same ones every time.
 """
 
+from typing import Any
+
 from hypothesis import HealthCheck, settings
 
 from spec import about
+from spec.certification.doors import requested
+from spec.certification.in_process import judged_here
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.palette import Planner
+from spec.certification.ledger.certificate import Certificate
 from spec.certification.settings import STANDARD, Profile
 from spec.clause import Clause
 from spec.comparison import Violation
@@ -62,3 +67,8 @@ def broken(
     """The clauses that a subject breaks, `should` or not, and how."""
     findings = {c.id: found(c, subject, dtype, examples, seed, reach) for c in bound(subject)}
     return {name: f.violation for name, f in findings.items() if f.violation is not None}
+
+
+def unexplained(target: Any, **options: Any) -> Certificate:
+    """The certificate of a target by the options of `certify`, without a search for causes."""
+    return judged_here(target, requested(target, {**options, "search": 1e-9}))

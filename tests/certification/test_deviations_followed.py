@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from spec.attention.plug import implementation, program
-from spec.certification.doors import requested
-from spec.certification.in_process import judged_here
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.target.deviations import known
 from spec.certification.target.following import Listener, is_nothing_but
 from spec.kinds import KINDS
 from spec.subject import named
 from tests import targets
+from tests.judging import unexplained
 from tests.night import deep
 
 pytestmark = pytest.mark.torch
@@ -25,9 +24,7 @@ FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "t
 
 
 def judged(target: Any, **options: Any) -> Certificate:
-    """Without causes, which nobody reads here."""
-    asked = {**FEW, "clauses": ("A1", "C14", "T10"), "search": 1e-9, **options}
-    return judged_here(target, requested(target, asked))
+    return unexplained(target, **{**FEW, "clauses": ("A1", "C14", "T10"), **options})
 
 
 def judged_layer(target: Any, **options: Any) -> Certificate:

@@ -9,9 +9,8 @@ import pytest
 
 from spec import about, certify, parametrize_with_clauses
 from spec.backends import Unsuitable
-from spec.certification.doors import Run, requested, runs
+from spec.certification.doors import Run, runs
 from spec.certification.explaining.reduction import reduced
-from spec.certification.in_process import judged_here
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.reading import loaded
 from spec.certification.target.probing import probed
@@ -24,7 +23,7 @@ from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
 from spec.written import arrays
 from tests.certification import here
-from tests.judging import found
+from tests.judging import found, unexplained
 from tests.night import deep
 from tests.shell import NO_CAUSES, run
 from tests.targets import layers
@@ -123,9 +122,8 @@ def test_what_is_no_good_is_told_in_a_line(
 
 @pytest.mark.torch
 def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
-    options = {"dtypes": ("float32",), "profile": "quick", "clauses": "L1,L2,L3", "search": 1e-9}
-    target = "tests.targets.faulty_torch:DoubledWhereAsked"
-    certificate = judged_here(target, requested(target, options))
+    options = {"dtypes": ("float32",), "profile": "quick", "clauses": "L1,L2,L3"}
+    certificate = unexplained("tests.targets.faulty_torch:DoubledWhereAsked", **options)
     assert {v.clause for v in certificate.failures} == {"L2", "L3"}, str(certificate)
 
 
@@ -140,8 +138,8 @@ def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
 
 
 def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
-    options = {"dtypes": ("float64",), "profile": "quick", "clauses": "L2", "search": 1e-9}
-    certificate = judged_here(layers.ListsValueGradients, requested("", options))
+    options = {"dtypes": ("float64",), "profile": "quick", "clauses": "L2"}
+    certificate = unexplained(layers.ListsValueGradients, **options)
     assert certificate.exit_code == 1, str(certificate)
     assert [v.clause for v in certificate.failures] == ["L2"]
 
