@@ -5,11 +5,12 @@ saves seconds each time. `started` tells Python to run it from nothing, as other
 """
 
 import atexit
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from importlib.util import find_spec
 
 from tests.prepared import Prepared
 
@@ -45,8 +46,8 @@ def _environment(path):
 
 
 def _imported(words):
-    """What a worker will import, by what the command line is told."""
-    if find_spec("torch") is None or "torch" not in " ".join(map(str, words)):
+    """The library that a worker will import, by the words of the command line."""
+    if "torch" not in " ".join(map(str, words)):
         return ()
     return ("torch", "compiled") if "--compiled" in words else ("torch",)
 
@@ -57,6 +58,22 @@ def _prepared(path, *imports):
     prepared = Prepared(PYTHON, _environment(path.split(os.pathsep)), *imports)
     atexit.register(prepared.close)
     return prepared
+
+
+def in_this_process(call):
+    """What a program says and ends with that is called here, where its libraries are imported."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = call()
+        except SystemExit as end:
+            code = end.code
+    return subprocess.CompletedProcess([], code, out.getvalue(), err.getvalue())
+
+
+def script_here(text):
+    """What a script prints and ends with, called here."""
+    return in_this_process(lambda: exec(compile(text, "script.py", "exec"), {}))
 
 
 def certify(name, *words, **options):

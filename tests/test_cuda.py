@@ -13,7 +13,7 @@ from spec.certification.target import versions
 from tests.cuda import __main__ as judging
 from tests.cuda import seeds
 from tests.cuda.listed import LEDGER
-from tests.shell import run
+from tests.shell import in_this_process, run
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -33,17 +33,14 @@ dtypes = ["float32"]
 
 
 @pytest.fixture
-def said(monkeypatch, capsys):
+def said(monkeypatch):
     """What a program ends with and prints, in this process, which has torch."""
     monkeypatch.chdir(ROOT)
 
     def found(*words, program=judging):
         monkeypatch.setattr(sys, "argv", [program.__name__, *words])
-        try:
-            code = program.main()
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
+        done = in_this_process(program.main)
+        return done.returncode, done.stdout, done.stderr
 
     return found
 

@@ -1,7 +1,5 @@
 """Functions that have texts packed: how they are recognised and asked, and who is wrong."""
 
-import contextlib
-import io
 import re
 from typing import Any
 
@@ -23,6 +21,7 @@ from spec.comparison import equal
 from spec.mistake import catalogue
 from spec.notation import Array
 from tests.night import deep
+from tests.shell import script_here
 
 MISTAKES = catalogue(packed)
 SEVEN = "got [[[7.]]]\nwant [[[0.]]]\n"
@@ -128,8 +127,6 @@ def test_gradients_in_rows_of_no_text_are_zero_and_a_script_shows_where_not() ->
 
 def printed(script: str) -> str:
     """What a script prints that shows a failure, run in this process, which has torch."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), pytest.raises(SystemExit) as end:
-        exec(script, {})
-    assert end.value.code == 1
-    return said.getvalue()
+    done = script_here(script)
+    assert done.returncode == 1
+    return done.stdout

@@ -22,6 +22,7 @@ from spec.certification.command_line import main
 from spec.notation import Array
 from spec.subject import Refused
 from tests.attention.test_scripts import found as script_of
+from tests.shell import script_here
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": ["A1", "J2"]}
 ENDS = as_chosen(CHOICES)
@@ -190,9 +191,7 @@ def test_a_script_makes_the_very_call() -> None:
     script = script_of("A1", target, "float32")
     assert "np.nan" in script
     assert "cache_seqlens=cache_seqlens" in script
-    with pytest.raises(SystemExit) as end:
-        exec(script, {})
-    assert end.value.code is True
+    assert script_here(script).returncode is True
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 9])
@@ -214,15 +213,12 @@ WRITERS = ("keeps_nothing_of_what_it_adds", "clears_the_rest_of_the_page")
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_a_cache_should_hold_is_shown_by_a_script(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_cache_should_hold_is_shown_by_a_script(name: str) -> None:
     script = script_of("T1", f"spec.attention.mistakes.appended:{name}", "float32")
     assert "the cache of k is written wrongly" in script
-    with pytest.raises(SystemExit) as end:
-        exec(script, {})
-    assert end.value.code is True
-    got, want = capsys.readouterr().out.splitlines()[:2]
+    done = script_here(script)
+    assert done.returncode is True
+    got, want = done.stdout.splitlines()[:2]
     assert got != want
 
 

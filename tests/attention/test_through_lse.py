@@ -23,6 +23,7 @@ from spec.entries import eighths
 from spec.notation import Array
 from spec.subject import Refused
 from tests.night import deep
+from tests.shell import script_here
 
 LSE = ("S16", "S17", "S18", "S19", "S20", "S21", "S22")
 
@@ -184,14 +185,11 @@ def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(
 
 def ended(script: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """How a script ends in this process, which has torch, and reads the kernel afresh."""
-    code = compile(script.read_text(), script, "exec")
     with monkeypatch.context() as alone:
         alone.setattr(sys, "dont_write_bytecode", True)  # of a file that changes within a second
         alone.setattr(sys, "path", [*sys.path])
         alone.delitem(sys.modules, "mine", raising=False)
-        with pytest.raises(SystemExit) as end:
-            exec(code, {})
-    return int(end.value.code or 0)
+        return script_here(script.read_text()).returncode
 
 
 @pytest.mark.torch

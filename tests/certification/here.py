@@ -4,8 +4,6 @@ For what it says of bad input, most of which is found where a target is loaded: 
 whoever loads it. To start the processes that otherwise do takes seconds.
 """
 
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
@@ -13,15 +11,13 @@ from spec.certification import command_line
 from spec.certification.in_process import judged_here
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.settings import Request
+from tests.shell import in_this_process
 
 
 def run(*words: str) -> CompletedProcess[str]:
     """What `python -m spec` with these words says and returns."""
-    out, err = StringIO(), StringIO()
-    judging = patch.object(command_line, "certified", _judged)
-    with judging, redirect_stdout(out), redirect_stderr(err):
-        code = command_line.main(words)
-    return CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    with patch.object(command_line, "certified", _judged):
+        return in_this_process(lambda: command_line.main(words))
 
 
 def _judged(request: Request, *_: object) -> Certificate:

@@ -4,8 +4,6 @@ The scripts are those of all mistakes of the catalogue that need more than one a
 an answer: claims about chance, objects that remember, arrays of the caller.
 """
 
-import contextlib
-import io
 import textwrap
 
 import numpy as np
@@ -65,14 +63,6 @@ def script_of(target, clause, dtype="float32", **how):
     return with_counterexample(judge.examiner, verdict, problem).counterexample.script
 
 
-def run(script):
-    """With what a script ends, and what it says."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), pytest.raises(SystemExit) as end:
-        exec(compile(script, "cause.py", "exec"), {})
-    return end.value.code, said.getvalue()
-
-
 def mended(mistake):
     """The right program in the place of a wrong one."""
     making = __import__(f"{mistake.target.__module__.rpartition('.')[0]}.making", fromlist=["x"])
@@ -87,10 +77,10 @@ def test_a_script_of_several_calls_needs_the_target_alone(about, name, clause, m
     script = script_of(f"{module}:{name}", clause, mistake.dtypes[0], about=about, seed=2)
     assert needs_the_specification(script) is (name in NEEDS_THE_SPECIFICATION)
     assert len(script.splitlines()) <= 45
-    code, said = run(script)
-    assert (bool(code), bool(said)) == (True, True)
+    done = shell.script_here(script)
+    assert (bool(done.returncode), bool(done.stdout)) == (True, True)
     monkeypatch.setattr(f"{module}.{name}", mended(mistake))
-    assert not run(script)[0]
+    assert shell.script_here(script).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -115,11 +105,10 @@ def test_chance_is_told_as_the_target_has_it(tmp_path, line):
     assert not needs_the_specification(script)
     (tmp_path / "cause.py").write_text(script)
     if "torch" in line:  # here, as a process imports it for seconds
-        code, told = run(script)
+        done = shell.script_here(script)
     else:
         done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
-        code, told = done.returncode, done.stdout
-    assert (code, told.split()[0]) == (1, "got"), told
+    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
 
 
 def test_an_array_knows_how_it_came_about():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import subprocess
@@ -20,6 +18,7 @@ from implementations.classifier.documents import Unusable
 from implementations.classifier.files import written
 from tests.implementations.classifier_data import FEW, in_folder, refused
 from tests.night import deep
+from tests.shell import in_this_process
 
 pytestmark = pytest.mark.classifier
 FAULTS = "implementations.classifier.faults"
@@ -44,7 +43,7 @@ class Quick:
         words = ["--quick", "--json", str(self.file), "--pictures", str(self.folder)]
         if (epochs, steps) != QUICK:
             words += ["--epochs", str(epochs), "--steps", str(steps)]
-            self.done = in_this_process(words)
+            self.done = in_this_process(lambda: command_line.main(words))
         else:
             self.done = subprocess.run(
                 [sys.executable, "-W", "error", "-m", "implementations.classifier", *words],
@@ -54,13 +53,6 @@ class Quick:
                 timeout=300,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
             )
-
-
-def in_this_process(words: list[str]) -> subprocess.CompletedProcess[str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = command_line.main(words)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module", params=[(1, 2), deep(QUICK)], ids=str)
