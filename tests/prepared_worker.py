@@ -70,8 +70,7 @@ def _be_worker(
             setattr(sys, name, io.TextIOWrapper(raw, encoding="utf-8", write_through=True))
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = words[words.index("-c") :]
-        del sys.argv[1]
+        sys.argv = ["-c", *words[words.index("-c") + 2 :]]
         paths = environment["PYTHONPATH"].split(os.pathsep)
         sys.path[:] = dict.fromkeys([*paths, *sys.path[1:]])
         sys.modules["__main__"] = types.ModuleType("__main__")

@@ -23,9 +23,9 @@ SPEC = ("-m", "spec")
 def run(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
     if (program, path, start) != (SPEC, None, PYTHON) or not hasattr(os, "fork"):
         return started(*words, cwd=cwd, program=program, path=path, timeout=timeout, start=start)
-    environment = _environment(sys.path)
-    prepared = _prepared(environment["PYTHONPATH"], *_imported(words))
-    return prepared.run(words, os.path.abspath(cwd or os.getcwd()), environment, timeout)
+    given = environment(sys.path)
+    prepared = _prepared(given["PYTHONPATH"], *_imported(words))
+    return prepared.run(words, os.path.abspath(cwd or os.getcwd()), given, timeout)
 
 
 def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
@@ -36,13 +36,15 @@ def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON
         check=False,
         timeout=timeout,
         cwd=cwd,
-        env=_environment(sys.path if path is None else path),
+        env=environment(sys.path if path is None else path),
     )
 
 
-def _environment(path):
+def environment(path):
+    """That of a process which finds modules on a path, and has none of pytest's other plugins."""
     found = os.pathsep.join(x for x in path if x)
-    return {**os.environ, "PYTHONPATH": found, "OMP_NUM_THREADS": "1"}
+    few = {"OMP_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # seconds to import
+    return {**os.environ, "PYTHONPATH": found, **few}
 
 
 def _imported(words):
@@ -55,7 +57,7 @@ def _imported(words):
 @cache
 def _prepared(path, *imports):
     """The process that is copied, for a search path, as long as this one lives."""
-    prepared = Prepared(PYTHON, _environment(path.split(os.pathsep)), *imports)
+    prepared = Prepared(PYTHON, environment(path.split(os.pathsep)), *imports)
     atexit.register(prepared.close)
     return prepared
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import shell
 from tests.night import deep
 from tests.prepared import Prepared
-from tests.shell import PYTHON
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -79,10 +79,9 @@ def ran(command: str, folder: Path, copied: Prepared | None) -> subprocess.Compl
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What finds this Python, and the repository in a folder; pytest without others' plugins."""
+    """What finds this Python, and the repository in a folder."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    few = {"OMP_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(folder), **few}
+    return {**shell.environment([str(folder)]), "PATH": path}
 
 
 def keep(done: subprocess.CompletedProcess[str], command: str, shown: list[str]) -> None:
@@ -107,7 +106,7 @@ def test_a_recipe_works_to_the_letter(
         try:
             if language == "console":
                 with ExitStack() as stack:
-                    starts = PYTHON, environment(tmp_path)
+                    starts = shell.PYTHON, environment(tmp_path)
                     process = stack.enter_context(closing(Prepared(*starts))) if copies else None
                     for command, shown in commands(text):
                         keep(ran(command, tmp_path, process), command, shown)

@@ -10,11 +10,10 @@ import pytest
 from distributed import Client
 
 from spec import certify
-from spec.certification.isolation import away
 from tests.alike import Acting, alike
 from tests.shell import run
 
-pytestmark = pytest.mark.dask
+pytestmark = [pytest.mark.dask, pytest.mark.usefixtures("many_batches")]
 DENSE = "implementations.dense:attend"
 FEW = {"profile": "quick", "dtypes": "float32,float16", "clauses": "A1,A7,S1,S2,V1,V2,V3"}
 
@@ -69,12 +68,6 @@ def cluster(lasting):
     if not lasting.processes:
         lasting.start()
     return lasting
-
-
-@pytest.fixture(autouse=True)
-def many_batches(monkeypatch):
-    """Few clauses are handed out in as many batches as otherwise all are."""
-    monkeypatch.setattr(away, "LEAST", 20)
 
 
 @pytest.fixture

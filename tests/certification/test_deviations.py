@@ -210,8 +210,7 @@ def test_a_test_for_each_clause_takes_them() -> None:
     excused()
 
 
-def test_so_does_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take a second to import
+def test_so_does_pytest() -> None:
     words = ("--implementation", "tests.targets:elementwise", "--profile", "quick", "--clause")
     words = (*words, "A2", "--dtype", "float32", "-q", "-p", "no:cacheprovider")
     done = run(*words, "--deviation", "A2=published so", "-rx", program=("-m", "pytest"))

@@ -7,7 +7,7 @@ import pytest
 from spec import certify
 from spec.backends import Unsuitable
 from spec.certification.doors import requested, so_far, supervising
-from spec.certification.isolation import away, station
+from spec.certification.isolation import station
 from spec.certification.isolation.station import _idle
 from spec.certification.judging.edition import edition
 from spec.certification.target.versions import versions
@@ -16,15 +16,10 @@ from tests.night import deep
 from tests.shell import run
 from tests.targets import plain
 
+pytestmark = pytest.mark.usefixtures("many_batches")
 DENSE = "implementations.dense:attend"
 FEW = {"profile": "quick", "dtypes": "float32,float16"}
 ABSENT = "import sys; sys.modules['distributed'] = None; from spec.__main__ import main; "
-
-
-@pytest.fixture(autouse=True)
-def many_batches(monkeypatch):
-    """Few clauses are handed out in as many batches as otherwise all are."""
-    monkeypatch.setattr(away, "LEAST", 20)
 
 
 @pytest.fixture(scope="module", params=["A1,V1,V2,V3", deep("A,S,V")])

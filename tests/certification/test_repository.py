@@ -182,8 +182,7 @@ def test_without_anything_to_judge_and_where_one_is_meant_a_line_says_so(reposit
     assert done.stderr.startswith("error: no target: name one, or several in [tool.attention-spec")
 
 
-def test_pytest_takes_a_name_and_one_of_its_tests(repository, monkeypatch):
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take a second to import
+def test_pytest_takes_a_name_and_one_of_its_tests(repository):
     (repository / "pyproject.toml").write_text(TARGETS + MORE)
     test = "wrong::A2-the_gradient_of_the_queries_is_that_of_the_definition-float32"
     words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider")

@@ -31,10 +31,8 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="no process is copied
 
 
 @pytest.fixture
-def under_pytest(tmp_path, monkeypatch):
+def under_pytest(tmp_path):
     """What `pytest --implementation` says of a target that ends its process in some call."""
-
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # others take a second to import
 
     def tested(ends, calls, *words):
         (tmp_path / "mine.py").write_text(EXITS.format(ends=ends, calls=calls))
