@@ -37,7 +37,7 @@ def all_printable(x: Any) -> Any:
     if isinstance(x, Mapping):
         words = {all_printable(name): all_printable(value) for name, value in x.items()}
         same = len(words) == len(x) and all(x.get(name) is y for name, y in words.items())
-        return x if same and type(x) is dict else words  # whose own class may answer otherwise
+        return x if same and type(x) is dict else words  # another class may answer otherwise later
     return _record(x) if is_dataclass(x) and not isinstance(x, type) else x
 
 

@@ -32,7 +32,7 @@ STREAMS = 2
 
 
 class Prepared:
-    """The process that is copied, for who wants a copy.
+    """The process that is copied, and what its copies are asked.
 
     start: the beginning of its command. imports: the library, and "compiled".
     """

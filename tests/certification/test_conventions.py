@@ -17,7 +17,7 @@ from spec.layer.record import Layer
 from tests.night import deep
 from tests.targets import layers
 
-IDLE = "L1,L31,L32,L45,L47"  # what is said of who sees no key
+IDLE = "L1,L31,L32,L45,L47"  # the clauses about a query that sees no key
 
 
 def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> None:

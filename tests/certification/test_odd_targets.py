@@ -67,7 +67,7 @@ def test_who_deletes_himself_is_judged(tmp_path):
     ],
 )
 def test_who_leaves_is_told_how(source, said, tmp_path):
-    # who answers with nothing is asked as a function of torch as well, unless a backend is given
+    # a target that returns nothing is tried as a function of torch as well, without a backend
     done = judged(tmp_path, source, "--backend", "numpy")
     assert done.returncode == 3
     assert f"the process ended with {said}" in " ".join(done.stdout.split())

@@ -19,7 +19,7 @@ ONE = {"dtypes": ("float32",)}
 BESIDE = ("target", "profile", "budget", "isolate", "jobs")  # what settles no verdict
 FEW = {"attention": 64}  # one in so many belongs to the fixed part, of others one in eight
 OTHERS = 8
-LONG = (  # each takes three times as long as most, and is asked the same clauses
+LONG = (  # to judge each of these takes three times as long as most, by the same clauses
     "attention/clips_scores_at_fifty",
     "attention/starts_the_maximum_at_zero",
     "dropout/draws_again_backward",

@@ -1,6 +1,6 @@
-"""A ring over processes: equal to one process, however tokens are spread; who dies is told.
+"""A ring over processes equals one process, however tokens are spread, and reports a dead rank.
 
-The ranks are copies of one process (`copied_ranks`), but for those of a copy, which start anew.
+Ranks are copies of one process (`copied_ranks`); a copied process starts its own from nothing.
 """
 
 import os
@@ -102,7 +102,7 @@ def test_a_rank_that_dies_is_an_error_within_seconds_and_no_answer(two: Any) -> 
         two(*inputs, enable_gqa=True)
     assert time.monotonic() - start < 5
     assert not two.pool.processes
-    assert (two(*inputs, enable_gqa=True) == want).all()  # by others, who are started anew
+    assert (two(*inputs, enable_gqa=True) == want).all()  # by new ranks
 
 
 def test_what_is_wrong_is_told_before_anybody_is_asked() -> None:

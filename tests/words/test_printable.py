@@ -42,7 +42,7 @@ def test_records_are_printable_throughout_and_scripts_keep_their_lines():
 
 def test_what_is_printable_is_itself_but_for_a_mapping_of_another_class():
     class Turned(dict):
-        """Says something else whenever it is asked again."""
+        """A class that could return other text when it is read again."""
 
     plain = {"a": ("b", 1, None)}
     told = Told("plain", plain, np.zeros(1))
