@@ -29,6 +29,9 @@ def run(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
 
 
 def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
+    given = environment(sys.path if path is None else path)
+    if path is not None:  # what is installed there is meant, plugins of pytest as well
+        del given["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
     return subprocess.run(
         [*start, *program, *words],
         capture_output=True,
@@ -36,7 +39,7 @@ def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON
         check=False,
         timeout=timeout,
         cwd=cwd,
-        env=environment(sys.path if path is None else path),
+        env=given,
     )
 
 
