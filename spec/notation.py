@@ -40,6 +40,12 @@ Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
 HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
 DTYPES = ("float64", "float32", "float16", "bfloat16")
+SHORT = {  # other names of formats, as people write them
+    **dict.fromkeys(("fp64", "f64", "double"), "float64"),
+    **dict.fromkeys(("fp32", "f32", "single", "float"), "float32"),
+    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
+    "bf16": "bfloat16",
+}
 
 
 def read_only(record: Any) -> None:

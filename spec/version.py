@@ -29,7 +29,7 @@ class Retired:
 RETIRED: Mapping[str, Retired] = {}
 
 
-def unknown(word: str, package: str) -> str:
+def no_clause(word: str, package: str) -> str:
     """The message about a word that names no clause; of a retired number it says what to use.
 
     package: the name under which the command line is started.

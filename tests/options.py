@@ -33,7 +33,7 @@ queries and r_j = j of keys, a window (L, R), a cap, biases b, slopes m, texts s
 JUDGED = (
     "Each acts at one place of these lines, so any of them go together. An attention function is "
     "asked here for {judged}; for the others it is not asked yet. Linear biases that a function "
-    "makes have clauses of their own (`--about alibi`).\n\n"
+    "makes have clauses of their own (`--kind alibi`).\n\n"
 )
 SINKS = """\
 ## Four things called a sink
@@ -58,7 +58,7 @@ WHERE = """\
 ## Where they disagree
 
 Choices in **bold** are what is judged here unless another is declared (README, *Conventions*).
-Who is named twice has both. `--spelling flash-attn-2` declares what that one has but one answer to.
+Who is named twice has both. `--api flash-attn-2` declares what that one has but one answer to.
 
 """
 NAMED = (

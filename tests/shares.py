@@ -44,7 +44,7 @@ def wrong_inside(kind: Kind, target: Any, certificate: Certificate) -> Iterator[
     others: what is off by few last bits is seen by those that ask for it where it is large.
     """
     reach = PROFILES[certificate.profile].name
-    examiner = Examiner.of(target, Request(target="", about=kind.about, profile=reach))
+    examiner = Examiner.of(target, Request(target="", kind=kind.about, profile=reach))
     subjects, bounds = examiner.probed.by_dtype, Bounds.of(kind, "")
     evidence = Evidence(kind, subjects, {}, bounds, LOOKED, reach)
     for cause in certificate.causes:

@@ -16,7 +16,7 @@ from tests.prepared import Prepared
 
 PYTHON = (sys.executable, "-W", "error")
 FEW = ("--profile", "quick", "--dtype", "float32")
-NO_CAUSES = ("--search", "1e-9")  # no time to look for them
+NO_CAUSES = ("--diagnosis-timeout", "1e-9")  # no time to look for them
 SPEC = ("-m", "spec")
 
 

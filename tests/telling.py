@@ -98,7 +98,7 @@ def judged_again(kind: Kind, target: Any, certificate: Certificate) -> str:
     region, dtypes = certificate.region, tuple(dict.fromkeys(v.dtype for v in certificate.verdicts))
     if not region.passed or not region.sentence:
         return "nowhere"
-    put = {"about": kind.about, "profile": "quick", "dtypes": dtypes, "where": region.sentence}
+    put = {"kind": kind.about, "profile": "quick", "dtypes": dtypes, "where": region.sentence}
     count = 0
     for seed in range(FRESH, FRESH + SEEDS):
         again = certify(target, seed=seed, **put)  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ def told(
 ) -> Told:
     """What is said of these mistakes."""
     names = [mistake.name for mistake in mistakes]
-    put = {"about": kind.about, "profile": profile, "dtypes": dtypes}
+    put = {"kind": kind.about, "profile": profile, "dtypes": dtypes}
     origin = origin_of(target) if len(mistakes) == 1 and not mistakes[0].where else ""
     try:
         # What is remembered is told by a process that was asked nothing before.

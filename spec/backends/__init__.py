@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Library, Unsuitable
+from spec.backends.unknown import unknown
 
 __all__ = ["NAMES", "Unsuitable", "inferred", "known", "library", "prepared"]
 
@@ -21,7 +22,7 @@ def library(name: str, device: str = "cpu") -> Library:
     Raises Unsuitable: an unknown or absent library, or a device that is not there.
     """
     if name not in NAMES:
-        raise Unsuitable(f"unknown backend {name!r}: choose from {', '.join(NAMES)}")
+        raise unknown("backend", name, NAMES)
     try:
         module = importlib.import_module(f"{__name__}.{name}")
     except (ImportError, AttributeError) as error:  # of another module that is called so

@@ -27,7 +27,7 @@ from spec.certification.several import GRAVITY, table
 
 HEAD = ("target", "seeds", "problems", "failures", "clauses that are violated")
 ABOUT = "campaign.json"
-HOW = ("jobs", "scheduler", "isolate", "patience")  # what may be another when a campaign goes on
+HOW = ("jobs", "scheduler", "isolate", "call_timeout")  # may change when one is resumed
 
 
 @dataclass

@@ -1,16 +1,17 @@
 """The command line.
 
-    python -m spec certify [TARGET] ...  judge an implementation, or those of pyproject.toml
-    python -m spec campaign TARGET ...   judge them with many seeds, for hours, and go on later
-    python -m spec clauses [NUMBER]      the specification as a table; one clause, whole
-    python -m spec compare A.json B.json what changed between two certificates
-    python -m spec compare FOLDER ...    many side by side
-    python -m spec ledger FILE.toml ...  judge what is kept there, and say what is not as it was
+    attention-spec certify [TARGET] ...    check an implementation, or those of pyproject.toml
+    attention-spec campaign TARGET ...     check with many seeds, for hours; resumes after a stop
+    attention-spec clauses [WORDS]         the specification as a table; clauses in full
+    attention-spec list [TOPIC]            what options accept: kinds, layouts, conventions, ...
+    attention-spec compare A.json B.json   what changed between two certificates
+    attention-spec compare FOLDER ...      a table of many
+    attention-spec ledger FILE.toml ...    check targets whose results are recorded
 
-Exit codes of `certify`: 0 certified, 1 a `must` is violated, 2 the target or the
-arguments are no good, 3 incomplete (the budget was spent, the target crashed or
-interfered with its judge, or somebody interrupted it, who gets the certificate
-of what was judged).
+In the repository, `python -m spec` is the same command. Exit codes of `certify`: 0 certified, 1 a
+required clause fails, 2 the target or the arguments are unusable, 3 incomplete (the time limit
+passed, the target crashed or interfered with its judge, or the run was interrupted; the results
+so far are printed).
 """
 
 import argparse
@@ -21,11 +22,12 @@ from pathlib import Path
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
-from spec.certification.contents import markdown, table, whole
+from spec.certification.contents import found, markdown, table
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
 from spec.certification.ledgers import held, side_by_side
+from spec.certification.listing import TOPICS, listed, versions
 from spec.certification.options import LISTED, Parser, add_options, asked
 from spec.certification.pages.certificate_page import certificate_page
 from spec.certification.pages.matrix_page import matrix_page
@@ -33,9 +35,16 @@ from spec.certification.pages.matrix_text import markdown as matrix_markdown
 from spec.certification.pages.matrix_text import table as matrix
 from spec.certification.pages.rendering import environment, kept
 from spec.certification.repository import FILE, SECTION, requests
-from spec.certification.settings import COMPILING, Request, selected
+from spec.certification.settings import COMPILING, Request
 from spec.certification.several import judged
 from spec.certification.target.loading import resolved
+
+ABOUT = "Check attention implementations against an executable specification."
+START = """\
+start with:
+  attention-spec certify FILE.py:FUNCTION
+  attention-spec certify torch.nn.functional:scaled_dot_product_attention --profile quick
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,12 +111,13 @@ def _reserve(folder: Path) -> None:
 def _clauses(options: argparse.Namespace) -> int:
     clauses = resolved(options.specification)
     if options.markdown:
-        print(markdown(clauses), end="")
-        return 0
-    if options.number is None:
-        print(table(clauses))
-        return 0
-    print("\n\n".join(whole(clause) for clause in selected(clauses, (options.number,))))
+        return _say(markdown(clauses).rstrip())
+    return _say(found(clauses, " ".join(options.words)) if options.words else table(clauses))
+
+
+def _say(text: str) -> int:
+    """Print what was asked for, and return the exit code."""
+    print(text)
     return 0
 
 
@@ -136,19 +146,27 @@ def _ledger(options: argparse.Namespace) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("attention-spec", description=(__doc__ or "").split("\n")[0])
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    certify = commands.add_parser("certify", help="judge an implementation")
+    parser = Parser("attention-spec", description=ABOUT, epilog=START)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--version", action="version", version=versions())
+    parser.set_defaults(run=lambda _: _say(parser.format_help().rstrip()))
+    commands = parser.add_subparsers(metavar="COMMAND")
+    certify = commands.add_parser("certify", help="check an implementation")
     _add_certify_options(certify)
-    campaign = commands.add_parser("campaign", help="judge implementations with many seeds")
+    campaign = commands.add_parser("campaign", help="check implementations with many seeds")
     _add_campaign_options(campaign)
     clauses = commands.add_parser("clauses", help="read the specification")
-    clauses.add_argument("number", nargs="?", help="a clause, or a section, to show whole")
-    clauses.add_argument("--markdown", action="store_true", help="all of it, as spec/README.md")
+    shown = "number, name or section to show in full, or words to search for"
+    clauses.add_argument("words", nargs="*", metavar="WORDS", help=shown)
+    page = "print all of it as Markdown (spec/README.md)"
+    clauses.add_argument("--markdown", action="store_true", help=page)
     clauses.set_defaults(run=_clauses)
-    compare = commands.add_parser("compare", help="certificates side by side")
+    lists = commands.add_parser("list", help="list what options accept")
+    lists.add_argument("topic", nargs="?", metavar="TOPIC", help=", ".join(TOPICS))
+    lists.set_defaults(run=lambda options: _say(listed(options.topic)))
+    compare = commands.add_parser("compare", help="compare certificates")
     _add_compare_options(compare)
-    ledger = commands.add_parser("ledger", help="hold targets to what was found about them")
+    ledger = commands.add_parser("ledger", help="check targets whose results are recorded")
     _add_ledger_options(ledger)
     ours = Request.specification
     for command, default in ((certify, None), (campaign, None), (clauses, ours), (compare, ours)):
@@ -158,46 +176,46 @@ def _parser() -> Parser:
 
 
 def _add_work_options(parser: Parser) -> None:
-    """How clauses are judged, whatever comes of it."""
-    add = parser.add_argument
-    add("--jobs", type=int, metavar="N", help="clauses judged at a time, at least")
-    add("--scheduler", metavar="ADDRESS", help="of Dask, whose workers are to judge")
-    hangs = f"a call that takes longer hangs; one that may compile has {COMPILING:g} times as long"
-    add("--patience", type=float, metavar="SECONDS", help=hangs)
-    add("--search", type=float, metavar="SECONDS", help="for finding causes")
-    on = "go on after every crash, however many"
+    """Add the options of how tests are run, which change no verdict."""
+    add = parser.add_argument_group("how it runs").add_argument
+    add("--jobs", type=int, metavar="N", help="clauses to test in parallel, at least")
+    add("--scheduler", metavar="ADDRESS", help="test on the workers of a Dask scheduler")
+    hangs = f"a longer call counts as hung ({COMPILING:g} times as long if it may compile)"
+    add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
+    search = "time limit for finding the causes of failures"
+    add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
+    on = "continue after crashes, however many there are"
     add("--isolate", action="store_true", default=None, help=on)
 
 
 def _add_ledger_options(ledger: Parser) -> None:
     ledger.set_defaults(run=_ledger)
     add = ledger.add_argument
-    add("files", nargs="+", metavar="FILE.toml", help="of targets, and of what their causes are")
-    add("--only", metavar="NAME", help="one of the targets that it names", **LISTED)
-    add("--record", action="store_true", help="write down what is found")
+    add("files", nargs="+", metavar="FILE.toml", help="targets, and what their failures are")
+    add("--only", metavar="NAME", help="test one of the targets", **LISTED)
+    add("--record", action="store_true", help="write down the results")
 
 
 def _add_campaign_options(campaign: Parser) -> None:
     campaign.set_defaults(run=_campaign)
     add = campaign.add_argument
-    add("targets", nargs="*", metavar="TARGET", help="as those of certify")
+    add("targets", nargs="*", metavar="TARGET", help="as for certify")
     add_options(campaign)
     _add_work_options(campaign)
+    add = campaign.add_argument_group("the campaign").add_argument
     add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
-    kept = "where certificates are kept, and found when the same campaign goes on"
+    kept = "where certificates are kept; a campaign that was interrupted resumes from it"
     add("--folder", required=True, metavar="FOLDER", help=kept)
-    broken = "of problems that broke a clause, put first (default: a folder in FOLDER)"
+    broken = "earlier failing problems, which are tried first (default: in FOLDER)"
     add("--database", metavar="FOLDER or redis://...", help=broken)
 
 
 def _add_compare_options(compare: Parser) -> None:
     compare.set_defaults(run=_compare)
     add = compare.add_argument
-    two = (
-        "as certify --json writes them; of two, what changed; of more, or a folder, a table of all"
-    )
+    two = "certificates from certify --json: two are compared; more, or a folder, make a table"
     add("paths", nargs="+", metavar="A.json", help=two)
-    add("--markdown", metavar="FILE", help="write the table, and what is wrong, as Markdown")
+    add("--markdown", metavar="FILE", help="write the table and the failures as Markdown")
     add("--html", metavar="FILE", help="write them as a page")
 
 
@@ -205,17 +223,19 @@ def _add_certify_options(certify: Parser) -> None:
     certify.set_defaults(run=_certify)
     add = certify.add_argument
     target = f"module:name or path/to/file.py:name; or a name of [{SECTION}.targets] in {FILE}"
-    add("target", nargs="?", metavar="TARGET", help=f"{target}, all of which are judged without")
+    add("target", nargs="?", metavar="TARGET", help=f"{target}; without it, all of those")
     add_options(certify)
     _add_work_options(certify)
-    hurried = "what is not run by then is blocked; clauses come in random order"
+    add = certify.add_argument_group("when it stops").add_argument
+    hurried = "stop after this time, and report clauses not reached; their order is random"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
-    first = "stop at the first violated `must`"
+    first = "stop at the first required clause that fails"
     add("--fail-fast", action="store_true", default=None, help=first)
+    add = certify.add_argument_group("what is written").add_argument
     add("--json", metavar="FILE", help="write the certificate as JSON")
-    page = "write it as a page: with counterexamples drawn, and clauses as mathematics"
+    page = "write it as a page, with counterexamples drawn and clauses as mathematics"
     add("--html", metavar="FILE", help=page)
-    report = "write it as text and JSON, and a script per violation; of several, a folder each"
+    report = "write text, JSON, and a script for each failure (a folder for each target)"
     add("--report", metavar="FOLDER", help=report)
 
 

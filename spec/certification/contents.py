@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
+from spec.backends import Unsuitable
+from spec.certification.settings import selected
 from spec.clause import Clause
 from spec.kinds import KINDS, kind_of
 from spec.version import CURRENT
@@ -42,6 +44,29 @@ def whole(clause: Clause) -> str:
         f"source    {clause.check.__module__}",
     ]
     return "\n".join([title, "-" * len(title), "", clause.text, "", *facts])
+
+
+def found(clauses: Mapping[str, Clause], words: str) -> str:
+    """The clauses that some words name, in full; else a table of those whose text has them all.
+
+    words: a number, a name, the letter of a section, or words of titles and headings.
+    Raises Unsuitable where there is none.
+    """
+    try:
+        return "\n\n".join(whole(clause) for clause in selected(clauses, (words,)))
+    except Unsuitable:
+        wanted = [word.rstrip("s") for word in words.lower().replace("_", " ").split()]
+        hits = {n: x for n, x in clauses.items() if all(w in _searched(x) for w in wanted)}
+        if not hits:
+            raise
+        return table(hits)
+
+
+def _searched(clause: Clause) -> str:
+    """The text in which words are searched: number, name, claim and the heading of the section."""
+    heading = (import_module(clause.check.__module__).__doc__ or "").partition("\n")[0]
+    told = (clause.number, clause.name.replace("_", " "), clause.sentence, heading)
+    return " ".join(told).lower()
 
 
 def markdown(clauses: Mapping[str, Clause]) -> str:

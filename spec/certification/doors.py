@@ -28,7 +28,7 @@ from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
 from spec.certification.watching import watched
 from spec.kinds import kind_of
-from spec.notation import HALF, Grade
+from spec.notation import HALF, SHORT, Grade
 from spec.printable import all_printable
 from spec.trial import broken
 
@@ -36,10 +36,10 @@ from spec.trial import broken
 def certify(
     target: Target,
     *,
-    about: str | None = None,
+    kind: str | None = None,
     backend: str | None = None,
     layout: str = "bhld",
-    spelling: str | None = None,
+    api: str | None = None,
     lengths: int = 1,
     widths: int = 1,
     description: str | None = None,
@@ -57,25 +57,37 @@ def certify(
     scheduler: str | None = None,
     executor: Executor | None = None,
     isolate: bool = False,
+    call_timeout: float | None = None,
+    diagnosis_timeout: float | None = None,
     where: str = "",
     specification: str = Request.specification,
 ) -> Certificate:
-    """The certificate of `target`: a string, a function, a class or a record.
+    """Check a target against every clause of its kind, and return the certificate.
 
-    about: the kind of subject, told from the target unless given; so is the backend, "numpy",
-    "torch" or "jax". layout: "bhld", "blhd" for length before heads, "hld", "lhd", "ld". spelling:
-    the library in whose words options are asked, and whose conventions hold ("flash-attn-2").
-    lengths, widths: of what number all of them are multiples. description: a file that says how a
-    target is built, named and called, if not as usual. compiled: "static", "traced" or "dynamic",
-    to judge it as its library's compiler runs it (`spec.backends.compiling`). dtypes, clauses: all
-    that there are, unless given; a clause by number, name or section, and the definition's in any
-    case. deviations: number of a clause -> why the target is known to break it; never that of the
-    definition. where: the problems that it is judged on, as a sentence. profile: "quick",
-    "standard" or "deep". budget: in seconds. jobs and isolate judge a target that is named by a
-    string in processes of its own; an executor does so in its processes, wherever they are, as the
-    workers of a Dask scheduler do at an address. Otherwise it is judged in this process, which it
-    may end, as by `os._exit`, with an exit code that it chooses: a line on standard error says so.
-    Raises Unsuitable where the target or an option is no good.
+    target: "module:name", "path/file.py:name", a function, a class, or a record of one.
+    kind: the kind of target ("attention", "layer", "cache", ...); detected by default.
+    backend: "numpy", "torch" or "jax"; inferred from the target by default.
+    layout: the order of the axes, such as "bhld" or "blhd" (batch, heads, length, head size).
+    api: a library ("flash-attn-2") whose argument names and conventions the target uses.
+    lengths, widths: use only sequence lengths, or head sizes, that are multiples of these.
+    description: a file that says how a target with other names is built and called.
+    device: "cpu" or "cuda".
+    compiled: "static", "traced" or "dynamic": test the compiled function
+    (`spec.backends.compiling`).
+    dtypes: formats to test; all that the backend has by default.
+    profile: "quick", "standard" or "deep": how many problems each clause is tested on.
+    seed: the problems depend only on it and on what the target supports.
+    clauses: numbers, names or sections; all by default. The definition is always tested.
+    conventions: choices that mathematics leaves open, by name.
+    deviations: numbers of clauses that are known to fail, each with the reason.
+    fail_fast: stop at the first required clause that fails.
+    budget, call_timeout, diagnosis_timeout: limits in seconds: of all testing, of one call, of
+    the search for causes.
+    jobs, isolate, scheduler, executor: test in other processes, several at a time; isolate
+    continues after crashes. The target must then be named by a string. By default it is tested
+    in this process, which it can end (by `os._exit`); a line on standard error reports that.
+    where: a condition ("causal and N < M"): test only problems that meet it.
+    Raises Unsuitable if the target or an option is unusable.
     """
     given = dict(locals())
     del given["executor"]
@@ -104,6 +116,8 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
             fields[name] = fields[name].split(",")
         if name in fields:
             fields[name] = tuple(fields[name])
+    if "dtypes" in fields:
+        fields["dtypes"] = tuple(SHORT.get(word, word) for word in fields["dtypes"])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     return checked(Request(target=name, **fields))
 

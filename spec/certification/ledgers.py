@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.unknown import unknown
 from spec.certification.attended import certified
 from spec.certification.ledger.brief import brief
 from spec.certification.ledger.certificate import Certificate
@@ -120,7 +121,7 @@ def held(paths: Sequence[str], only: Sequence[str], record: bool) -> int:
     names = [entry.name for entry in wanted]
     for name in only:
         if name not in names:
-            raise Unsuitable(f"no ledger has a target {name!r}: choose from {', '.join(names)}")
+            raise unknown("target", name, names)
     chosen = [entry for entry in wanted if not only or entry.name in only]
     for entry in chosen if not record else ():
         _ = entry.recorded  # what cannot be read is told before there is work

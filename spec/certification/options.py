@@ -1,11 +1,11 @@
-"""What a person asks for in words: the options of a request, on a command line and under pytest."""
+"""The options of a certification, as the command line and the pytest plugin take them."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
-from spec.backends.compiling import WAYS
-from spec.certification.settings import LAYOUTS, MULTIPLES, PROFILES, Request
+from spec.certification.settings import PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
@@ -14,47 +14,66 @@ LISTED: dict[str, Any] = {"action": "append", "default": []}  # given once or se
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes options by their whole names: beside those of pytest, no other would be safe."""
+    """Takes options by their whole names only: an abbreviation could be an option of pytest."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.allow_abbrev = False
 
     def error(self, message: str) -> NoReturn:
-        """Raises Unsuitable: what is no good is told in one line, as all that is."""
+        """Raise Unsuitable, which becomes one line and exit code 2, as for any unusable input."""
         raise Unsuitable(f"{message} (see {self.prog} --help)")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What settles the verdicts; an option that is not given is not in what was asked."""
-    add = parser.add_argument
-    look = [about for about, kind in KINDS.items() if kind.told is not never]
-    add("--about", choices=tuple(KINDS), help=f"default: {', '.join(look)}, by the look of it")
-    add("--backend", choices=NAMES, help="default: told from the imports of the target's module")
-    add("--layout", choices=LAYOUTS, help=f"order of the axes (default: {Request.layout})")
-    words = "in whose words options are asked, and whose conventions hold (spec/options.md)"
-    add("--spelling", metavar="LIBRARY", help=words)
-    for axes in MULTIPLES:
-        add(f"--{axes}", type=int, metavar="N", help=f"only {axes} that are multiples of N")
-    add("--description", metavar="FILE", help="how a target is built, named and called")
+    """Add the options that settle verdicts. One that is not given stays out of the request."""
+    _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
+    _add_what(parser.add_argument_group("what is tested").add_argument)
+    _add_choices(parser.add_argument_group("what is accepted").add_argument)
+
+
+def _add_how(add: Callable[..., Any]) -> None:
+    seen = [name for name, kind in KINDS.items() if kind.told is not never]
+    detected = f"kind of target (default: detected among {', '.join(seen)})"
+    add("--kind", metavar="KIND", help=detected)
+    libraries = f"{', '.join(NAMES)} (default: inferred from the target's imports)"
+    add("--backend", metavar="BACKEND", help=libraries)
+    axes = f"order of the axes (default: {Request.layout}: batch, heads, length, head size)"
+    add("--layout", metavar="LAYOUT", help=axes)
+    names = "use this library's argument names and conventions (spec/options.md)"
+    add("--api", metavar="LIBRARY", help=names)
+    for name, words in (("lengths", "sequence lengths"), ("widths", "head sizes")):
+        add(f"--{name}", type=int, metavar="N", help=f"use only {words} that are multiples of N")
+    file = "file that says how a target with other names is built and called"
+    add("--description", metavar="FILE", help=file)
     add("--device", help=f"cpu or cuda (default: {Request.device})")
-    run = "as jax.jit (static, traced) or torch.compile (static, dynamic) runs it"
-    add("--compiled", choices=WAYS, help=run)
-    dtypes = "default: all that the backend has"
+    run = "test the compiled function: jax.jit (static, traced), torch.compile (static, dynamic)"
+    add("--compiled", metavar="WAY", help=run)
+
+
+def _add_what(add: Callable[..., Any]) -> None:
+    dtypes = "formats to test (default: all that the backend has)"
     add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
-    add("--profile", choices=tuple(PROFILES), help=f"default: {Request.profile}")
-    add("--seed", type=int, help=f"default: {Request.seed}")
-    chosen = "clauses or sections; the definition is run in any case (default: all)"
+    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
+    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
+    add("--profile", metavar="PROFILE", help=profile)
+    add("--seed", type=int, help=f"problems depend on it (default: {Request.seed})")
+    chosen = "clauses or sections to test; the definition is always tested (default: all)"
     add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **LISTED)
-    add("--convention", dest="conventions", metavar="NAME=VALUE", **LISTED)
-    add("--where", metavar="SENTENCE", help="the problems that it is judged on (default: all)")
-    known = "a clause that the target is known to break, and why; never the definition's"
+    condition = 'test only problems that meet a condition: "not causal or N >= M"'
+    add("--where", metavar="CONDITION", help=condition)
+
+
+def _add_choices(add: Callable[..., Any]) -> None:
+    choice = "choice that mathematics leaves open, such as causal=bottom-right (README)"
+    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+    known = "accept that a clause fails, and say why; never the definition's"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
     add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
 
 
 def asked(options: argparse.Namespace) -> dict[str, Any]:
-    """Of the fields of a request but its target, those that were given. Raises Unsuitable."""
+    """The options that were given, as fields of a request. Raises Unsuitable."""
     given = vars(options) | {
         "target": None,
         "conventions": pairs("--convention", options.conventions, "NAME=VALUE"),

@@ -25,6 +25,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
+from spec.backends.unknown import unknown
 from spec.certification.doors import requested
 from spec.certification.settings import Request, selected
 from spec.certification.target.declared import check_deviations
@@ -75,7 +76,7 @@ def requests(name: str | None, asked: Table) -> dict[str, Request]:
     place = f"{file}: {SECTION}"
     found = targets(file, section, place, f"{SECTION}.targets")
     if name is not None and name not in found:
-        raise Unsuitable(f"{file} has no target {name!r}: choose from {', '.join(found)}")
+        raise Unsuitable(f"{file}: {unknown('target', name, found)}")
     chosen = found if name is None else {name: found[name]}
     return {word: request_of(_added(written, asked)) for word, written in chosen.items()}
 
@@ -147,7 +148,7 @@ def _unknown(key: str) -> str:
     """Why a key cannot be written in a file."""
     if key == "specification":
         return "specification is an option of the command line, and no key of a file"
-    return f"unknown key {key!r}: choose from {', '.join(KEYS)}"
+    return str(unknown("key", key, KEYS))
 
 
 def _check(fields: Table, place: str) -> None:

@@ -9,22 +9,23 @@ from typing import Any
 
 from spec.backends import NAMES, Unsuitable
 from spec.backends.compiling import WAYS
+from spec.backends.unknown import hint, unknown
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
-from spec.version import unknown
+from spec.version import no_clause
 
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
 COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
 MULTIPLES = ("lengths", "widths")  # what may be declared to be multiples of a number
-SPELLINGS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
+DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
 # What says how a target is called.
-HOW = ("about", "backend", "description", "layout", "spelling", *MULTIPLES, "device", "compiled")
+HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
 
 
 @dataclass(frozen=True)
@@ -84,25 +85,24 @@ PROFILES: Mapping[str, Profile] = {x.name: x for x in (QUICK, STANDARD, DEEP)}
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that settles a certification; the same request gives the same verdicts.
+    """All options of a certification; the same request gives the same verdicts.
 
-    target: as a person names it. description: the file that says how it is built, named and called,
-    if not as usual. about: the kind of subject that it is, where that cannot be told from it.
-    spelling: the library in whose words it is called. lengths, widths: of what number all are
-    multiples, if not of one. compiled: in which way (`spec.backends.compiling`), if it is not
-    judged as it is written.
+    target: as a person names it. kind: the kind of target, if it cannot be detected.
+    description: the file that says how the target is built and called, if not in the usual way.
+    api: the library whose argument names it uses. lengths, widths: use only multiples of these.
+    compiled: how the target is compiled (`spec.backends.compiling`), if it is.
     specification: `module:name` of the clauses by number.
-    deviations: number of a clause -> why it is known to be broken.
-    patience: overrides that of the profile, and search its seconds for finding causes. replays:
-    nothing is judged but these problems, by clause and dtype (`judging.replaying`). The other
-    fields are the options of the command line.
+    deviations: number of a clause -> why it is known to fail.
+    call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
+    profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
+    The other fields are the options of the command line.
     """
 
     target: str = ""
-    about: str | None = None
+    kind: str | None = None
     backend: str | None = None
     layout: str = "bhld"
-    spelling: str | None = None
+    api: str | None = None
     lengths: int = 1
     widths: int = 1
     description: str | None = None
@@ -119,8 +119,8 @@ class Request:
     jobs: int = 1
     scheduler: str | None = None
     isolate: bool = False
-    patience: float | None = None
-    search: float | None = None
+    call_timeout: float | None = None
+    diagnosis_timeout: float | None = None
     where: str = ""
     replays: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specification: str = f"{NAME}:CLAUSES"
@@ -139,8 +139,9 @@ class Request:
     def thoroughness(self) -> Profile:
         """The profile, with the seconds that this request has for a call and for causes."""
         profile = PROFILES[self.profile]
-        patience, search = self.patience or profile.patience, self.search or profile.diagnosis
-        return replace(profile, patience=patience, diagnosis=search)
+        patience = self.call_timeout or profile.patience
+        diagnosis = self.diagnosis_timeout or profile.diagnosis
+        return replace(profile, patience=patience, diagnosis=diagnosis)
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -171,22 +172,23 @@ class Request:
 
 def checked(request: Request) -> Request:
     """The request itself. Raises Unsuitable where an option has a value that there is not."""
-    _among("kind of subject", request.about, (None, *KINDS))
+    _among("kind of subject", request.kind, (None, *KINDS))
     _among("backend", request.backend, (None, *NAMES))
     _among("layout", request.layout, LAYOUTS)
-    _among("spelling", request.spelling, (None, *SPELLINGS))
+    _among("API dialect", request.api, (None, *DIALECTS))
     _among("way to compile", request.compiled, (None, *WAYS))
     _among("profile", request.profile, tuple(PROFILES))
     for dtype in request.dtypes or ():
         _among("dtype", dtype, DTYPES)
     for name, number in request.multiples.items():
         if number < 1:
-            raise Unsuitable(f"--{name} {number}: multiples of what is at least one are meant")
+            raise Unsuitable(f"--{name} {number}: must be at least 1")
     if request.jobs < 1:
-        raise Unsuitable(f"--jobs {request.jobs}: at least one is needed")
-    for name in ("patience", "search"):
+        raise Unsuitable(f"--jobs {request.jobs}: must be at least 1")
+    for name in ("call_timeout", "diagnosis_timeout"):
         if (seconds := getattr(request, name)) is not None and seconds <= 0:
-            raise Unsuitable(f"--{name} {seconds:g}: seconds are more than none")
+            option = name.replace("_", "-")
+            raise Unsuitable(f"--{option} {seconds:g}: must be more than 0 seconds")
     return request
 
 
@@ -212,15 +214,13 @@ def with_definition(request: Request, clauses: Mapping[str, Clause], definition:
 
 
 def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> tuple[Clause, ...]:
-    """The clauses that `wanted` names by number, name or section; None names all.
-
-    Raises Unsuitable for a name that fits none.
-    """
+    """The clauses with these numbers, names or sections; None is all. Raises Unsuitable."""
     if wanted is None:
         return tuple(clauses.values())
     for word in wanted:
         if not any(_fits(clause, word) for clause in clauses.values()):
-            raise Unsuitable(unknown(word, NAME))
+            names = [word for clause in clauses.values() for word in (clause.number, clause.name)]
+            raise Unsuitable(no_clause(word, NAME) + hint(word, names))
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
 
 
@@ -246,5 +246,4 @@ def _fits(clause: Clause, word: str) -> bool:
 
 def _among(what: str, value: Any, choices: tuple[Any, ...]) -> None:
     if value not in choices:
-        named = ", ".join(str(choice) for choice in choices if choice is not None)
-        raise Unsuitable(f"unknown {what} {value!r}: choose from {named}")
+        raise unknown(what, value, choices)

@@ -9,6 +9,7 @@ from spec.backends import Unsuitable
 from spec.backends.calling import by_place, matched, named, plugged, told, unused
 from spec.backends.library import Library, name_of
 from spec.backends.results import read, refusing
+from spec.backends.unknown import unknown
 from spec.notation import Array
 from spec.subject import Subject
 
@@ -97,7 +98,7 @@ def made(
     chosen = conventions or getattr(target, "conventions", {})
     for name, choices in record.choices.items():
         if chosen.get(name, choices[0]) not in choices:
-            raise Unsuitable(f"unknown {name} {chosen[name]!r}: choose from {', '.join(choices)}")
+            raise unknown(name, chosen[name], choices)
     options, alone = _options(target, leading, answers)
     put = frozenset().union(*(answers[option] for option in options))
     kinds = record.answers - frozenset().union(*answers.values()) | put

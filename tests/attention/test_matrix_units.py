@@ -93,14 +93,14 @@ AT_LENGTH = [deep(name, many) for name, (_, _, many) in TF32.items()]
 @pytest.mark.deep
 @pytest.mark.parametrize("name", TF32)
 def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
-    asked: dict[str, Any] = {**QUICK, "about": TF32[name][0], "dtypes": ("float32",)}
+    asked: dict[str, Any] = {**QUICK, "kind": TF32[name][0], "dtypes": ("float32",)}
     assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
 
 
 @pytest.mark.parametrize(("name", "clauses"), [*SHORTLY, *AT_LENGTH])
 def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
     asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
-    asked["about"], target = TF32[name][0], getattr(cores, name)
+    asked["kind"], target = TF32[name][0], getattr(cores, name)
     undeclared = certify(target, **asked, fail_fast=True)
     assert not undeclared.passed
     assert "declare it with --convention products=tf32 if it is" in str(undeclared)
@@ -114,7 +114,7 @@ def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
 )
 def test_tf32_is_told_by_its_name(name: str, clauses: str) -> None:
     asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
-    found = certify(getattr(cores, name), **asked, about=TF32[name][0])
+    found = certify(getattr(cores, name), **asked, kind=TF32[name][0])
     assert "declare it with --convention products=tf32 if it is" in str(found)
     (cause,) = found.causes
     assert cause.sentence == "wherever it is asked, the output is wrong"

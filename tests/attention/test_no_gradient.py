@@ -99,7 +99,7 @@ def test_none_is_said_where_there_is_none() -> None:
 
 
 def test_a_layer_is_held_to_the_same() -> None:
-    options: dict[str, Any] = {"about": "layer"}
+    options: dict[str, Any] = {"kind": "layer"}
     found = outcomes(DetachesTheWeights, "L1,L2,L5", **options)
     assert {o for o, _ in found.values()} == {"holds", "not offered"}
     wrong = outcomes(ForgetsTheKeys, "L1,L2,L3", **options, fail_fast=True)

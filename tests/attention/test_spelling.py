@@ -52,11 +52,11 @@ def flash(
 def test_a_spelling_says_what_no_name_and_no_default_tells(clauses: Any) -> None:
     plain = certify(flash, **QUICK, fail_fast=True)
     assert not plain.passed
-    spelled = certify(flash, **QUICK, clauses=clauses, spelling="flash-attn-2")
+    spelled = certify(flash, **QUICK, clauses=clauses, api="flash-attn-2")
     assert spelled.passed, str(spelled)
     assert spelled.conventions["causal"] == spelled.conventions["window corner"] == "bottom-right"
     assert {"W5", "C1", "U1"} <= {v.clause for v in spelled.verdicts if v.outcome == "holds"}
-    assert "--spelling flash-attn-2" in str(spelled)
+    assert "--api flash-attn-2" in str(spelled)
 
 
 def needs_a_window(
@@ -68,14 +68,14 @@ def needs_a_window(
 
 @pytest.mark.parametrize("clauses", [("A1", "C", "W"), deep(None)])
 def test_what_is_required_is_said_in_its_words_where_nothing_is_asked(clauses: Any) -> None:
-    assert certify(needs_a_window, **QUICK, clauses=clauses, spelling="flash-attn-2").passed
+    assert certify(needs_a_window, **QUICK, clauses=clauses, api="flash-attn-2").passed
 
 
 def test_a_convention_that_is_declared_goes_before_that_of_a_library() -> None:
     found = certify(
         flash,
         **QUICK,
-        spelling="flash-attn-2",
+        api="flash-attn-2",
         clauses="C1,W5",
         conventions={"causal": "top-left"},
         fail_fast=True,
@@ -121,16 +121,16 @@ def test_every_library_of_the_page_is_a_spelling_of_conventions_that_there_are()
 
 
 def test_a_spelling_that_there_is_not_is_one_line() -> None:
-    done = run("certify", "implementations.dense:attend", *FEW, "--spelling", "flush-attn")
+    done = run("certify", "implementations.dense:attend", *FEW, "--api", "flush-attn")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert "unknown spelling 'flush-attn': choose from flash-attn-2, flash-attn-3" in line
-    done = run("certify", "implementations.multihead:MultiHead", *FEW, "--spelling", "vLLM")
+    assert "unknown API dialect 'flush-attn': choose from flash-attn-2, flash-attn-3" in line
+    done = run("certify", "implementations.multihead:MultiHead", *FEW, "--api", "vLLM")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert "--spelling vLLM is for an attention function, not a layer" in line
-    with pytest.raises(Unsuitable, match="unknown spelling"):
-        certify(flash, **QUICK, spelling="flash")
+    assert "--api vLLM is for an attention function, not a layer" in line
+    with pytest.raises(Unsuitable, match="unknown API dialect"):
+        certify(flash, **QUICK, api="flash")
 
 
 def test_a_record_has_the_conventions_of_its_spelling() -> None:

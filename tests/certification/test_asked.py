@@ -52,7 +52,7 @@ SETTLING: list[dict[str, Any]] = [
     {"profile": "quick"},
     {"conventions": {"idle": "nan", "causal": "bottom-right"}},
     {"deviations": {"C1": "it's known; so published"}},
-    {"about": "attention", "backend": "numpy", "layout": "blhd", "spelling": "flash-attn-2"},
+    {"kind": "attention", "backend": "numpy", "layout": "blhd", "api": "flash-attn-2"},
     {"lengths": 16, "widths": 8, "device": "cuda", "description": "mine.toml"},
     {"compiled": "static"},
 ]

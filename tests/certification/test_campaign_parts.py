@@ -120,7 +120,7 @@ def test_how_fast_a_campaign_goes_on_may_be_another_matter(
     judging: Judging, tmp_path: Path
 ) -> None:
     run(tmp_path, [0])
-    run(tmp_path, [1], jobs=2, isolate=True, patience=9.0)
+    run(tmp_path, [1], jobs=2, isolate=True, call_timeout=9.0)
     assert [request.seed for request in judging.asked] == [0, 1]
 
 

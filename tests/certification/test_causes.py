@@ -133,7 +133,7 @@ def test_every_kind_has_causes(kind: str) -> None:
     mistake = next(known.mistakes[name] for name in caught if name in known.mistakes)
     dtypes = ("float64",) if "float64" in mistake.dtypes else mistake.dtypes
     few = {"clauses": (known.definition,), "dtypes": dtypes, "profile": "standard"}
-    certificate = certify(mistake.target, about=kind, **few)
+    certificate = certify(mistake.target, kind=kind, **few)
     assert 1 <= len(certificate.causes) <= 3
     assert certificate.causes[0].counterexample is not None
 
@@ -244,7 +244,7 @@ def test_a_fault_of_chance_is_one_cause_however_many_clauses_see_it() -> None:
     """Clauses that judge crowds see it in some problems and not in others."""
     target, crowds = KINDS["dropout"].mistakes["ignores_the_seed"].target, ("D15", "D24")
     options = {**QUICK, "dtypes": ("float32",), "seed": 16}  # for which D24 sees it as well
-    certificate = certify(target, about="dropout", clauses=crowds, **options)
+    certificate = certify(target, kind="dropout", clauses=crowds, **options)
     (cause,) = certificate.causes
     assert (cause.drawn, cause.features) == (True, ())
     assert {*cause.clauses} <= {*cause.beside} == {*crowds}

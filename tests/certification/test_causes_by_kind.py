@@ -37,7 +37,7 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
     target = KINDS[kind].mistakes[name].target
     # Of the quick problems that this one answers right, none has a cotangent of lse.
     profile = "standard" if name == "merges_into_the_first" else "quick"
-    certificate = certify(target, about=kind, clauses=clauses, dtypes=dtypes, profile=profile)
+    certificate = certify(target, kind=kind, clauses=clauses, dtypes=dtypes, profile=profile)
     (cause,) = certificate.causes
     assert (cause.asked, {*cause.features}) == (asked, features)
 
@@ -46,7 +46,7 @@ def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[
 def test_a_cause_is_all_that_its_lens_mends(profile: str) -> None:
     """Through the lens nobody sees what else is wrong, and the region would hold it."""
     target = KINDS["merging"].mistakes["takes_nats_for_bits"].target
-    certificate = certify(target, about="merging", dtypes=("float32",), profile=profile)
+    certificate = certify(target, kind="merging", dtypes=("float32",), profile=profile)
     (cause,) = certificate.causes
     assert "lse base=2" in cause.lens
     assert (cause.features, certificate.region.sentence) == ((), "")

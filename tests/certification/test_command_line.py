@@ -39,17 +39,17 @@ def test_what_was_selected_is_judged_before_the_definition():
 
 
 def test_causes_are_looked_for_as_long_as_is_said():
-    done = certify("elementwise", "--clause", "A2", "--search", "1e-9")
+    done = certify("elementwise", "--clause", "A2", "--diagnosis-timeout", "1e-9")
     assert done.returncode == 1
     assert done.stdout.startswith("elementwise: not certified\n")
     assert "\nviolated: A2 the_gradient_of_the_queries" in done.stdout
 
 
-@pytest.mark.parametrize("word", ["--search", "--patience"])
+@pytest.mark.parametrize("word", ["--diagnosis-timeout", "--call-timeout"])
 def test_no_time_at_all_is_no_good(word):
     done = certify("right", word, "0")
     assert done.returncode == 2
-    assert done.stderr == f"error: {word} 0: seconds are more than none\n"
+    assert done.stderr == f"error: {word} 0: must be more than 0 seconds\n"
 
 
 def test_violated_is_exit_code_1_and_says_all(tmp_path):
@@ -75,7 +75,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
 
 NUMPY = ("--backend", "numpy")  # others are tried as well, where they are installed
 BAD = [
-    (("certify", "tests.targets"), "is no target"),
+    (("certify", "tests.targets"), "names no function or class"),
     (("certify", "tests.nowhere:right"), "there is no module 'tests.nowhere'"),
     (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
     (("certify", "tests.targets:nothing"), "has no 'nothing'"),

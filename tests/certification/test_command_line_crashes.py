@@ -17,7 +17,7 @@ from tests.targets import LONG
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
 def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
-    done = certify(name, "--patience", "3", "--clause", "A1,A2", "--backend", "numpy")
+    done = certify(name, "--call-timeout", "3", "--clause", "A1,A2", "--backend", "numpy")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
     ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
@@ -36,7 +36,7 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
 def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
     file = tmp_path / "c.json"
     clauses = f"V1,{lost},{kept}"
-    words = ("--clause", clauses, "--patience", "3", "--json", str(file))
+    words = ("--clause", clauses, "--call-timeout", "3", "--json", str(file))
     done = certify(name, *words, *NO_CAUSES)
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"{probe}, float32" in done.stdout
@@ -134,7 +134,7 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
 
 
 def test_a_hang_in_a_clause_is_that_clauses_verdict():
-    done = certify("hangs_when_long", "--clause", "A1,V2", "--patience", "2", *NO_CAUSES)
+    done = certify("hangs_when_long", "--clause", "A1,V2", "--call-timeout", "2", *NO_CAUSES)
     assert done.returncode == 3
     assert "no answer after 2 s, last asked for an answer to B=" in done.stdout
 

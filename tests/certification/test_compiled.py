@@ -189,7 +189,7 @@ def test_with_the_compiler_that_torch_uses_the_answers_are_right_too(way):
 def test_what_cannot_be_compiled_so_is_told_in_a_line(target, way, said):
     about = "cache" if target.endswith("Cache") else None
     with pytest.raises(Unsuitable, match=said):
-        certify(target, about=about, compiled=way)
+        certify(target, kind=about, compiled=way)
 
 
 def test_numpy_compiles_nothing():

@@ -117,7 +117,7 @@ def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> Non
 def test_another_pairing_is_named_and_can_be_declared(
     name: str, kind: str, clauses: str | None
 ) -> None:
-    options: dict[str, Any] = {"about": kind, "profile": "quick", "dtypes": ("float32",)}
+    options: dict[str, Any] = {"kind": kind, "profile": "quick", "dtypes": ("float32",)}
     halves = {"pairing": "halves"}
     target = f"tests.targets.layers:{name}"
     without = certify(target, **options, clauses=clauses)
@@ -126,13 +126,13 @@ def test_another_pairing_is_named_and_can_be_declared(
     declared = certify(target, **options, clauses=clauses, conventions=halves)
     assert declared.passed, str(declared)
     assert "pairing=halves" in str(declared)
-    options |= {"about": "rotary", "conventions": {"pairing": "interleaved"}, "fail_fast": True}
+    options |= {"kind": "rotary", "conventions": {"pairing": "interleaved"}, "fail_fast": True}
     wrong = certify("implementations.rotary:rotate_halves", **options)
     assert wrong.exit_code == 1, str(wrong)
 
 
 def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
-    options = {"about": "alibi", "profile": "quick", "dtypes": ("float32",)}
+    options = {"kind": "alibi", "profile": "quick", "dtypes": ("float32",)}
     past = layers.charges_the_past
     assert certify(past, **options).passed  # type: ignore[arg-type]
     options |= {"conventions": {"sides": "both"}, "fail_fast": True}
@@ -155,7 +155,7 @@ def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
 def test_what_is_the_default_of_its_kind_is_no_departure(
     target: Any, about: str | None, departure: tuple[str, str], tmp_path: Path
 ) -> None:
-    options: dict[str, Any] = {"about": about, "profile": "quick", "dtypes": ("float32",)}
+    options: dict[str, Any] = {"kind": about, "profile": "quick", "dtypes": ("float32",)}
     first = KINDS[about or "layer"].definition
     plain = certify(target, **options, clauses=(first,))
     assert "conventions   all default\n" in str(plain)

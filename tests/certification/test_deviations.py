@@ -93,7 +93,7 @@ def test_nothing_that_is_judged_excuses_itself(kind: str, record: bool) -> None:
     if record:
         target = known.load(target)
         object.__setattr__(target, "deviations", excuses)
-    certificate = certify(target, about=kind, fail_fast=True, **FEW)
+    certificate = certify(target, kind=kind, fail_fast=True, **FEW)
     assert certificate.exit_code == 1, str(certificate)
     assert str(certificate).partition("\n")[0].endswith(": not certified")
     assert certificate.ledger["deviates"] == 0
@@ -113,7 +113,7 @@ def test_not_on_the_command_line_either(
 def test_the_clause_of_the_definition_never_deviates(kind: str) -> None:
     definition = kind_of(kind).definition
     with pytest.raises(Unsuitable, match=f"--deviation {definition}: "):
-        certify(EMPTY[kind], about=kind, deviations={definition: "known"}, **FEW)
+        certify(EMPTY[kind], kind=kind, deviations={definition: "known"}, **FEW)
     lists = [kind.known for kind in KINDS.values()]
     found = [one for known in lists for listed in known.values() for one in listed]
     listed = {number for one in found for number in one.clauses}

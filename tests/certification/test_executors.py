@@ -90,7 +90,7 @@ def test_an_executor_judges_alike(kind, few, undisturbed):
 @pytest.mark.parametrize(
     ("target", "options"),
     [
-        ("tests.targets.layers:sines_before_cosines", {"about": "sinusoidal", "clauses": "R1"}),
+        ("tests.targets.layers:sines_before_cosines", {"kind": "sinusoidal", "clauses": "R1"}),
         deep("tests.targets:elementwise", {"clauses": "A2"}),
     ],
 )
@@ -130,7 +130,7 @@ def test_an_executor_that_takes_nothing_is_done_without(few, undisturbed):
     ],
 )
 def test_what_is_lost_is_judged_again(fault, reason, few, undisturbed):
-    request = requested(DENSE, {**few, "patience": 5.0})
+    request = requested(DENSE, {**few, "call_timeout": 5.0})
     supervisor = supervising(request, Faulty(fault))
     supervisor.run()
     certificate = so_far(supervisor)

@@ -120,7 +120,7 @@ def test_lengths_and_widths_may_be_declared() -> None:
     ("target", "words", "line"),
     [
         ("layers:MultiHead", ("--lengths", "8"), "--lengths 8 is for an attention function, not a"),
-        ("shapes:in_tiles", ("--widths", "0"), "--widths 0: multiples of what is at least one"),
+        ("shapes:in_tiles", ("--widths", "0"), "--widths 0: must be at least 1"),
         ("shapes:in_tiles", ("--lengths", "x"), "argument --lengths: invalid int value: 'x'"),
     ],
 )

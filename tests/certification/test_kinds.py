@@ -102,7 +102,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
             "choose from idle, idle bias, mask means",
         ),
         ("Attends", ("--convention", "mask means=maybe"), "choose from forbid, attend"),
-        ("TURNS", ("--about", "layer"), "is a record about rotary"),
+        ("TURNS", ("--kind", "layer"), "is a record about rotary"),
         ("TURNS", ("--convention", "idle=nan"), "unknown convention 'idle': choose from pairing"),
         ("BY_HAND", ("--convention", "pairing=halves"), "is a record already"),
         ("Keeps", ("--convention", "idle=nan"), "unknown convention 'idle': choose from products"),
@@ -168,7 +168,7 @@ def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
     ],
 )
 def test_each_kind_is_certified(target: str, kind: str | None) -> None:
-    certificate = certify(target, about=kind, profile="quick", dtypes=("float32",))
+    certificate = certify(target, kind=kind, profile="quick", dtypes=("float32",))
     assert certificate.passed, str(certificate)
     assert certificate.about == kind or kind is None
     assert len(certificate.verdicts) == len(about(certificate.about))
@@ -240,4 +240,4 @@ def test_a_mistake_fails_as_a_test_and_says_why() -> None:
 
 def test_a_class_is_no_attention_function() -> None:
     with pytest.raises(Unsuitable, match="a record about layer"):
-        certify(layer(layers.MultiHead, backend="numpy"), about="attention")
+        certify(layer(layers.MultiHead, backend="numpy"), kind="attention")

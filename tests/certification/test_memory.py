@@ -66,7 +66,7 @@ def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
     (tmp_path / "mine.py").write_text(LARGEST)
     (tmp_path / "masked.py").write_text(MASKED)
     target, about, clauses, what = KEPT[kept]
-    words = ("--about", about, "--backend", "numpy", "--profile", "quick", "--clause", clauses)
+    words = ("--kind", about, "--backend", "numpy", "--profile", "quick", "--clause", clauses)
     words += ("--seed", "1")
     done = run("certify", target, *words, "--json", "said.json", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
@@ -90,7 +90,7 @@ def test_a_clause_that_is_run_again_is_run_on_both(tmp_path, capsys):
     (tmp_path / "mine.py").write_text(LARGEST)
     short = KINDS["attention"].core("float32")
     long = short.but(k=np.tile(short.k, (1, 1, 3, 1)), v=np.tile(short.v, (1, 1, 3, 1)))
-    put = {"about": "attention", "backend": "numpy"}
+    put = {"kind": "attention", "backend": "numpy"}
     assert rerun("A1", f"{tmp_path / 'mine.py'}:attend", short, before=long, **put) == 1
     assert "A1 is violated" in capsys.readouterr().out
     assert rerun("A1", f"{tmp_path / 'mine.py'}:attend", long, before=short, **put) == 0
@@ -109,7 +109,7 @@ def attend(query, key, value):
 
 def test_a_clause_whose_answer_comes_and_goes_is_run_until_it_is_broken(tmp_path):
     (tmp_path / "mine.py").write_text(TURNS)
-    put = {"about": "attention", "backend": "numpy"}
+    put = {"kind": "attention", "backend": "numpy"}
     words = ("--backend", "numpy", "--profile", "quick", "--dtype", "float64", "--clause", "A1")
     done = run("certify", "mine.py:attend", *words, "--json", "said.json", cwd=tmp_path)
     assert "an answer comes and goes" in " ".join(done.stdout.split())
@@ -126,7 +126,7 @@ def test_a_clause_whose_answer_comes_and_goes_is_run_until_it_is_broken(tmp_path
 
 def test_without_a_target_that_nobody_asked_a_script_asks_other_numbers_first():
     mistake = KINDS["merging"].mistakes["accumulates_gradients"]
-    certificate = certify(mistake.target, about="merging", dtypes=mistake.dtypes, profile="quick")
+    certificate = certify(mistake.target, kind="merging", dtypes=mistake.dtypes, profile="quick")
     (cause,) = certificate.causes
     assert "asked before" in cause.failure
     assert cause.counterexample.script.count("accumulates_gradients.backward(") == 2

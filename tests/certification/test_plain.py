@@ -100,7 +100,7 @@ def written(folder, text):
 def code_of(folder, kind, name, text):
     """The script of the first cause, without what it says of itself."""
     target = f"{written(folder, text)}:{name}"
-    certificate = certify(target, about=kind, profile="quick", dtypes=("float32",))
+    certificate = certify(target, kind=kind, profile="quick", dtypes=("float32",))
     script = certificate.causes[0].counterexample.script
     (folder / "cause.py").write_text(script)
     return script.split('"""', 2)[2]
@@ -178,7 +178,7 @@ def test_a_relation_and_a_source_of_chance_are_plain_calls(tmp_path, kind, targe
     place = {"alibi": "spec.positions.alibi", "dropout": "spec.dropout"}[kind]
     target = f"{place}.mistakes.{target}"
     few = {"profile": "quick", "dtypes": ("float32",), "fail_fast": True}
-    (failure,) = certify(target, about=kind, **few).failures
+    (failure,) = certify(target, kind=kind, **few).failures
     script = failure.counterexample.script
     assert line in script
     assert "rerun" not in script
@@ -200,7 +200,7 @@ def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
 
 def test_what_is_wrong_after_a_call_is_shown_after_it(tmp_path):
     target = f"{written(tmp_path, FORGETFUL)}:add"
-    told = certify(target, about="sinusoidal", profile="quick", dtypes=("float32",), isolate=True)
+    told = certify(target, kind="sinusoidal", profile="quick", dtypes=("float32",), isolate=True)
     (cause,) = told.causes
     assert "after a call with another E" in cause.sentence
     script = cause.counterexample.script

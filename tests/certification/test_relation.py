@@ -74,7 +74,7 @@ def mended(mistake):
 def test_a_script_of_several_calls_needs_the_target_alone(about, name, clause, monkeypatch):
     mistake = KINDS[about].mistakes[name]
     module = mistake.target.__module__
-    script = script_of(f"{module}:{name}", clause, mistake.dtypes[0], about=about, seed=2)
+    script = script_of(f"{module}:{name}", clause, mistake.dtypes[0], kind=about, seed=2)
     assert needs_the_specification(script) is (name in NEEDS_THE_SPECIFICATION)
     assert len(script.splitlines()) <= 45
     done = shell.script_here(script)
@@ -100,7 +100,7 @@ def test_chance_is_told_as_the_target_has_it(tmp_path, line):
     """
     path = tmp_path / f"{tmp_path.name}.py"
     path.write_text(textwrap.dedent(text))
-    script = script_of(f"{path}:attend", "D21", about="dropout")
+    script = script_of(f"{path}:attend", "D21", kind="dropout")
     assert line in script
     assert not needs_the_specification(script)
     (tmp_path / "cause.py").write_text(script)

@@ -144,7 +144,7 @@ def test_a_repository_does_not_choose_the_clauses_that_it_is_held_to(repository)
 
 @pytest.mark.usefixtures("repository")
 def test_a_name_that_is_not_there_is_told_with_those_that_are():
-    with pytest.raises(Unsuitable, match="has no target 'left': choose from right, known"):
+    with pytest.raises(Unsuitable, match="unknown target 'left': choose from right, known"):
         requests("left", {})
 
 

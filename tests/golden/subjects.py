@@ -82,11 +82,11 @@ def every() -> Iterator[Golden]:
     """All of them, group by group."""
     for about, kind in KINDS.items():
         for name, mistake in sorted(kind.mistakes.items()):
-            options = {"about": about, "backend": "numpy", "dtypes": mistake.dtypes[:1]}
+            options = {"kind": about, "backend": "numpy", "dtypes": mistake.dtypes[:1]}
             yield Golden(f"{about}/{name}", mistake.target, options)
     for about, programs in RIGHT.items():
         for program in programs:
-            options = {**ONE, "about": about} if about else ONE
+            options = {**ONE, "kind": about} if about else ONE
             needs = "torch" if "_torch:" in program else "numpy"
             yield Golden(f"right/{program}", f"implementations.{program}", options, needs)
     for name, target in TORCH.items():

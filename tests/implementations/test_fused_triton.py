@@ -63,7 +63,7 @@ def interpreted(*words):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_the_kernels_are_attention(dtype):
-    asked = "--dtype", dtype, "--profile", "quick", "--patience", "120"
+    asked = "--dtype", dtype, "--profile", "quick", "--call-timeout", "120"
     done = interpreted("-m", "spec", "certify", "tests.targets.interpreted:attend", *asked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "refused" not in done.stdout  # what an interpreter of another version cannot run

@@ -68,7 +68,7 @@ def test_who_decides_by_a_scale_cannot_be_compiled_with_one_that_is_data() -> No
 
 
 def test_a_first_call_that_compiles_is_waited_for() -> None:
-    words = ("--compiled", "static", "--clause", "V2", "--patience", "1.5")
+    words = ("--compiled", "static", "--clause", "V2", "--call-timeout", "1.5")
     done = shell.run("certify", f"{TARGETS}:compiles_slowly", *shell.FEW, *words)
     assert done.returncode == 0, done.stdout
 

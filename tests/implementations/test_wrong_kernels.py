@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.implementations.wrong_kernels import WRONG, written
-from tests.shell import run
+from tests.shell import NO_CAUSES, run
 
 triton = pytest.importorskip("triton")
 pytestmark = pytest.mark.triton
@@ -18,7 +18,7 @@ def test_a_mistake_in_triton_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     target, number = written(name, tmp_path), WRONG[name].clause
     asked = "--clause", number, "--dtype", "float32", "--profile", "quick", "--fail-fast"
-    beside = "--patience", "120", "--search", "1", "--json", str(tmp_path / "found.json")
+    beside = "--call-timeout", "120", *NO_CAUSES, "--json", str(tmp_path / "found.json")
     where = {"path": [str(tmp_path), *sys.path], "start": (sys.executable,), "timeout": 600}
     done = run("certify", target, *asked, *beside, **where)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -30,7 +30,8 @@ def test_a_mistake_in_triton_is_refused(name, tmp_path, monkeypatch):
 def test_tf32_in_triton_is_told_by_its_name_and_right_if_it_is_declared(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     target = written(TF32, tmp_path)
-    asked = "--dtype", "float32", "--profile", "quick", "--patience", "120", "--search", "1"
+    words = "--call-timeout", "120", *NO_CAUSES
+    asked = "--dtype", "float32", "--profile", "quick", *words
     where = {"path": [str(tmp_path), *sys.path], "start": (sys.executable,), "timeout": 600}
     done = run("certify", target, "--clause", "A1", "--fail-fast", *asked, **where)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -54,7 +54,7 @@ def test_a_bad_description_ends_with_exit_code_2(tmp_path: Path) -> None:
 
 def test_a_description_is_for_layers_alone() -> None:
     with pytest.raises(Unsuitable, match="is for a layer, not a cache"):
-        certify("implementations.cached:Growing", about="cache", description="none.toml")
+        certify("implementations.cached:Growing", kind="cache", description="none.toml")
     with pytest.raises(Unsuitable, match="is a record already"):
         certify("tests.targets.layers:TURNS", description="none.toml")
     names = {"w": "W_q W_k W_v"}

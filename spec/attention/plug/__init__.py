@@ -14,7 +14,8 @@ from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends import known
 from spec.backends.calling import behind, library_of, named
-from spec.backends.library import Unsuitable, name_of
+from spec.backends.library import name_of
+from spec.backends.unknown import unknown
 
 OF_DOUT = ("backward", "bias_gradient", "sink_gradient", "slope_gradient")
 BESIDE = (*OF_DOUT, "weights", "lse", "training")
@@ -53,7 +54,7 @@ def implementation(
     layout, backend or dtype.
     """
     if layout not in LAYOUTS:
-        raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
+        raise unknown("layout", layout, LAYOUTS)
     if not beside.keys() <= {*BESIDE}:
         raise TypeError(f"there are {', '.join(BESIDE)}, not {', '.join(beside)}")
     arrays, said = library_of(function, backend, device), SPELLINGS.get(spelling or "")

@@ -1,4 +1,4 @@
-"""What a caller says in the words of a library: `--spelling flash-attn-2`.
+"""What a caller says in the words of a library: `--api flash-attn-2`.
 
 The rows are those of `spec.attention.deployed`, each read in its source. A spelling declares every
 convention that its library answers in one way, and settles how options are written whose names say

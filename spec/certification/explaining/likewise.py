@@ -26,7 +26,7 @@ def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str
     for origin, deviation in suspects:
         if not listener.heard(named(origin)):
             continue
-        known = load(named(origin), Request(about=clause.about, device=device))
+        known = load(named(origin), Request(kind=clause.about, device=device))
         if alike(found[0], clause, known, problem):
             return _told(clause.number, origin, deviation)
     return ""

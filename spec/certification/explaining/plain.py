@@ -57,7 +57,7 @@ def plain(
     target = named(raw.origin)
     if not callable(target) or (raw.compiled and isinstance(target, type)):
         return []  # nobody but its compiler sees what a compiled object is asked
-    asked = replace(request, about=raw.about, target=raw.origin, compiled=None)
+    asked = replace(request, kind=raw.about, target=raw.origin, compiled=None)
     library = library_of(target, request.backend, request.device)
     caller = Caller(library, raw.origin, raw.compiled)
 

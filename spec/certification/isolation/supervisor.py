@@ -53,7 +53,7 @@ class Supervisor:
         self.request, self.clauses = request, clauses
         self.hashes = hashes(request.target)  # before the target is loaded
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
-        self.guess = request.about or selected(clauses, request.clauses)[0].about  # at first
+        self.guess = request.kind or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.
         self.away = None if executor is None else Away(executor, request)
         self.crew = Crew(request)

@@ -45,7 +45,7 @@ def read_survey(
 
 def _about(survey: Survey, request: Request, clauses: Mapping[str, Clause]) -> bool:
     """Whether it is about one kind of subject, and all clauses on it that are selected."""
-    if survey.about not in KINDS or survey.about != (request.about or survey.about):
+    if survey.about not in KINDS or survey.about != (request.kind or survey.about):
         return False
     kind = KINDS[survey.about]
     asked = with_definition(request, clauses, kind.definition)

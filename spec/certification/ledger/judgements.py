@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.unknown import unknown
 from spec.certification.ledger.certificate import Certificate
 
 FAULTS = "faults"  # the folder of their scripts
@@ -63,7 +64,7 @@ class Judgement:
             raise Unsuitable(f"{place}: got {written!r}, want a table")
         for key, value in written.items():
             if key not in (keys := TABLES[table]):
-                raise Unsuitable(f"{place}: unknown key {key!r}: choose from {', '.join(keys)}")
+                raise Unsuitable(f"{place}: {unknown('key', key, keys)}")
             if not isinstance(value, str) or not value.strip():
                 raise Unsuitable(f"{place}.{key}: got {value!r}, want a string")
         if (kind := written.get("kind")) not in NEEDS:

@@ -10,7 +10,7 @@ from spec.backends.library import Unsuitable, first_line
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
-from spec.version import unknown
+from spec.version import no_clause
 
 
 def declared(words: Sequence[str], file: str | None) -> dict[str, str]:
@@ -48,7 +48,7 @@ def check_deviations(
     """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
     for number, reason in deviations.items():
         if number not in clauses:
-            raise Unsuitable(unknown(number, NAME))
+            raise Unsuitable(no_clause(number, NAME))
         what = clauses[number].about
         if what != about:
             raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")

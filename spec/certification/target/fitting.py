@@ -35,7 +35,7 @@ def suits(request: Request, known: Kind) -> None:
 
     asked: dict[str, Callable[[Kind], Any]] = {
         "layout": lambda kind: request.layout in kind.layouts,
-        "spelling": lambda kind: request.spelling in kind.spellings,
+        "api": lambda kind: request.api in kind.spellings,
         "description": lambda kind: kind.described,
         **{name: partial(sized, name) for name in MULTIPLES},
     }
@@ -88,7 +88,7 @@ class Search:
     def plugged(self, backend: str, layout: str) -> Any:
         """The target in a library and a layout, as yet asked nothing. Raises Unsuitable."""
         more = {"layout": layout} if len(self.known.layouts) > 1 else {}
-        more |= {"spelling": self.request.spelling} if self.request.spelling else {}
+        more |= {"spelling": self.request.api} if self.request.api else {}
         found, way = self.found, self.request.compiled or ""
         if way:
             found = compiled(found, library(backend, self.request.device), way)

@@ -1,10 +1,11 @@
-"""From what a person names to an implementation.
+"""Load a target: find what a string names, detect its kind, and wrap it as a record.
 
-A target is `module:name`, `path/to/file.py:name`, a function, a class, or a record of
-whatever kind. Of which kind a function or a class is, is told by the look of it, unless the
-request says what it is `about`. Whatever is wrong with a target is said in one line (`Unsuitable`).
+A target is `module:name`, `path/to/file.py:name`, a function, a class, or a record of any kind.
+The kind is detected from the function's parameters or the class's methods, unless the request
+states it. A target that cannot be used raises `Unsuitable` with a message of one line.
 """
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -18,6 +19,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
+from spec.backends.unknown import hint, unknown
 from spec.certification.settings import Request
 from spec.certification.target.declared import of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
@@ -25,6 +27,7 @@ from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.subject import Subject
 
+NAMED = 8  # functions and classes of a file, at most, in an error
 Target = str | Callable[..., Any] | Subject
 
 
@@ -48,16 +51,16 @@ def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried
             if option in request.asked:
                 said = f"--{option} {request.asked[option]}"
                 raise Unsuitable(f"{said}: {origin} is a record already")
-        if request.about not in (None, found.about):
+        if request.kind not in (None, found.about):
             what = f"{found.name} is a record about {found.about}"
-            raise Unsuitable(f"--about {request.about}: {what}")
+            raise Unsuitable(f"--kind {request.kind}: {what}")
         suits(request, kind_of(found.about))
         found = found.but(origin=found.origin or origin, dtypes=request.dtypes or found.dtypes)
         return declared(found, request)
     if not callable(found):
         kind = type(found).__name__
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
-    known = kind_of(request.about or _told(found, request.description))
+    known = kind_of(request.kind or _told(found, request.description))
     suits(request, known)
     if not tried:
         return unasked(found, known, request, origin)
@@ -76,7 +79,7 @@ def record(target: Target, about: str | None = None, **options: Any) -> Any:
         raise Unsuitable(f"{found.name} is a record already")
     kind = about or _told(found, None)
     if kind not in KINDS:
-        raise Unsuitable(f"unknown kind {kind!r}: choose from {', '.join(KINDS)}")
+        raise unknown("kind", kind, KINDS)
     return KINDS[kind].load(found, **options)
 
 
@@ -96,14 +99,29 @@ def resolved(target: str) -> Any:
     """The object that `module:name` or `path/to/file.py:name` names. Raises Unsuitable."""
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
-        raise Unsuitable(f"{target!r} is no target: write module:name or path/to/file.py:name")
+        raise Unsuitable(_unnamed(target))
     module = _from_file(place) if place.endswith(".py") else _imported(place)
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise Unsuitable(f"{place} has no {name!r}")
+            raise Unsuitable(f"{place} has no {name!r}{hint(part, dir(found))}")
         found = getattr(found, part)
     return found
+
+
+def _unnamed(target: str) -> str:
+    """What to type in place of a target without a name: the functions and classes of its file."""
+    file = Path(target)
+    if file.suffix == ".py" and file.is_file():
+        with suppress(OSError, SyntaxError, ValueError):
+            body = ast.parse(file.read_text(encoding="utf-8")).body
+            kinds = ast.FunctionDef | ast.ClassDef
+            names = [x.name for x in body if isinstance(x, kinds) and not x.name.startswith("_")]
+            if names:
+                listed = ", ".join(f"{target}:{name}" for name in names[:NAMED])
+                more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+                return f"{target}: say which function or class to check: {listed}{more}"
+    return f"{target!r} names no function or class: write module:name or path/to/file.py:name"
 
 
 def _imported(name: str) -> ModuleType:

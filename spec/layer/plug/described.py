@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends.library import Unsuitable
+from spec.backends.unknown import unknown
 from spec.layer.notation import BIASES, LayerProblem
 from spec.layer.record import Capability
 from spec.layer.state import TORCH, Names
@@ -148,7 +149,7 @@ def placed(names: Names | None) -> Names:
     parts = [part for parts in names.values() for part in parts.split()]
     for part in parts:
         if part not in OURS:
-            raise Unsuitable(f"names: unknown {part!r}: choose from {', '.join(OURS)}")
+            raise Unsuitable(f"names: {unknown('name', part, OURS)}")
         if parts.count(part) > 1:
             raise Unsuitable(f"names: {part} has {parts.count(part)} places")
     for part in ("W_q", "W_k", "W_v"):
@@ -179,7 +180,7 @@ def read(file: str, target: Any) -> dict[str, Any]:
         raise Unsuitable(f"{file} is no TOML: {error}") from None
     for key, value in said.items():
         if key not in KEYS:
-            raise Unsuitable(f"{file}: unknown key {key!r}: choose from {', '.join(KEYS)}")
+            raise Unsuitable(f"{file}: {unknown('key', key, KEYS)}")
         _typed(f"{file}: {key}", value, TYPES.get(key, dict))
         for name, text in value.items() if isinstance(value, dict) else ():
             _typed(f"{file}: {key}.{name}", text, str)

@@ -30,6 +30,7 @@ from spec.backends.calling import (
 from spec.backends.calling import told as signed
 from spec.backends.library import Library, Unsuitable
 from spec.backends.results import check, read, refusing, watched, words
+from spec.backends.unknown import unknown
 from spec.comparison import Violation
 from spec.entries import eighths
 from spec.merging.notation import Gradients, Merging, Problem, State
@@ -60,7 +61,7 @@ def merging(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) -> 
         and unknown; no pair of results, or one of the wrong shape (got, want) or dtype on a probe.
     """
     if layout not in LAYOUTS:
-        raise Unsuitable(f"unknown layout {layout!r}: choose from {', '.join(LAYOUTS)}")
+        raise unknown("layout", layout, LAYOUTS)
     arrays, facts = plugged(target, **how)
     wrapped = Wrapped(target, arrays, _called(target, facts["name"]), layout)
     record = Merging(

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends import Unsuitable
 from spec.backends.library import Library
+from spec.backends.unknown import unknown
 from spec.positions.angles import BASE
 from spec.positions.calling import made
 from spec.positions.conventions import Turning
@@ -38,7 +38,7 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
     Raises Unsuitable as `made` does, and for an unknown layout.
     """
     if layout not in ("bhld", "blhd"):
-        raise Unsuitable(f"unknown layout {layout!r}: choose from bhld, blhd")
+        raise unknown("layout", layout, ("bhld", "blhd"))
     ready, facts = made(Rotation, target, 1, ANSWERS, **how)
     pairing = facts["conventions"].get("pairing", PAIRINGS[0])
     seen = Turning(ready, pairing, asked, "q", "the rotated array", layout=layout)

@@ -1,0 +1,79 @@
+"""What the options of the command line accept, as tables: `attention-spec list TOPIC`."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
+
+from spec.backends import NAMES
+from spec.backends.compiling import WAYS
+from spec.backends.unknown import unknown
+from spec.certification.settings import DIALECTS, PROFILES
+from spec.kinds import KINDS
+from spec.notation import DTYPES
+from spec.version import CURRENT
+
+Rows = Iterator[tuple[str, str]]  # a word, and what it means or accepts
+
+
+def listed(topic: str | None) -> str:
+    """The table of one topic, or of all under headings. Raises Unsuitable: no such topic."""
+    if topic is None:
+        return "\n\n".join(f"{name}\n{_table(rows())}" for name, rows in TOPICS.items())
+    if topic not in TOPICS:
+        raise unknown("topic", topic, TOPICS)
+    return _table(TOPICS[topic]())
+
+
+def versions() -> str:
+    """The version of the package, where it is installed, of the specification, and of Python."""
+    try:
+        package = version("attention-spec")
+    except PackageNotFoundError:
+        package = "(not installed)"
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"attention-spec {package}, specification {CURRENT}, python {python}"
+
+
+def _table(rows: Rows) -> str:
+    found = [*rows]
+    width = max(len(name) for name, _ in found)
+    return "\n".join(f"  {name:<{width}}  {words}".rstrip() for name, words in found)
+
+
+def _kinds() -> Rows:
+    return ((name, kind.noun) for name, kind in KINDS.items())
+
+
+def _layouts() -> Rows:
+    for name, kind in KINDS.items():
+        yield from ((f"{name}: {layout}", words) for layout, words in kind.layouts.items())
+
+
+def _conventions() -> Rows:
+    for name, kind in KINDS.items():
+        choices: Mapping[str, tuple[str, ...]] = kind.truth().choices
+        yield from ((f"{name}: {word}", ", ".join(x)) for word, x in choices.items())
+
+
+def _conditions() -> Rows:
+    for name, kind in KINDS.items():
+        sizes = f"sizes {', '.join(kind.features.letters)} with < <= = != >= >"
+        yield from ((f"{name}: {word}", "") for word in chain([sizes], kind.features.words))
+
+
+def _several(names: Callable[[], tuple[str, ...]]) -> Callable[[], Rows]:
+    return lambda: ((name, "") for name in names())
+
+
+TOPICS: Mapping[str, Callable[[], Rows]] = {
+    "kinds": _kinds,
+    "backends": _several(lambda: NAMES),
+    "layouts": _layouts,
+    "dtypes": _several(lambda: tuple(DTYPES)),
+    "apis": _several(lambda: DIALECTS),
+    "compiled": _several(lambda: tuple(WAYS)),
+    "profiles": lambda: ((x.name, f"{x.examples} problems a clause") for x in PROFILES.values()),
+    "conventions": _conventions,
+    "conditions": _conditions,
+}

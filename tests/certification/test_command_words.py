@@ -1,0 +1,69 @@
+"""The words of the command line: help, lists, searches, and the likeliest word in an error."""
+
+import re
+
+import pytest
+
+from spec import CLAUSES
+from spec.certification.command_line import main
+from spec.certification.doors import requested
+from spec.certification.listing import TOPICS
+from tests.certification import here
+
+
+def test_without_a_command_the_help_says_what_this_is_and_how_to_start():
+    done = here.run()
+    assert done.returncode == 0
+    assert "Check attention implementations against an executable specification." in done.stdout
+    assert "attention-spec certify FILE.py:FUNCTION" in done.stdout
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("certify", "tests.targets:right", "--profile", "quik"), "; did you mean 'quick'?"),
+        (("certify", "tests.targets:right", "--kind", "Layer"), "; did you mean 'layer'?"),
+        (("certify", "tests.targets:rihgt"), "has no 'rihgt'; did you mean 'right'?"),
+        (("list", "layout"), "; did you mean 'layouts'?"),
+    ],
+)
+def test_the_likeliest_word_is_named(words, hint):
+    done = here.run(*words)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"{hint}\n")
+
+
+def test_a_file_without_a_name_is_answered_with_its_functions(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def attend(q, k, v): ...\n\nclass Layer: ...\n\ndef _helper(): ...\n")
+    done = here.run("certify", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    want = f"say which function or class to check: {file}:attend, {file}:Layer"
+    assert done.stderr == f"error: {file}: {want}\n"
+
+
+@pytest.mark.parametrize("short", ["fp32", "f32", "float"])
+def test_formats_have_short_names(short):
+    assert requested("tests.targets:right", {"dtypes": short}).dtypes == ("float32",)
+
+
+def test_clauses_are_found_by_words_of_their_text():
+    done = here.run("clauses", "log-sum-exp", "scores")
+    numbers = {*re.findall(r"^([A-Z]\d+) ", done.stdout, re.M)}
+    wanted = {
+        n for n, x in CLAUSES.items() if "log-sum-exp" in x.sentence and "score" in x.sentence
+    }
+    assert wanted
+    assert wanted <= numbers < CLAUSES.keys()
+    assert here.run("clauses", "nobody", "writes", "this").returncode == 2
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_what_options_accept_is_listed(topic):
+    lines = here.run("list", topic).stdout.splitlines()
+    assert lines
+    assert all(line.startswith("  ") for line in lines)
+    assert all(line in here.run("list").stdout for line in lines)
