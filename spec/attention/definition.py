@@ -1,23 +1,27 @@
-"""What attention is. Everything else in this repository is measured against it.
+"""The definition of attention, which everything else in this repository is compared with.
 
-    s_ij = cap(scale <q_i, k_j>) + b_ij, and -inf where j is forbidden to i
+    s_ij = cap(scale <q_i, k_j>) + b_ij, and -inf where key j is masked for query i
     a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))
     o_i  = sum_j a_ij v_j
 
-(Vaswani et al. 2017, section 3.2.1), where cap(t) = c tanh(t / c) if a cap c is asked for
-(Gemma Team 2024, section 2), and t if not; or where it is declared so, the sum t + b is capped.
-What is added is what a mask adds, and if slopes m_h are asked for, -m_h |p_i - r_j|, where p_i and
-r_j are the places of query i and key j (Press, Smith and Lewis 2022, section 3); where it is
-declared so, -m_h (p_i - r_j). Causality hides r_j > p_i, and places are the rows if none are given.
-A sink t_h is a score that has no value, one for each query head (OpenAI 2025, the model card of
-gpt-oss); where none is asked for, exp(t_h) is not there.
-An idle query, from which every key is hidden, attends to nothing: its weights and its output are
-zero. With fewer key heads than query heads (G < H), head h reads key head h // (H / G) (Ainslie et
+(Vaswani et al. 2017, section 3.2.1).
+
+Soft-cap: cap(t) = c tanh(t / c) if a soft-cap c is given (Gemma Team 2024, section 2), else t. By
+declared convention, the sum t + b is capped instead.
+Bias: b_ij is the additive mask. ALiBi slopes m_h, if given, add -m_h |p_i - r_j|, where p_i and r_j
+are the positions of query i and key j (Press, Smith and Lewis 2022, section 3). By declared
+convention, they add -m_h (p_i - r_j).
+Causality masks keys with r_j > p_i. Without given positions, positions are the row numbers.
+Attention sink: t_h is a score without a value, one for each query head (OpenAI 2025, the model card
+of gpt-oss). Without sinks, the term exp(t_h) is left out.
+A fully masked query attends to nothing: its weights and its output are zero.
+With fewer key heads than query heads (G < H), query head h reads key head h // (H / G) (Ainslie et
 al. 2023, section 2.2).
 
 The gradients are the closed form of reverse-mode differentiation. Write da_ij
-for <dout_i, v_j>, the derivative by a weight. Softmax has the Jacobian
-diag(a) - a a^T, and the log-sum-exp, whose cotangent is dlse_i if it has one, the gradient a, so
+for <dout_i, v_j>, the derivative with respect to a weight. Softmax has the Jacobian
+diag(a) - a a^T. The log-sum-exp has the gradient a, and its cotangent is dlse_i (0 if
+none is given). Hence
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
     dt_ij = ds_ij cap'(t_ij),    cap'(t) = 1 - tanh(t / c)^2, or 1
@@ -27,10 +31,11 @@ diag(a) - a a^T, and the log-sum-exp, whose cotangent is dlse_i if it has one, t
     dt_h  = sum_i exp(t_h - lse_i) (dlse_i - sum_j a_ij da_ij)
     dm_h  = -sum_ij ds_ij |p_i - r_j|
 
-where dk and dv also add over the query heads that share a key head.
+where dk and dv are also summed over the query heads that share a key head.
 
-Precision follows the arrays: float64 problems are evaluated in float64, and
-`wide` asks for more digits where NumPy's long double has them.
+The precision is that of the arrays: float64 problems are evaluated in float64.
+`Problem.wide` gives the same problem in NumPy's long double, which has more digits on some
+platforms.
 """
 
 import numpy as np
@@ -40,7 +45,7 @@ from spec.notation import Array
 
 
 def shared(x: Array, heads: int) -> Array:
-    """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
+    """Each key head repeated for every query head that reads it: (B, G, ...) to (B, H, ...)."""
     return x if x.shape[1] == heads else np.repeat(x, heads // x.shape[1], axis=1)
 
 
@@ -51,13 +56,13 @@ def gathered(x: Array, key_heads: int) -> Array:
 
 
 def reduced(x: Array, shape: tuple[int, ...]) -> Array:
-    """The sum of x over the axes along which an array of this shape was broadcast to it."""
+    """x summed over the axes along which an array of this shape was broadcast to the shape of x."""
     x = x.sum(axis=tuple(range(x.ndim - len(shape))))
     return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
 
 
 def scale(problem: Problem) -> np.floating:
-    """1 / sqrt(D) unless another one is asked for."""
+    """The given scale; 1 / sqrt(D) if none is given."""
     number = problem.q.dtype.type
     return 1 / np.sqrt(number(problem.D)) if problem.scale is None else number(problem.scale)
 
@@ -68,53 +73,53 @@ def products(problem: Problem) -> Array:
 
 
 def capped(t: Array, problem: Problem) -> Array:
-    """cap(t) = c tanh(t / c), and t where no cap c is asked for."""
+    """cap(t) = c tanh(t / c); t if there is no soft-cap."""
     return t if problem.softcap is None else problem.softcap * np.tanh(t / problem.softcap)
 
 
 def slope(t: Array, problem: Problem) -> Array | float:
-    """cap'(t) = 1 - tanh(t / c)^2, and 1 where no cap c is asked for."""
+    """cap'(t) = 1 - tanh(t / c)^2, the derivative of the soft-cap; 1 if there is none."""
     return 1.0 if problem.softcap is None else 1 - np.tanh(t / problem.softcap) ** 2
 
 
 def entering(problem: Problem) -> Array:
-    """What enters the cap: t_ij, or t_ij + b_ij where a bias is capped as well.   (B, H, N, M)"""
+    """What is soft-capped: t_ij, or t_ij + b_ij if biases are capped too.   (B, H, N, M)"""
     return products(problem) + problem.bias if problem.caps_bias else products(problem)
 
 
 def scores(problem: Problem) -> Array:
-    """s_ij = cap(t_ij) + b_ij, or -inf where j is forbidden to i.   (B, H, N, M)"""
+    """s_ij = cap(t_ij) + b_ij, or -inf where key j is masked for query i.   (B, H, N, M)"""
     s = capped(entering(problem), problem)
     s = s if problem.caps_bias or not problem.biased else s + problem.bias
     return np.where(problem.allowed, s, -np.inf)
 
 
 def sinks(problem: Problem) -> Array | None:
-    """t_h beside the scores, if there are sinks.   (H, 1, 1)"""
+    """t_h, shaped to broadcast against the scores; None if there are no sinks.   (H, 1, 1)"""
     return None if problem.sinks is None else problem.sinks[:, None, None]
 
 
 def top(s: Array, t: Array | None = None) -> Array:
-    """The largest score of each query, that of a sink included; 0 for an idle one.  (B, H, N, 1)"""
+    """The largest score of each query or its sink; 0 if the query is fully masked.  (B, H, N, 1)"""
     largest = s.max(axis=-1, keepdims=True, initial=-np.inf)
     largest = largest if t is None else np.maximum(largest, t)
     return np.where(largest == -np.inf, 0, largest)
 
 
 def powers(s: Array, m: Array, t: Array | None = None) -> tuple[Array, Array]:
-    """exp(s_j - m), and their sum with the sink's part.   (B, H, N, M) and (B, H, N, 1)"""
+    """exp(s_j - m), and their sum, which includes the sink.   (B, H, N, M) and (B, H, N, 1)"""
     e = np.exp(s - m)
     keys = e.sum(axis=-1, keepdims=True)
     return e, keys if t is None else keys + np.exp(t - m)
 
 
 def softmax(s: Array, t: Array | None = None) -> Array:
-    """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis; zero where all of them are -inf."""
+    """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis; zero if all scores are -inf."""
     return normalised(*powers(s, top(s, t), t))
 
 
 def normalised(e: Array, total: Array) -> Array:
-    """e_j / total; zero where all of them are.   (B, H, N, M)"""
+    """e_j / total; zero if the total is zero.   (B, H, N, M)"""
     return e / np.where(total == 0, 1, total)
 
 
@@ -124,14 +129,14 @@ def weights(problem: Problem) -> Array:
 
 
 def lse(problem: Problem) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query.   (B, H, N)"""
+    """log (exp(t_h) + sum_j exp(s_ij)); -inf for a fully masked query.   (B, H, N)"""
     s, t = scores(problem), sinks(problem)
     m = top(s, t)
     return log_sum(m, powers(s, m, t)[1])
 
 
 def log_sum(m: Array, total: Array) -> Array:
-    """m + log(total), and -inf where nothing adds up to it.   (B, H, N)"""
+    """m + log(total); -inf if the total is zero.   (B, H, N)"""
     with np.errstate(divide="ignore"):
         return (m + np.log(total))[..., 0]
 
@@ -149,7 +154,7 @@ def through_softmax(a: Array, problem: Problem) -> Array:
 
 
 def sink_gradients(a: Array, problem: Problem) -> Array | None:
-    """dt_h = sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>), if there are sinks.   (H,)"""
+    """dt_h = sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>); None without sinks.   (H,)"""
     if problem.sinks is None:
         return None
     share = np.exp(problem.sinks[:, None] - np.where(problem.idle, 0, lse(problem)))
@@ -159,7 +164,7 @@ def sink_gradients(a: Array, problem: Problem) -> Array | None:
 
 
 def slope_gradients(db: Array, problem: Problem) -> Array | None:
-    """dm_h = -sum_ij db_ij |p_i - r_j|, if there are slopes.   (H,) or (B, H)"""
+    """dm_h = -sum_ij db_ij |p_i - r_j|; None without ALiBi slopes.   (H,) or (B, H)"""
     if problem.slopes is None:
         return None
     dm = -(db * problem.distance).sum(axis=(-2, -1))
@@ -177,7 +182,7 @@ def gradients(problem: Problem) -> Gradients:
 
 
 def differentiated(a: Array, problem: Problem) -> Gradients:
-    """The same, from the weights."""
+    """The same derivatives, computed from the weights a."""
     ds = through_softmax(a, problem)
     dt = ds if problem.softcap is None else ds * slope(entering(problem), problem)
     db = dt if problem.caps_bias else ds

@@ -1,8 +1,8 @@
-"""The words of attention: a problem, and its gradients.
+"""The vocabulary of attention: a problem, and its gradients.
 
-A `Problem` is all that is asked at once: arrays, options, and the format and memory that they
-come in. What a caller declares is a convention (`spec.attention.conventions`); what is asked of a
-single call is an option (`spec.attention.options`).
+A `Problem` holds everything about one call: arrays, options, the format of the arrays and their
+memory layout. What a caller declares once is a convention (`spec.attention.conventions`); what
+may differ from call to call is an option (`spec.attention.options`).
 """
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ Corner = Literal["top-left", "bottom-right"]
 Window = tuple[int | None, int | None]
 UNBOUNDED: Window = (None, None)
 CORNERS = ("corner", "window_corner", "slopes_corner")
-# By a declared convention.
+# Set by declared conventions.
 CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh", "untouched", "merged")
 
-# What hides keys beside a mask, as it is where it hides none.
+# The options that can mask keys, apart from the mask; with these values they mask none.
 NOTHING_HIDDEN: Mapping[str, Any] = {
     "causal": False,
     "window": UNBOUNDED,
@@ -37,27 +37,27 @@ class Problem(Posed):
 
     q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
     dlse: (B, H, N), None for zeros. mask: broadcastable to (B, H, N, M), or None. Bool: True where
-        query i may attend to key j. Float: added to the scores after scaling, -inf forbids.
-    causal: forbids the future; `corner` tells which diagonal that is when N != M.
-    window: how many keys before a query and how many behind it are seen, beside the one at its
-        place; None bounds nothing. `window_corner` tells its diagonal, None that it is `corner`.
-    first: so many keys of the text, those at places below that, no left bound hides. scale: what is
-        asked for; None asks for nothing, and means 1 / sqrt(D).
-    softcap: what no score exceeds before anything is added, in either sign; None bounds none.
-        `caps_bias` tells that it bounds the sum, `fast_tanh` that its tangent is a rough one.
-    sinks: (H,), for each query head a score that takes weight and has no value; -inf takes none.
-    slopes: (H,) or (B, H), for each query head what a score loses with each place that its key lies
-        away from its query. `slopes_corner` tells the places, None that it is `corner`;
-        `signed_slopes` that a key ahead gains as much.
-    query_positions, key_positions: (B, N) and (B, M) integers, the places that causality, windows
-        and slopes go by; where one is None it counts from 0, and where both are, corners tell.
-    query_segments, key_segments: (B, N) and (B, M) integers, the texts that tokens belong to: a key
-        is seen by queries of its own text. A negative one is padding: of no text at all. `in_text`
-        tells that places are counted in each text, and not in the array.
-    memory: how the arrays lie in it. page, added: how they reach who has keys in a cache: in pages
-        of so many keys, 0 being none, and so many of each text new. spare: and who has texts
-        packed: with so many tokens of no text at the end; `untouched` tells their rows are left,
-        `merged` that parts of the keys are normalised before they meet.
+        query i may attend to key j. Float: added to the scores after scaling; -inf masks the key.
+    causal: masks keys in the future. `corner` is the alignment of the diagonal if N != M.
+    window: how many keys before and after its position a query may attend to, each None for no
+        bound. `window_corner` is the alignment of the window, None for that of `corner`.
+    first: no left bound of a window masks the leading keys, those at positions below this.
+    scale: None for 1 / sqrt(D).
+    softcap: a bound on the magnitude of the scores before a bias is added; None for no soft-cap.
+        With `caps_bias` it bounds the sum with the bias; with `fast_tanh` tanh is approximate.
+    sinks: (H,), a score of each query head that takes weight and has no value; -inf takes none.
+    slopes: (H,) or (B, H), ALiBi slopes: what a score loses for each position between its query and
+        its key. `slopes_corner` is the alignment of positions, None for that of `corner`. With
+        `signed_slopes`, the score of a key ahead of its query gains as much instead.
+    query_positions, key_positions: (B, N) and (B, M) integers, the positions that causality,
+        windows and slopes use. If one is None, it counts from 0; if both are, alignment decides.
+    query_segments, key_segments: (B, N) and (B, M) integers, the sequence of each token: a query
+        attends to keys of its own sequence only. Negative numbers are padding tokens, which belong
+        to no sequence. With `in_text`, positions count from 0 in each sequence.
+    memory: the layout of the arrays. page: keys per page of a paged KV cache, 0 for no pages.
+        added: how many keys of each sequence are new to the cache. spare: the number of padding
+        tokens after packed sequences; with `untouched`, their output rows are left as they were.
+        merged: parts of the keys are normalised before they are merged.
     """
 
     q: Array
@@ -127,27 +127,27 @@ class Problem(Posed):
 
     @property
     def biased(self) -> bool:
-        """Whether anything is added to the scores: an additive mask, or what slopes make of it."""
+        """Whether anything is added to the scores: an additive mask, or ALiBi slopes."""
         return self.slopes is not None or (self.mask is not None and self.mask.dtype != bool)
 
     @property
     def sigma(self) -> float:
-        """The scale that applies: the one asked for, else 1 / sqrt(D)."""
+        """The scale that applies: the given one, else 1 / sqrt(D)."""
         return 1.0 / float(np.sqrt(self.D)) if self.scale is None else float(self.scale)
 
     @property
     def placed(self) -> bool:
-        """Whether positions are given, of queries or of keys: then no corner has a say."""
+        """Whether positions of queries or of keys are given; if so, no alignment applies."""
         return self.query_positions is not None or self.key_positions is not None
 
     @property
     def restarts(self) -> bool:
-        """Whether places are counted in each of several texts."""
+        """Whether positions are counted within each of several sequences."""
         return self.in_text and self.query_segments is not None and not self.placed
 
     def ahead(self, corner: Corner) -> Array:
         """r_j - p_i, how far key j lies ahead of query i.   (N, M) or (B, 1, N, M)"""
-        if not self.placed and not self.restarts:  # a corner says how rows lie
+        if not self.placed and not self.restarts:  # rows are positions, up to the alignment
             shift = self.M - self.N if corner == "bottom-right" else 0
             return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
         given = self.query_positions, self.key_positions
@@ -167,7 +167,7 @@ class Problem(Posed):
 
     @once
     def begins(self) -> Array:
-        """True for each of the first keys of the text.   (M,) or (B, 1, 1, M)"""
+        """True for each of the leading keys of the sequence.   (M,) or (B, 1, 1, M)"""
         r = np.arange(self.M)
         if self.key_positions is not None:
             r = self.key_positions[:, None, None, :]
@@ -187,7 +187,7 @@ class Problem(Posed):
 
     @once
     def same_text(self) -> Array:
-        """True where query i and key j are of one text, and no padding.   (B, 1, N, M)"""
+        """True where query i and key j are of one sequence, and not padding.   (B, 1, N, M)"""
         assert self.query_segments is not None
         assert self.key_segments is not None
         mine, theirs = self.query_segments[:, None, :, None], self.key_segments[:, None, None, :]
@@ -209,20 +209,20 @@ class Problem(Posed):
 
     @once
     def distance(self) -> Array:
-        """|p_i - r_j|, or p_i - r_j where slopes are signed.   (N, M) or (B, 1, N, M)"""
+        """|p_i - r_j|, or p_i - r_j if slopes are signed.   (N, M) or (B, 1, N, M)"""
         behind = -self.ahead(self.slopes_corner or self.corner)
         return behind if self.signed_slopes else np.abs(behind)
 
     @once
     def slant(self) -> Array:
-        """-m_h |p_i - r_j|, what slopes add to the scores.   (B or 1, H, N, M)"""
+        """-m_h |p_i - r_j|, what ALiBi slopes add to the scores.   (B or 1, H, N, M)"""
         assert self.slopes is not None
-        number = self.q.dtype if self.q.dtype.kind == "f" else np.float64  # no formula, no fraction
+        number = self.q.dtype if self.q.dtype.kind == "f" else np.float64  # even if q is exact
         return self.slopes.astype(number).reshape(-1, self.H, 1, 1) * -self.distance
 
     @once
     def bias(self) -> Array:
-        """What is added to the scores, zero where a key is forbidden.   (B, H, N, M)"""
+        """What is added to the scores, zero where a key is masked.   (B, H, N, M)"""
         bias = np.zeros((self.B, self.H, self.N, self.M))
         if self.mask is not None and self.mask.dtype != bool:
             bias = np.where(self.allowed, self.mask, bias)
@@ -230,16 +230,16 @@ class Problem(Posed):
 
     @once
     def idle(self) -> Array:
-        """True where a query may attend to no key, and to no sink.   (B, H, N)"""
+        """True where a query may attend to no key and its head has no finite sink.   (B, H, N)"""
         idle = np.logical_not(self.allowed.any(axis=-1))
         return idle if self.sinks is None else idle & np.isneginf(self.sinks)[:, None]
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """The derivatives of the loss, each shaped like what it is taken by.
+    """The derivatives of the loss, each shaped like the array it is taken with respect to.
 
-    bias: (B, H, N, M) or as the mask is; sinks: (H,); slopes: (H,) or (B, H); None if not asked.
+    bias: (B, H, N, M) or as the mask is. sinks: (H,). slopes: (H,) or (B, H). None: not computed.
     """
 
     q: Array

@@ -1,12 +1,13 @@
-"""What decoding with a cache is: each token attends to all keys so far, its own included.
+"""The definition of decoding with a cache: each token attends to its own key and all earlier ones.
 
     keys so far <- keys so far, k_t        values likewise
     o_t = sum_(j <= t) a_tj v_j            with a_t the softmax of scale <q_t, k_j>, j <= t
 
-and j > t - W where there is a window of W keys, which the definition keeps no less than others.
+With a window of W keys, j > t - W holds as well; the definition still keeps all keys.
 
-A state is what was read, so that rollback is a slice of it, and a fork is the state itself.
-Each sequence is on its own. Precision follows the arrays, as in `spec.attention.definition`.
+A state contains all keys and values so far. So a rollback is a slice of it, and a fork is the
+state itself. Each sequence is processed separately. The precision is that of the arrays, as in
+`spec.attention.definition`.
 """
 
 from typing import Any
@@ -22,13 +23,13 @@ from spec.notation import Array, Call
 
 
 def begin(problem: Problem) -> State:
-    """Nothing was read: a pair of keys and values without tokens for each sequence."""
+    """The empty state: for each sequence, keys and values of length zero."""
     nothing = (problem.k[0, :, :0], problem.v[0, :, :0])
     return State(problem, (nothing,) * problem.B)
 
 
 def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
-    """The answer to each query of each sequence in turn, and zeros at padding."""
+    """The output of each query of each sequence, with zeros at padding, and the next state."""
     o = np.zeros((*chunk.q.shape[:3], chunk.v.shape[-1]), np.longdouble)
     asked, seen = o.shape[2], slice(-(state.problem.window or 0), None)
     kept: list[Any] = []
@@ -43,13 +44,13 @@ def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
 
 
 def watched(state: State, chunk: Chunk) -> tuple[Call, State]:
-    """The same as its caller sees it, whose arrays it copies."""
+    """The output of `extend` as a `Call`, and the next state; the caller's arrays are copied."""
     o, after = extend(state, chunk)
     return Call(o, state.problem.dtype), after
 
 
 def answer(q: Array, k: Array, v: Array, dtype: str) -> Array:
-    """The attention of one token, q (H, D), to keys so far, k (G, t, D).   (H, E)"""
+    """The attention output of one token, q (H, D), over the keys so far, k (G, t, D).   (H, E)"""
     row = Attention(
         q[None, :, None], k[None], v[None], np.zeros((1, len(q), 1, v.shape[-1])), dtype=dtype
     )
@@ -57,13 +58,13 @@ def answer(q: Array, k: Array, v: Array, dtype: str) -> Array:
 
 
 def rollback(state: State, lengths: Array) -> State:
-    """The state after the first tokens alone."""
+    """The state after only the first `lengths` tokens of each sequence."""
     pairs = zip(state.kept, lengths, strict=True)
     return State(state.problem, tuple((k[:, :n], v[:, :n]) for (k, v), n in pairs))
 
 
 def fork(state: State) -> State:
-    """The state itself, which nothing changes."""
+    """The state itself, because nothing ever changes a state."""
     return state
 
 

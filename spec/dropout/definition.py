@@ -1,15 +1,15 @@
-"""What dropout on the weights of attention is, given which of them were kept.
+"""The definition of dropout on attention weights, given which weights are kept.
 
     w_ij = m_ij a_ij / (1 - p)      o_i = sum_j w_ij v_j
 
-with a the weights of attention and m_ij, independent of everything, 1 with probability
-1 - p and 0 with probability p (dropout: Srivastava et al. 2014; the weights are divided by
-1 - p in training, so that nothing is left to do in evaluation). At p = 1 every weight is
-dropped, and w = 0.
+Here a are the attention weights, and m_ij is 1 with probability 1 - p and 0 with
+probability p, independently of everything else (dropout: Srivastava et al. 2014). Weights
+are divided by 1 - p in training, so that evaluation needs no correction. At p = 1 every
+weight is dropped, and w = 0.
 
-Chance decides m and nothing else. So the definition is a function of m, and what chance may
-do is a matter of its own (`spec.dropout.chance`). With da_ij for the derivative by a weight
-a_ij, which is that by w_ij times m_ij / (1 - p), the rest is as in `spec.attention.definition`:
+Only m is random. The definition is therefore a function of m, and `spec.dropout.chance`
+covers the randomness. Let da_ij be the derivative by a weight a_ij, which is the derivative
+by w_ij times m_ij / (1 - p). The rest is as in `spec.attention.definition`:
 
     da_ij = m_ij <dout_i, v_j> / (1 - p)       ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
     dq_i  = scale sum_j ds_ij k_j              dk_j  = scale sum_i ds_ij q_i
@@ -25,7 +25,7 @@ from spec.notation import Array
 
 
 def factors(problem: Problem, kept: Array) -> Array:
-    """m_ij / (1 - p), and 0 where nothing can be kept.   (B, H, N, M)"""
+    """m_ij / (1 - p), or 0 everywhere at a rate of one.   (B, H, N, M)"""
     number = problem.q.dtype.type
     share = 1 - number(problem.rate)
     return np.where(kept, 1 / share, number(0)) if share else np.zeros(kept.shape, number)

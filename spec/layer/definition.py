@@ -1,21 +1,23 @@
-"""What a layer of multi-head attention is: attention between four projections.
+"""The definition of a layer of multi-head attention: attention between four projections.
 
     q_h = query W_q,h^T + b_q,h      k_h = key W_k,h^T + b_k,h      v_h = value W_v,h^T + b_v,h
     o_h = attention(q_h, k_h, v_h)
     y   = [o_1 ... o_H] W_o^T + b_o = sum_h o_h W_o,h^T + b_o
 
-(Vaswani et al. 2017, section 3.2.2). Head h owns rows hD to (h + 1)D of W_q, W_k and W_v,
-and as many columns of W_o; a query that may attend to nothing gets b_o.
+(Vaswani et al. 2017, section 3.2.2). Head h uses rows hD to (h + 1)D of W_q, W_k and W_v,
+and the columns of W_o with the same indices. A fully masked query returns b_o.
 
-Gradients go back the way the numbers came. With C = [o_1 ... o_H] and dC = dout W_o,
+The gradients follow from the chain rule. With C = [o_1 ... o_H] and dC = dout W_o,
 
-    dW_o = sum_bi dout^T C     db_o = sum_bi dout     dout_h = the columns of dC that h owns
+    dW_o = sum_bi dout^T C     db_o = sum_bi dout     dout_h = the columns of dC of head h
 
-attention gives dq_h, dk_h and dv_h, which side by side are dQ, dK and dV, and
+For dout_h, attention returns the gradients dq_h, dk_h and dv_h. Concatenated over heads,
+they are dQ, dK and dV, and
 
     dW_q = sum_bi dQ^T query   db_q = sum_bi dQ       dquery = dQ W_q
 
-and k and v likewise. If query, key and value are one array, its gradient is the sum of the three.
+and likewise for k and v. If query, key and value are one array, its gradient is the sum of
+the three.
 """
 
 import numpy as np
@@ -28,27 +30,28 @@ from spec.notation import Array
 
 
 def linear(x: Array, W: Array, b: Array | None) -> Array:
-    """y = x W^T + b: the outputs come first in W.   (..., in), (out, in), (out) to (..., out)"""
+    """y = x W^T + b: the outputs come first in W. (..., in), (out, in), (out) to (..., out)"""
     y = x @ W.T
     return y if b is None else y + b
 
 
 def split(x: Array, heads: int) -> Array:
-    """Head h takes columns hD to (h + 1)D.   (B, L, H D) to (B, H, L, D)"""
+    """Split into heads: head h takes columns hD to (h + 1)D. (B, L, H D) to (B, H, L, D)"""
     B, L, width = x.shape
     return x.reshape(B, L, heads, width // heads).swapaxes(1, 2)
 
 
 def merge(x: Array) -> Array:
-    """The inverse of `split`.   (B, H, L, D) to (B, L, H D)"""
+    """Concatenate the heads, the inverse of `split`. (B, H, L, D) to (B, L, H D)"""
     B, H, L, D = x.shape
     return x.swapaxes(1, 2).reshape(B, L, H * D)
 
 
 def allowed(problem: LayerProblem) -> Array | None:
-    """What attention takes as its mask: all that is forbidden and added, as one array.
+    """The mask for attention inside the layer: padding and mask combined into one array.
 
-    (B, H, N, M), or with axes of length 1; None if there is nothing. True may attend.
+    (B, H, N, M), or with axes of length 1; None if there is neither. A float array is added to the
+    scores. In a boolean array True means *may attend*, the opposite of the layer's masks.
     """
     B, H, N, M = problem.B, problem.H, problem.N, problem.M
     mask = problem.mask
@@ -65,7 +68,7 @@ def allowed(problem: LayerProblem) -> Array | None:
 
 
 def projections(problem: LayerProblem) -> tuple[Array, Array, Array]:
-    """q (B, H, N, D), k and v (B, G, M, D) of all heads, turned if there are positions."""
+    """q (B, H, N, D), k and v (B, G, M, D) of all heads; q, k rotated if positions are rotary."""
     p = problem.parameters
     projected = (
         linear(problem.query, p.W_q, p.b_q),
@@ -78,7 +81,7 @@ def projections(problem: LayerProblem) -> tuple[Array, Array, Array]:
 
 
 def inside(problem: LayerProblem) -> Problem:
-    """The problem that the layer puts to attention."""
+    """The attention problem inside the layer: projected inputs, with one combined mask."""
     q, k, v = projections(problem)
     return Problem(
         q,
@@ -95,19 +98,19 @@ def inside(problem: LayerProblem) -> Problem:
 
 
 def layer(problem: LayerProblem) -> Array:
-    """y = [o_1 ... o_H] W_o^T + b_o.   (B, N, A)"""
+    """The output y = [o_1 ... o_H] W_o^T + b_o. (B, N, A)"""
     p = problem.parameters
     return linear(merge(definition.attention(inside(problem))), p.W_o, p.b_o)
 
 
 def weights(problem: LayerProblem) -> Array:
-    """The weights that are asked for: of every head (B, H, N, M), or their mean (B, N, M)."""
+    """The requested attention weights: of every head (B, H, N, M), or their mean (B, N, M)."""
     a = definition.weights(inside(problem))
     return a.mean(axis=1) if problem.asks == "mean" else a
 
 
 def gradients(problem: LayerProblem) -> LayerGradients:
-    """The derivatives of <dout, y> by inputs and parameters."""
+    """The derivatives of <dout, y> with respect to inputs and parameters."""
     p, inner = problem.parameters, inside(problem)
     of = definition.gradients(inner)
     of_q, of_k = (turn(problem, x, sign=-1) for x in (of.q, of.k))
@@ -128,5 +131,5 @@ def gradients(problem: LayerProblem) -> LayerGradients:
 
 
 def outer(dy: Array, x: Array) -> Array:
-    """sum_bi dy_bi^T x_bi: the derivative by W of y = x W^T.   (out, in)"""
+    """sum_bi dy_bi^T x_bi: the derivative of y = x W^T with respect to W. (out, in)"""
     return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])

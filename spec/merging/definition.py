@@ -1,18 +1,18 @@
-"""What merging is: the state of some keys and that of others make the state of all of them.
+"""The definition of merging: the states of two sets of keys give the state of their union.
 
     w_i = exp(lse_i - lse)    lse = log(exp lse_1 + exp lse_2)    o = w_1 o_1 + w_2 o_2
 
 (Milakov and Gimelshein 2018, section 3; Ye et al. 2025, section 2.2). The larger lse is
-subtracted from both before anything is exponentiated, so that nothing overflows. A state whose
-lse is -inf has no weight, whatever its output is; two of these make (0, -inf), the state of no
-keys.
+subtracted from both before anything is exponentiated, so that nothing overflows. A state
+whose lse is -inf has weight zero, whatever its output is. Two such states give (0, -inf),
+the state of no keys.
 
-The gradients are the closed form of reverse-mode differentiation of <do, o> + <dlse, lse>. The
-weights are a softmax of two scores, and lse has them for derivatives:
+The gradients are the closed form of reverse-mode differentiation of <do, o> + <dlse, lse>.
+The weights are the softmax of the two log-sum-exps, and they are the derivatives of lse:
 
     do_i = w_i do        dlse_i = w_i (<do, o_i - o> + dlse)
 
-So an empty state has none, and those of the other are do and dlse.
+So an empty state receives no gradient, and the other state receives do and dlse.
 """
 
 import numpy as np
@@ -33,14 +33,14 @@ def weights(problem: Problem) -> tuple[Array, Array, Array]:
 
 
 def outputs(problem: Problem) -> tuple[Array, Array]:
-    """o_1 and o_2, zero where they are no matter.   two of (B, H, N, E)"""
+    """o_1 and o_2, replaced by zeros where a state is empty.   two of (B, H, N, E)"""
     pairs = zip((problem.o_1, problem.o_2), problem.empty, strict=True)
     o_1, o_2 = (np.where(empty[..., None], 0, o) for o, empty in pairs)
     return o_1, o_2
 
 
 def merged(problem: Problem) -> State:
-    """The state of both."""
+    """The state of the keys of both states."""
     w_1, w_2, lse = weights(problem)
     o_1, o_2 = outputs(problem)
     return State(w_1[..., None] * o_1 + w_2[..., None] * o_2, lse)

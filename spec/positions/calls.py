@@ -1,8 +1,8 @@
-"""Section R, ended. The call is a function.
+"""Section R, ended. A call does not modify its inputs, and returned arrays are not shared.
 
-Positions are shown to arrays that somebody else goes on with: the tokens are added to the
-output of the block, the queries are rotated once for every attention that looks at them, and
-the bias gets a mask added to it. So none of them may change under its owner's hands.
+The caller still uses the arrays that positions are applied to: the output of the block is
+added to the tokens, queries may be rotated by several attention layers, and a mask is added
+to the bias. So a call must not modify any of them.
 """
 
 from spec.clause import clause
@@ -17,23 +17,25 @@ from spec.positions.sinusoidal.domain import Tokens
 
 
 @clause("R41", over=Tokens(), needs={Capability.CALL}, catches={"adds_to_the_tokens_in_place"})
-def tokens_are_left_alone(encoding: sinusoidal.Encoding, problem: sinusoidal.Problem) -> None:
-    """The tokens are as they were, and the sum has memory of its own.
+def adding_positions_does_not_modify_the_tokens(
+    encoding: sinusoidal.Encoding, problem: sinusoidal.Problem
+) -> None:
+    """The call does not modify the tokens, and the sum has its own memory.
 
         x after = x before, to the bit
 
-    x += PE gives the right sum, and a residual connection around it the wrong one.
+    An in-place x += PE returns the right sum, but the residual connection around it is wrong.
     """
     leaves_its_inputs_alone(encoding.call(problem))
 
 
 @clause("R42", over=Turns(), needs={Capability.CALL}, catches={"turns_queries_in_place"})
-def queries_are_left_alone(rotation: rotary.Rotation, problem: rotary.Problem) -> None:
-    """The queries and the positions are as they were, and what is rotated has its own memory.
+def rotary_does_not_modify_its_inputs(rotation: rotary.Rotation, problem: rotary.Problem) -> None:
+    """The call modifies neither the queries nor the positions, and the result has its own memory.
 
         q, p after = q, p before, to the bit
 
-    Queries that are rotated in place are rotated twice by who asks twice.
+    Queries that are rotated in place are rotated twice if the function is called twice.
     """
     leaves_its_inputs_alone(rotation.call(problem))
 
@@ -45,11 +47,11 @@ def queries_are_left_alone(rotation: rotary.Rotation, problem: rotary.Problem) -
     catches={"hands_out_the_matrix_that_it_keeps"},
     force="should",
 )
-def a_bias_belongs_to_who_asked(bias: alibi.LinearBias, problem: alibi.Problem) -> None:
-    """A bias that was handed out may be written into: the next one has other memory.
+def returned_alibi_bias_may_be_modified(bias: alibi.LinearBias, problem: alibi.Problem) -> None:
+    """The caller may modify a returned bias: the next returned bias uses other memory.
 
         b(x); b += mask; b(x)    and the second is as the first was
 
-    A matrix that is kept and handed out is right until somebody adds a mask to it in place.
+    A cached matrix that is returned directly is right until a caller adds a mask to it in place.
     """
     leaves_its_inputs_alone(bias.call(problem))

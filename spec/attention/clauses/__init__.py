@@ -1,1 +1,1 @@
-"""The laws of attention, one idea a module; `spec.attention` says in which order to read them."""
+"""The clauses of attention, one topic a module; `spec.attention` lists them in reading order."""

@@ -1,18 +1,18 @@
-"""Section A. An implementation agrees with the definition, and with itself.
+"""Section A. Results match the definition and agree with each other.
 
-These are the clauses that anybody is held to first. Everything that an
-implementation offers is compared, number by number, with what the definition
-says on the very same problem, and the error that is allowed is the one that
-correct rounding can make there and no more (`spec.attention.rounding`). All kinds of
-problem are drawn: shapes at the edges of tiles, masks of every form, grouped
-heads, scales asked for and not, scores from zero to a hundred thousand.
+These clauses come first, and A1 is always run. Every result that an
+implementation returns is compared element by element with what the definition
+gives on the same problem. The error bound is the error that correct rounding can
+make there, and no more (`spec.attention.rounding`). The domain draws all kinds of
+problem: sizes at the edges of tiles, masks of every form, grouped heads, default
+and given scales, scores from zero to a hundred thousand.
 
-Many have one path for inference and another for training, which is the one that records what
-its gradients need. Both give the output of the definition: one is asked in all clauses, and the
-other in A10.
+Many implementations have one path for inference and another for training, which
+records what the gradients need. Both must give the output of the definition. A10
+tests the output of the training path; all other clauses use that of the inference path.
 
-What is offered twice must also agree with itself: the weights times the values
-are the output, and exp(s - lse) are the weights.
+Results that carry the same information must also agree with each other: the
+weights times the values are the output, and exp(s - lse) are the weights.
 """
 
 import numpy as np
@@ -75,13 +75,13 @@ from spec.comparison import at_least, at_most, equal
     },
     effort=4,
 )
-def the_output_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
-    """The output is the weighted mean of the values that the definition says.
+def output_matches_definition(attention: Implementation, problem: Problem) -> None:
+    """The output is the softmax-weighted mean of the values, as the definition gives it.
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    For a format of 16 bits and strict rounding it is one of the very few numbers that rounding
-    a result of the accumulator can give.
+    In a 16-bit format under the strict rounding model, it must be one of the very few numbers
+    that rounding an accumulator result can give.
     """
     o = attention.forward(problem)
 
@@ -108,13 +108,13 @@ def the_output_is_that_of_the_definition(attention: Implementation, problem: Pro
     },
     effort=4,
 )
-def the_weights_are_those_of_the_definition(attention: Implementation, problem: Problem) -> None:
-    """The weights that are returned are the softmax of the scores.
+def weights_match_definition(attention: Implementation, problem: Problem) -> None:
+    """The returned weights are the softmax of the scores.
 
         a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    On a heat map the scores, the weights before masking and their mean over heads look just as
-    well. None of them is what the values were multiplied by.
+    On a heat map, the scores, the weights before masking and the mean of the weights over heads
+    look just as plausible. None of them is what the values were multiplied by.
     """
     a = attention.weights(problem)
 
@@ -138,13 +138,13 @@ def the_weights_are_those_of_the_definition(attention: Implementation, problem: 
     },
     effort=2,
 )
-def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem: Problem) -> None:
+def log_sum_exp_matches_definition(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.
 
         lse_i = log sum_j exp(s_ij)
 
-    It is -inf for an idle query. Kernels often work in powers of two and subtract the maximum;
-    neither may be seen in what they return.
+    It is -inf for a fully masked query. Kernels often work in powers of two and subtract the
+    maximum, but the log-sum-exp that they return must show neither.
     """
     lse = attention.lse(problem)
 
@@ -161,13 +161,13 @@ def the_log_sum_exp_is_that_of_the_definition(attention: Implementation, problem
         "shows_weights_before_normalising",
     },
 )
-def the_weights_give_the_output(attention: Implementation, problem: Problem) -> None:
-    """The weights that are returned are those that were used.
+def weights_times_values_equal_output(attention: Implementation, problem: Problem) -> None:
+    """The returned weights, multiplied by the values, give the output.
 
         sum_j a_ij v_j = o_i
 
-    Weights are often computed on a path of their own, for display. Here they have to reproduce
-    the output of the other one.
+    Weights for display are often computed on a separate path. They have to reproduce the output
+    of the main path.
     """
     a, o = attention.weights(problem), attention.forward(problem)
 
@@ -182,13 +182,13 @@ def the_weights_give_the_output(attention: Implementation, problem: Problem) -> 
     needs={Capability.WEIGHTS, Capability.LSE},
     catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
 )
-def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp that is returned is the one that normalises the weights.
+def log_sum_exp_normalises_the_weights(attention: Implementation, problem: Problem) -> None:
+    """The returned log-sum-exp is the normaliser of the returned weights.
 
         exp(s_ij - lse_i) = a_ij
 
-    The output does not show its log-sum-exp, but a backward pass that recomputes the weights
-    and a merge of parts (X3) both rest on it.
+    The output alone does not reveal a wrong log-sum-exp. But a backward pass that recomputes the
+    weights depends on it, and so does a merge of parts (X3).
     """
     a, lse = attention.weights(problem), attention.lse(problem)
 
@@ -205,15 +205,13 @@ def the_log_sum_exp_gives_the_weights(attention: Implementation, problem: Proble
     catches={"forgets_the_scale_in_training", "rounds_the_output_to_bfloat16_in_training"},
     effort=2,
 )
-def the_output_in_training_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The output is that of the definition, too, while gradients are recorded.
+def training_output_matches_definition(attention: Implementation, problem: Problem) -> None:
+    """The output also matches the definition while autograd records the call.
 
         o_i = sum_j a_ij v_j    in training as in inference
 
-    Inference often has a kernel of its own. Gradients that are right do not say that the loss
-    was: of a path that adds a constant to its output, they all are.
+    Inference often has a separate kernel. Correct gradients do not imply a correct loss: if the
+    training path adds a constant to its output, all gradients are still right.
     """
     o = attention.training(problem)
 

@@ -1,7 +1,7 @@
-"""Section B. Only inner products matter, in whatever basis they are written.
+"""Section B. Only the inner products of queries and keys matter.
 
-Queries and keys meet in <q_i, k_j> and nowhere else. Any invertible A may
-therefore be put between them,
+Queries and keys enter attention through <q_i, k_j> and nowhere else. So for any
+invertible A,
 
     o(q A, k A^-T) = o(q, k)
 
@@ -9,12 +9,12 @@ and with A = 1 + t X, differentiated in t at 0 for every X,
 
     q^T dq = (k^T dk)^T
 
-whose trace says that <q, dq> = <k, dk>: stretching queries is the same as
-stretching keys, and the same as a larger scale. Where all scores are equal, the
-output is the plain mean of the values that may be seen.
+The trace gives <q, dq> = <k, dk>: scaling the queries has the same effect as
+scaling the keys, or as a larger scale. If all scores are equal, the output is the
+plain mean of the values of the visible keys.
 
-The scale is 1 / sqrt(D) unless another one is asked for, and zero is one that
-can be asked for (Vaswani et al. 2017, section 3.2.1).
+The scale is 1 / sqrt(D) unless another one is given, and zero is a valid scale
+(Vaswani et al. 2017, section 3.2.1).
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ UNBIASED = (*PLAIN, *BOOLEAN)
 
 
 def mean_of_the_visible(problem: Problem) -> Array:
-    """The plain mean of the values that each query may see, or zero.   (B, H, N, E)"""
+    """The plain mean of the values that each query may attend to; zero if none.   (B, H, N, E)"""
     count = np.maximum(problem.allowed.sum(axis=-1, keepdims=True), 1)
     v = definition.shared(problem.v, problem.H).astype(np.longdouble)
     return problem.allowed.astype(np.longdouble) @ v / count
 
 
 def within_the_mean(flat: Problem) -> Array:
-    """The budget of that mean where every exponential is exp(0).   (B, H, N, E)
+    """The error bound of that mean if every exponential is exp(0) = 1.   (B, H, N, E)
 
-    It is stored as exactly 1, which no format rounds; so weights get no allowance for being
-    stored in 16 bits, if that is done before they are normalised (`flash`) or if their number
-    is a power of two.
+    Every format stores 1 exactly. So storing weights in 16 bits adds no error if they are stored
+    before normalisation (rounding model `flash`), or if the number of visible keys is a power of
+    two.
     """
     count = flat.allowed.sum(axis=-1, keepdims=True)
     exact = (flat.rounding != "eager") | ((count & (count - 1)) == 0)
@@ -61,14 +61,15 @@ def within_the_mean(flat: Problem) -> Array:
     catches={"centres_each_key_on_its_own_mean", "reads_only_64_columns"},
     proof=at_sizes.only_inner_products_matter,
 )
-def coordinates_may_be_reordered(attention: Implementation, problem: Problem) -> None:
-    """The columns of queries and keys may be permuted together, and their signs changed.
+def permuting_q_and_k_columns_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """Permuting the columns of queries and keys together, and changing their signs together, leaves
+    the output unchanged.
 
         o(q A, k A) = o(q, k)    for a signed permutation A
 
-    A A^T = 1, so products change in nothing but the order of their terms. Centring each key on
-    its own mean would survive a permutation; the signs stop it. Many columns are asked for,
-    since a width that is compiled in loses those beyond it, and others once they are moved.
+    A A^T = 1, so only the order of the terms in each inner product changes. The signs catch
+    centring each key on its own mean, which a permutation alone would not. The domain draws large
+    head sizes: a compiled-in width drops the last columns, and others after the permutation.
     """
     order = moves.permutation(problem, problem.D)
     signs = np.resize([-1.0, 1.0], problem.D)
@@ -85,13 +86,13 @@ def coordinates_may_be_reordered(attention: Implementation, problem: Problem) ->
     catches={"normalises_queries_and_keys", "centres_each_key_on_its_own_mean"},
     proof=at_sizes.only_inner_products_matter,
 )
-def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
-    """A shear of the queries is undone by the inverse shear, transposed, of the keys.
+def inverse_shears_of_queries_and_keys_cancel(attention: Implementation, problem: Problem) -> None:
+    """A shear of the queries is undone by the transposed inverse shear of the keys.
 
         o(q A, k A^-T) = o(q, k)    for A = 1 + e_0 e_(D-1)^T, if D > 1
 
-    Lengths and angles change, and products do not. B1 alone would accept queries and keys that
-    are normalised to length one first.
+    Norms and angles change, but inner products do not. B1 alone would accept an implementation
+    that first normalises queries and keys to length one.
     """
     q, k = problem.q.copy(), problem.k.copy()
     q[..., -1] += q[..., 0] if problem.D > 1 else 0
@@ -108,13 +109,13 @@ def bases_may_be_sheared(attention: Implementation, problem: Problem) -> None:
     over=Problems(families=("lattice", "ties"), equal_widths=True),
     catches={"reads_keys_as_values"},
 )
-def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) -> None:
-    """A factor may move from the queries to the keys.
+def scaling_queries_equals_scaling_keys(attention: Implementation, problem: Problem) -> None:
+    """Doubling all queries gives the same output as doubling all keys.
 
         o(2 q, k) = o(q, 2 k)
 
-    The scores are the same, and a factor of two rounds nothing. Keys that are read as values,
-    as they can be where D = E, would come out twice as large on the right.
+    The scores are the same, and a factor of two causes no rounding. If keys are read as values,
+    which is possible where D = E, the right-hand side comes out twice as large.
     """
     left, right = problem.but(q=2 * problem.q), problem.but(k=2 * problem.k)
 
@@ -124,13 +125,13 @@ def longer_queries_are_longer_keys(attention: Implementation, problem: Problem) 
 
 
 @clause("B4", over=Problems(), catches={"rounds_keys_down"})
-def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
-    """Queries and keys may both change sign, and not a bit of the output does.
+def negating_queries_and_keys_changes_no_bit(attention: Implementation, problem: Problem) -> None:
+    """Negating both queries and keys leaves the output unchanged, bit for bit.
 
         o(-q, -k) = o(q, k)
 
-    (-x)(-y) is xy in every format, to the bit. Rounding down, or any rounding that treats signs
-    differently, does not survive.
+    (-x)(-y) equals xy in every format, to the bit. The clause catches rounding down, and any
+    other rounding that treats signs differently.
     """
     moved = problem.but(q=-problem.q, k=-problem.k)
 
@@ -151,13 +152,13 @@ def two_signs_cancel(attention: Implementation, problem: Problem) -> None:
     },
     proof=at_sizes.query_gradients_mirror_key_gradients,
 )
-def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) -> None:
-    """The products of queries with their gradients are those of keys with theirs, transposed.
+def query_and_key_gradient_products_agree(attention: Implementation, problem: Problem) -> None:
+    """For each key head, the matrix q^T dq of its queries equals the transpose of k^T dk.
 
         sum_h q_h^T dq_h = (k^T dk)^T    summed over the query heads h of a key head
 
-    Both sides are scale sum_ij ds_ij q_i^T k_j, and their traces <q, dq> = <k, dk>. This is B2
-    for A = 1 + t X, differentiated in t. Two gradients of zero pass; A2 and A3 reject them.
+    Both sides are scale sum_ij ds_ij q_i^T k_j, and their traces give <q, dq> = <k, dk>. This is B2
+    for A = 1 + t X, differentiated in t. Two zero gradients pass here; A2 and A3 reject them.
     """
     gradients, budget = attention.backward(problem), rounding.of_gradients(problem)
 
@@ -181,12 +182,13 @@ def query_and_key_gradients_mirror(attention: Implementation, problem: Problem) 
         "truncates_the_output",
     },
 )
-def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
-    """A query of zeros prefers no key.
+def zero_query_returns_mean_of_values(attention: Implementation, problem: Problem) -> None:
+    """A query of zeros returns the plain mean of the values of its visible keys.
 
-        q_i = 0  implies  o_i = mean of v_j over the keys allowed to i
+        q_i = 0  implies  o_i = mean of v_j over the keys visible to i
 
-    Every exponential is 1, so next to nothing is rounded: whatever leans to one side shows.
+    Every exponential is 1, so almost nothing is rounded. The clause therefore catches even a
+    slight preference for some of the keys.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
 
@@ -200,13 +202,14 @@ def a_query_of_zero_gives_the_mean(attention: Implementation, problem: Problem) 
     over=Problems(slopes=False, sinks=False, masks=UNBIASED),
     catches={"forgets_the_denominator", "favours_the_diagonal", "drops_the_lightest_key"},
 )
-def equal_keys_give_the_mean(attention: Implementation, problem: Problem) -> None:
-    """If all keys agree, no query prefers one.
+def equal_keys_return_mean_of_values(attention: Implementation, problem: Problem) -> None:
+    """If all keys are equal, every query returns the plain mean of the values of its visible keys.
 
-        k_j = c  implies  o_i = mean of v_j over the keys allowed to i
+        k_j = c  implies  o_i = mean of v_j over the keys visible to i
 
-    All scores of a row are equal, to a number that S5 forgets and that, unlike in B10, need not
-    be 0. A missing denominator shows, and a rule that drops the lightest key drops all.
+    All scores of a row equal one number, which cancels in the softmax (S5). Unlike in B10, it need
+    not be 0. The clause catches a missing denominator, and a rule that drops the keys of the lowest
+    weight, which here drops all keys.
     """
     flat = problem.but(k=problem.k[:, :, :1] + np.zeros_like(problem.k))
 

@@ -1,10 +1,12 @@
-"""Section U, continued. What is hidden or added lies beyond a cap, and what flows back meets it.
+"""Section U, continued. Masks and biases come after the soft-cap; gradients include its derivative.
 
-Masks, causality and windows hide a key after its score was capped, or -inf would be -c, and a
-hidden key would have a weight. What a mask adds is added to the capped score.
+Masks, causality and windows mask a key after its score is soft-capped. In the other
+order -inf would become -c, and a masked key would have a weight. A bias is added to
+the soft-capped score.
 
-Backward, what a score receives is multiplied by the slope cap'(t) = 1 - tanh(t / c)^2 on its way to
-queries and keys, and not on its way to a bias.
+In the backward pass, the gradient of a score is multiplied by the derivative
+cap'(t) = 1 - tanh(t / c)^2 before it reaches queries and keys, but not before it
+reaches a bias.
 """
 
 import numpy as np
@@ -26,12 +28,13 @@ from spec.comparison import at_least, at_most, equal
     over=Problems(masks=BOOLEAN, caps=True, modest=True),
     catches={"caps_after_masking", "forgets_the_cap_beside_a_mask"},
 )
-def what_is_hidden_is_not_capped(attention: Implementation, problem: Problem) -> None:
-    """A key that is hidden has no weight at all: it is forbidden after the cap, not before.
+def masking_is_applied_after_softcap(attention: Implementation, problem: Problem) -> None:
+    """A masked key has weight zero, because masking is applied after the soft-cap.
 
-        a_ij = 0    for every key j that is hidden from i
+        a_ij = 0    for every key j that is masked for query i
 
-    Capped after it was hidden, -inf is -c, and a hidden key weighs exp(-2 c) at least.
+    If masking came first, the soft-cap would turn -inf into -c. A masked key would then have at
+    least exp(-2 c) times the weight of any other key.
     """
     a, within = seen(attention, problem)
     right = rounding.reference(problem).weights
@@ -48,13 +51,15 @@ def what_is_hidden_is_not_capped(attention: Implementation, problem: Problem) ->
     effort=2,
     proof=any_cap.a_bias_is_beyond_the_cap,
 )
-def what_is_added_is_not_capped(attention: Implementation, problem: Problem) -> None:
-    """A number that is added to all scores of a query changes nothing, however large the cap is.
+def bias_is_added_after_softcap(attention: Implementation, problem: Problem) -> None:
+    """Adding one number to all scores of a query changes nothing, however large it is compared with
+    the soft-cap.
 
         o(b_ij = b_i) = o(no bias)
 
-    Softmax forgets what a row has in common. A cap that is put upon the sum does not: it presses
-    what lies beyond it together; where that is what is declared, it does so by the definition.
+    Softmax ignores a constant that is added to a whole row. A soft-cap on the sum t + b does not:
+    it compresses the scores beyond it. Where that order is declared, the output is compared with
+    the definition in the same order.
     """
     shift = np.resize([-6.0, 16.0, 4.0], problem.N)[:, None]
     biased = problem.but(mask=np.broadcast_to(shift, (problem.N, problem.M)).copy())
@@ -73,10 +78,13 @@ def what_is_added_is_not_capped(attention: Implementation, problem: Problem) -> 
     needs={Capability.LSE},
     catches={"measures_lse_without_the_cap"},
 )
-def the_log_sum_exp_is_capped(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp lies within a cap of the logarithm of the number of keys.
+def softcap_bounds_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp differs from the logarithm of the number of visible keys by at most the
+    soft-cap.
 
-    log n_i - c <= lse_i <= log n_i + c    for n_i > 0 keys that query i sees
+        log n_i - c <= lse_i <= log n_i + c    for n_i > 0 keys visible to query i
+
+    Every soft-capped score lies between -c and c.
     """
     flat = problem.but(softcap=0.5)
     count = flat.allowed.sum(axis=-1)
@@ -95,12 +103,12 @@ def the_log_sum_exp_is_capped(attention: Implementation, problem: Problem) -> No
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_cap", "takes_the_slope_of_a_line"},
 )
-def beyond_a_cap_no_gradient_passes(attention: Implementation, problem: Problem) -> None:
-    """Where every score lies far beyond the cap, no gradient reaches queries and keys.
+def saturated_softcap_passes_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """If every score lies far beyond the soft-cap, queries and keys receive no gradient.
 
         dq = 0,  dk = 0    where all t_ij >= 64 c
 
-    A slope of a cap that is reached is zero; and yet the values have their gradients.
+    The derivative of a saturated soft-cap is zero. The values still receive their gradient.
     """
     flat = alike(problem)
 
@@ -125,10 +133,14 @@ def beyond_a_cap_no_gradient_passes(attention: Implementation, problem: Problem)
     effort=2,
     proof=any_cap.the_slope_of_a_cap,
 )
-def gradients_pass_through_the_slope(attention: Implementation, problem: Problem) -> None:
-    """What a score receives reaches queries and keys by the slope of the cap.
+def score_gradient_includes_softcap_derivative(attention: Implementation, problem: Problem) -> None:
+    """The gradient of a score is multiplied by the derivative of the soft-cap on its way to queries
+    and keys.
 
-    dq_i = scale sum_j ds_ij (1 - tanh(t_ij / c)^2) k_j,    and dk_j likewise
+        dq_i = scale sum_j ds_ij (1 - tanh(t_ij / c)^2) k_j,    and dk_j likewise
+
+    The clause catches a derivative that is missing or squared, or that is computed as
+    1 - (t / c)^2 or 1 - tanh(t / c).
     """
     exact, budget = rounding.reference(problem).gradients, rounding.of_gradients(problem)
 
@@ -144,10 +156,11 @@ def gradients_pass_through_the_slope(attention: Implementation, problem: Problem
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"differentiates_without_the_cap", "damps_the_gradient_of_the_bias"},
 )
-def the_gradient_of_a_bias_meets_no_slope(attention: Implementation, problem: Problem) -> None:
-    """A bias is added after the cap, so that what it receives is not damped.
+def bias_gradient_skips_softcap_derivative(attention: Implementation, problem: Problem) -> None:
+    """The gradient of a bias is not multiplied by the derivative of the soft-cap, because the bias
+    is added after it.
 
-    db_ij = ds_ij
+        db_ij = ds_ij
     """
     full = moves.written_out(problem)
 

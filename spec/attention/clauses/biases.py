@@ -1,11 +1,10 @@
-"""Section M, continued. A bias is added to the scores, after the scale.
+"""Section M, continued. A bias is added to the scores after scaling.
 
     s_ij = scale <q_i, k_j> + b_ij
 
-Zero is no bias and -inf is a mask; everything between is a preference that a
-large enough score overrules, and that says nothing where all are given the same.
-What is constant along a row does nothing to the weights, so the gradients of a
-row of biases sum to zero.
+A bias of zero changes nothing, and -inf masks the key. A bias in between is a
+preference that a large enough score overrules. A bias that is constant along a row
+does not change the weights, so the gradients of a row of biases sum to zero.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from spec.comparison import at_least, equal
 from spec.formats import FORMATS, rounded
 from spec.notation import Array
 
-LOW = 0.6  # of the lowest number: in bits, 1.44 times as low, it is a number still
+LOW = 0.6  # times the lowest finite number: still finite in base 2, 1.44 times as large
 UNMASKED = Problems(masks=PLAIN, causal=False, shifts=True, sinks=False, slopes=False)
 
 BESIDE = Problems(masks=ADDITIVE, causal=True, shifts=True, sinks=False, slopes=False)
 
 
 def within_a_low_mean(flat: Problem, bias: Array) -> Array:
-    """The budget of the mean of keys of one bias; merged parts feel how low it is."""
+    """The error bound of the mean of keys with one bias, which matters only for merged parts."""
     return rounding.of_output(flat.but(mask=bias)) if flat.merged else within_the_mean(flat)
 
 
@@ -44,12 +43,13 @@ def within_a_low_mean(flat: Problem, bias: Array) -> Array:
     catches={"forgets_the_maximum_in_lse"},
     effort=3,
 )
-def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """Hiding keys never makes the log-sum-exp larger.
+def masking_keys_never_increases_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """Masking keys never increases the log-sum-exp.
 
         lse(mask) <= lse(mask')    if mask' allows all that mask allows, with the same biases
 
-    Every key adds a positive term to the sum. Forgetting the maximum can reverse this.
+    Every visible key adds a positive term to the sum. A log-sum-exp that forgets to add the maximum
+    back can violate this.
     """
     freed = problem.but(mask=None)
     if problem.mask is not None and problem.mask.dtype != bool:
@@ -72,12 +72,13 @@ def more_keys_mean_a_larger_log_sum_exp(attention: Implementation, problem: Prob
     },
     effort=2,
 )
-def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
-    """A bias is added after the scale, so the scale does not touch it.
+def bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
+    """A bias is added after scaling, so the scale does not change it.
 
         o(q = 0; bias, scale) = o(q = 0; bias, scale')
 
-    A dropped bias does not depend on the scale either, so the output is checked by itself too.
+    If the bias is dropped, the output does not depend on the scale either. So the output is also
+    compared with the definition.
     """
     here = problem.but(q=np.zeros_like(problem.q), scale=0.25)
     there = here.but(scale=2.0)
@@ -96,11 +97,12 @@ def a_bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     proof=exactly.bias_gradients_add_to_nothing,
 )
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """A constant added to a row does nothing, so the gradients of a row of biases sum to zero.
+    """The gradients of a row of biases sum to zero, because adding a constant to the row changes
+    nothing.
 
         sum_j db_ij = 0
 
-    This is S5 differentiated in c, and S13 seen from outside.
+    This is S5 differentiated in c. It is also S13, observed through the gradient of the bias.
     """
     full = moves.written_out(problem)
 
@@ -123,13 +125,15 @@ def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> N
         "merges_halves_by_what_was_rounded",
     },
 )
-def a_low_bias_hides_nothing_by_itself(attention: Implementation, problem: Problem) -> None:
-    """Where every bias is low, the keys whose bias is least low are seen.
+def largest_of_very_negative_biases_still_wins(attention: Implementation, problem: Problem) -> None:
+    """If every bias of a row is very negative, the keys with the largest bias still take
+    all of the weight.
 
         q_i = 0, b_ij in {c_i, 2 c_i}  implies  o_i = mean of v_j over the keys with b_ij = c_i
 
-    exp(c_i) is nothing beside 1. That a row whose best score is -2^100 has a softmax like any
-    other is forgotten by thresholds that stand for a mask, and by finite seeds of a maximum.
+    exp(c_i) is negligible compared with 1. A row whose largest score is -2^100 has a softmax like
+    any other row. The clause catches thresholds below which a bias counts as a mask, and a running
+    maximum that starts from a finite number.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = problem.but(q=np.zeros_like(problem.q), mask=least_low)
@@ -147,13 +151,13 @@ def a_low_bias_hides_nothing_by_itself(attention: Implementation, problem: Probl
     catches={"takes_scores_in_bits_too_early"},
     force="should",
 )
-def the_lowest_bias_hides_nothing_by_itself(attention: Implementation, problem: Problem) -> None:
-    """Where every bias is the lowest number there is, every key is seen.
+def lowest_finite_bias_on_all_keys_masks_none(attention: Implementation, problem: Problem) -> None:
+    """If every bias of a row is the lowest finite number of the format, no key is masked.
 
         q_i = 0, b_ij = lowest  implies  o_i = mean of v_j over all keys
 
-    Such rows are what padding on the left leaves where a mask is written with the lowest number
-    for -inf. Whatever is added to it, or multiplied with it, may overflow: so only `should`.
+    Padding on the left leaves such rows if a mask is written with the lowest finite number in place
+    of -inf. Adding to that number, or multiplying it, may overflow, so this is only a `should`.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
     lowest = np.full((problem.N, problem.M), -FORMATS[problem.dtype].max)
@@ -173,16 +177,14 @@ def the_lowest_bias_hides_nothing_by_itself(attention: Implementation, problem: 
         "adds_minus_a_billion",
     },
 )
-def a_key_that_is_seen_outweighs_what_is_hidden(
-    attention: Implementation, problem: Problem
-) -> None:
-    """However low the biases of the keys that a query sees, those of the future stay hidden.
+def causal_mask_holds_at_very_low_biases(attention: Implementation, problem: Problem) -> None:
+    """However low the biases of the visible keys are, keys in the future stay masked.
 
-        q_i = 0, b_ij = c for j that i sees and 0 for others
-        implies  o_i = mean of v_j over the keys that i sees,    c = 0.6 of the lowest number
+        q_i = 0, b_ij = c for j visible to i and 0 for others
+        implies  o_i = mean of v_j over the keys visible to i,    c = 0.6 of the lowest number
 
-    A finite number that stands for -inf outweighs every score that is lower. (0.6 leaves room to
-    count in bits, where scores are 1.44 times as large.)
+    If a finite number stands in for -inf, masked keys outweigh every lower score. The factor 0.6
+    leaves room for scores in base 2, which are 1.44 times as large.
     """
     flat, bias = _beside_what_is_hidden(problem, LOW)
 
@@ -194,14 +196,16 @@ def a_key_that_is_seen_outweighs_what_is_hidden(
 @clause(
     "M28", over=BESIDE, catches={"fills_with_seven_tenths_of_the_lowest_number"}, force="should"
 )
-def the_lowest_bias_outweighs_what_is_hidden(attention: Implementation, problem: Problem) -> None:
-    """Where the keys that a query sees have the lowest number as their bias, it sees these alone.
+def causal_mask_holds_at_lowest_finite_bias(attention: Implementation, problem: Problem) -> None:
+    """Even if the biases of all visible keys are the lowest finite number, keys in the future stay
+    masked.
 
-        q_i = 0, b_ij = lowest for j that i sees and 0 for others
-        implies  o_i = mean of v_j over the keys that i sees
+        q_i = 0, b_ij = lowest for j visible to i and 0 for others
+        implies  o_i = mean of v_j over the keys visible to i
 
-    Padding at the beginning of a text, written so, leaves a causal query nothing else: it returns
-    the future where this has a higher number. As with M23, sums may overflow: so only `should`.
+    If left padding is written with that number, the first causal queries have no other keys. They
+    return future values if masked keys have a higher score. As in M23, sums may overflow, so this
+    is only a `should`.
     """
     flat, bias = _beside_what_is_hidden(problem, 1)
 
@@ -211,9 +215,9 @@ def the_lowest_bias_outweighs_what_is_hidden(attention: Implementation, problem:
 
 
 def _beside_what_is_hidden(problem: Problem, part: float) -> tuple[Problem, Array]:
-    """The problem without queries and mask, and this part of the lowest number where keys are seen.
+    """The problem with zero queries and no mask, and a bias: `part` times the lowest finite number.
 
-    The bias is zero where they are not.   (B, H, N, M)
+    The bias is zero where a key is masked.   (B, H, N, M)
     """
     flat = problem.but(q=np.zeros_like(problem.q), mask=None)
     lowest = rounded(np.array(-part * FORMATS[problem.dtype].max), problem.dtype)

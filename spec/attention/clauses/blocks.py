@@ -1,15 +1,15 @@
 """Section X. Attention over parts merges into attention over the whole.
 
-Cut the keys into two parts and attend to each. The outputs merge by weights
-that only the two log-sum-exps decide:
+Cut the keys into two parts and attend to each. The outputs merge with weights that
+depend only on the two log-sum-exps:
 
     o = w o' + (1 - w) o'',    w = exp(lse' - lse),    lse = log(e^lse' + e^lse'')
 
 (Milakov & Gimelshein 2018, section 3; Dao et al. 2022, section 3.1). The merge
-is commutative and associative, and attention to no keys, with output 0 and
-log-sum-exp -inf, is its identity. Every blockwise, online, split or cached
-implementation rests on it; so no tile size, no order of tiles and no empty tile
-may be seen from outside.
+is commutative and associative. Its identity is attention to no keys, with output 0
+and log-sum-exp -inf. Every blockwise, online, split or cached implementation
+depends on this merge. So the result must not depend on the size of tiles, on their
+order, or on empty tiles.
 """
 
 import numpy as np
@@ -25,19 +25,19 @@ from spec.comparison import at_least, equal
 from spec.notation import Array
 
 CUT = Problems(causal=False, sinks=False, slopes=False, least=(1, 1, 1, 2))
-FINITE = 700  # e^709 is the last finite power: a log-sum-exp that is that far off claims nothing
+FINITE = 700  # e^709 is the last finite power of e; so large an error bound claims nothing
 
 
 def parts(problem: Problem) -> tuple[Problem, Problem]:
-    """The problem over the first keys, and over the others; the seed settles where it is cut."""
+    """The problem over the keys before a cut, and over those after it; the seed decides the cut."""
     m = problem.chance().randrange(1, problem.M)
     return moves.of_keys(problem, slice(0, m)), moves.of_keys(problem, slice(m, None))
 
 
 def shares(left: Array, right: Array) -> tuple[Array, Array]:
-    """What two log-sum-exps weigh, exp(x) / (exp(left) + exp(right)) for each; 0 if both are empty.
+    """The merge weights of two log-sum-exps, exp(x) / (exp(left) + exp(right)); 0 if both are -inf.
 
-    Each by its own exponential: 1 - w would lose the digits of a small share.
+    Each weight has its own exponential, because 1 - w would lose the digits of a small weight.
     """
     top = np.maximum(left, right)
     top = np.where(np.isneginf(top), 0, top)
@@ -53,13 +53,13 @@ def shares(left: Array, right: Array) -> tuple[Array, Array]:
     effort=2,
     proof=blocks.merging_blocks_gives_the_whole,
 )
-def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
-    """The output over all keys is the merge of the outputs over two parts of them.
+def outputs_of_two_parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> None:
+    """The output over all keys is the merge of the outputs over two parts of the keys.
 
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
-    Both sums over j may be cut anywhere. The shares are the definition's, so that any attention
-    function can be asked.
+    Both sums over j may be cut anywhere. The merge weights come from the definition, so this also
+    tests functions that return no log-sum-exp.
     """
     left, right = parts(problem)
     w, rest = shares(*(definition.lse(x.wide()) for x in (left, right)))
@@ -82,13 +82,13 @@ def parts_merge_into_the_whole(attention: Implementation, problem: Problem) -> N
     },
     proof=blocks.merging_blocks_gives_the_whole,
 )
-def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp over all keys is that of the log-sum-exps over two parts of them.
+def log_sum_exps_of_two_parts_merge(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp over all keys is the log-sum-exp of those over two parts of the keys.
 
         lse = log(exp(lse') + exp(lse''))
 
-    The sum of the exponentials is the sum over both parts. Only its natural logarithm, with the
-    maximum in it, merges so.
+    The sum of the exponentials is the sum over both parts. Only a natural logarithm that includes
+    the maximum merges like this.
     """
     left, right = parts(problem)
 
@@ -108,13 +108,13 @@ def log_sum_exps_merge_too(attention: Implementation, problem: Problem) -> None:
         "measures_the_log_of_the_mean",
     },
 )
-def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Problem) -> None:
-    """Two parts merge by the log-sum-exps that the implementation itself returns.
+def returned_log_sum_exps_give_merge_weights(attention: Implementation, problem: Problem) -> None:
+    """Two parts merge correctly with the log-sum-exps that the implementation itself returns.
 
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
-    This is X1 with the shares that a caller has. A log-sum-exp in another base or without the
-    scale leaves every output right and the merge wrong.
+    This is X1 with the merge weights that a caller can compute. A log-sum-exp in another base, or
+    without the scale, leaves every output right and makes the merge wrong.
     """
     left, right = parts(problem)
     w, rest = shares(attention.lse(left), attention.lse(right))
@@ -134,13 +134,13 @@ def the_log_sum_exp_decides_the_shares(attention: Implementation, problem: Probl
     catches={"forbids_after_normalising", "drops_the_last_key", "favours_the_diagonal"},
     proof=blocks.merging_with_the_empty_block_changes_nothing,
 )
-def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -> None:
-    """A part of which no key is allowed adds nothing, wherever it stands.
+def fully_masked_block_of_keys_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """A block of keys that are all masked does not change the output, wherever it stands.
 
         o([k', k, k''], mask = [False, True, False]) = o(k)
 
-    Its log-sum-exp is -inf, so by X3 it has no share. An implementation by tiles meets it as a
-    tile that is forbidden from end to end.
+    Its log-sum-exp is -inf, so its merge weight is zero (X3). For a tiled implementation it is a
+    tile in which every key is masked.
     """
     more = moves.of_keys(problem, np.tile(np.arange(problem.M), 3))
     middle = np.repeat([False, True, False], problem.M)[None, :]
@@ -163,13 +163,14 @@ def a_hidden_part_is_the_identity(attention: Implementation, problem: Problem) -
     },
     effort=2,
 )
-def a_late_maximum_rescales_what_came_before(attention: Implementation, problem: Problem) -> None:
-    """The largest score may come last, first or anywhere: keys in reverse give the same output.
+def position_of_largest_score_does_not_matter(attention: Implementation, problem: Problem) -> None:
+    """The largest score may come first, last or anywhere: reversing the keys leaves the output
+    unchanged.
 
         o(k backwards, v backwards) = o(k, v) = sum_j a_ij v_j
 
-    A running sum has to be rescaled whenever the maximum rises. One that is not is right as
-    long as the first tile holds the maximum.
+    An online softmax has to rescale its running sums whenever the maximum rises. Without rescaling,
+    the output is right only as long as the first tile holds the maximum.
     """
     backwards = moves.of_keys(problem, slice(None, None, -1))
 
@@ -186,13 +187,14 @@ def a_late_maximum_rescales_what_came_before(attention: Implementation, problem:
     catches={"measures_lse_in_base_two", "measures_lse_of_unscaled_scores"},
     proof=at_sizes.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
 )
-def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp lies above its tangents, whose slope is attention with the keys for values.
+def log_sum_exp_is_convex_in_the_queries(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp is convex in the queries. It lies on or above its tangents, whose slope is
+    attention with the keys as values.
 
         lse(q') >= lse(q) + scale <q' - q, attention(q, k, k)>
 
-    It is convex in the scores (S14), which are linear in q. So the log-sum-exp, the scale and
-    the output are tied together without a derivative.
+    It is convex in the scores (S14), which are linear in q. So the clause relates the log-sum-exp,
+    the scale and the output to each other without a derivative.
     """
     step = np.resize([1.0, -1.0, 2.0], problem.D)
     moved = problem.but(q=problem.q + step)
@@ -221,11 +223,12 @@ def the_log_sum_exp_is_convex(attention: Implementation, problem: Problem) -> No
     effort=3,
 )
 def every_key_is_read(attention: Implementation, problem: Problem) -> None:
-    """However many keys there are, none is left out and none is made up.
+    """Every key is read, for any number of keys, and nothing else counts as a key.
 
         o_i = sum_(j < M) a_ij v_j    for any M, a multiple of a tile or not
 
-    A tile that is not full is filled with nothing: no score of zero, no key of the next head.
+    The rest of a partial tile must contribute nothing: no score of zero, and no key of the next
+    head.
     """
     o = attention.forward(problem)
 

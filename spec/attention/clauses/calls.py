@@ -1,9 +1,9 @@
-"""Section T. The call is a function.
+"""Section T. An attention call is a pure function.
 
-An attention function reads its inputs and returns an output; that is all. It
-does not write into what it was given, does not hand it back, and remembers
-nothing: the same question gets the same answer, whatever was asked in between
-and however the numbers lie in memory. Sizes of one and of zero are sizes.
+An attention function reads its inputs and returns an output. It does not write into
+its inputs, it does not return their memory, and it keeps no state. The same inputs
+give the same output, whatever calls came in between and however the arrays lie in
+memory. Sizes of one and of zero are valid.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ VIEWS: tuple[Memory, ...] = ("transposed", "offset", "expanded")
 
 
 def as_a_view(problem: Problem, answers: frozenset[str]) -> Problem:
-    """The same numbers, lying in memory in a way that the seed settles."""
+    """The same numbers in a memory layout that the seed decides."""
     views = (*VIEWS, "strided") if Capability.STRIDES in answers else VIEWS
     return problem.but(memory=views[problem.seed % len(views)])
 
 
 def without_keys(problem: Problem, q: Array) -> Problem:
-    """The problem with these queries, and nothing to attend to."""
+    """The problem with these queries and without keys."""
     return moves.of_keys(problem, []).but(q=q, mask=None, memory="contiguous")
 
 
@@ -44,13 +44,13 @@ def without_keys(problem: Problem, q: Array) -> Problem:
     },
     effort=2,
 )
-def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
-    """No input is changed by the call.
+def inputs_are_not_modified(attention: Implementation, problem: Problem) -> None:
+    """The call changes none of its inputs.
 
         q, k, v, mask after = q, k, v, mask before, to the bit
 
-    A scale or a mask that is prepared in place gives the right output, and a wrong one to the
-    next reader of that input. New keys are added to a cache, and nothing else becomes of it.
+    Scaling or masking in place gives the right output now, and a wrong one to the next reader of
+    that input. A cache may receive its new keys, and must not change in any other way.
     """
     changed = attention.call(problem).changed
 
@@ -63,13 +63,13 @@ def inputs_are_left_alone(attention: Implementation, problem: Problem) -> None:
     needs={Capability.CALL},
     catches={"returns_the_values_themselves", "returns_the_same_buffer_again"},
 )
-def the_output_is_new(attention: Implementation, problem: Problem) -> None:
-    """The output has memory of its own: no input's, and not that of the last output.
+def output_memory_is_not_shared(attention: Implementation, problem: Problem) -> None:
+    """The output has its own memory, which it shares with no input and with no earlier output.
 
         writing to an input, or calling again, leaves the output as it is
 
-    An output that shares memory is right when it is returned and wrong later, so no comparison
-    of numbers finds it.
+    An output that shares memory is right when it is returned and wrong later, so no comparison of
+    numbers finds the bug.
     """
     call = attention.call(problem)
 
@@ -84,13 +84,13 @@ def the_output_is_new(attention: Implementation, problem: Problem) -> None:
     catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"},
     effort=3,
 )
-def the_same_question_has_the_same_answer(attention: Implementation, problem: Problem) -> None:
-    """Asked twice, an implementation answers the same, to the bit.
+def repeated_call_gives_identical_output(attention: Implementation, problem: Problem) -> None:
+    """Two calls with the same inputs give the same output, bit for bit.
 
         o(x) = o(x)
 
-    Any order of summation will do, but the same one each time. Races and a dropout left on
-    change the answer from call to call.
+    Any order of summation is allowed, but it must be the same in each call. The clause catches race
+    conditions and dropout that is left on, which change the output from call to call.
     """
     first, second = attention.forward(problem), attention.forward(problem)
 
@@ -103,13 +103,13 @@ def the_same_question_has_the_same_answer(attention: Implementation, problem: Pr
     catches={"remembers_answers_by_shape", "keeps_stale_keys"},
     effort=2,
 )
-def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
-    """What was asked before does not change the answer: other values, another shape, then again.
+def earlier_calls_do_not_affect_the_output(attention: Implementation, problem: Problem) -> None:
+    """Earlier calls do not affect the output, whether they had other values or another shape.
 
-        o(x), o(y), o(z), o(x)    and the last is the first
+        o(x), o(y), o(z), o(x)    the last equals the first
 
-    o(y) is compared with the definition: a cache whose key is the shape repeats o(x)
-    faithfully, and gives it to y too.
+    o(y) is compared with the definition. A cache of results whose key is the shape returns the
+    right o(x) again, but it returns o(x) for y as well.
     """
     other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
     smaller = moves.of_keys(problem, slice(1, None)).but(mask=None)
@@ -124,12 +124,12 @@ def nothing_is_remembered(attention: Implementation, problem: Problem) -> None:
 
 @clause("T5", over=Problems(), catches={"ignores_strides"}, effort=2)
 def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
-    """Views, strides, offsets and strides of zero hold the same numbers, so give the same output.
+    """Transposed, strided, offset and expanded views give the same output as contiguous arrays.
 
         o(x as a view) = o(x contiguous)
 
-    Code that reads memory in order is right on every array that was just made, and wrong on a
-    transposed or sliced one.
+    Code that reads memory in order is right on every newly created array, and wrong on a transposed
+    or sliced one.
     """
     tidy = problem.but(memory="contiguous")
     view = as_a_view(problem, attention.answers)
@@ -143,12 +143,12 @@ def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -
     "T6", over=Problems(), needs={Capability.GRADIENTS}, catches={"ignores_the_strides_of_dout"}
 )
 def memory_layout_does_not_matter_to_gradients(attention: Implementation, problem: Problem) -> None:
-    """Gradients do not depend on how inputs and cotangent lie in memory.
+    """Gradients do not depend on the memory layout of the inputs and of the cotangent.
 
         (dq, dk, dv) of views = (dq, dk, dv) of contiguous arrays
 
-    Cotangents are often views: that of a sum is one number with strides of zero. The passes
-    read memory separately, so T5 does not say it for them.
+    Cotangents are often views: the cotangent of a sum is one number with strides of zero. The
+    backward pass reads memory separately from the forward pass, so T5 does not cover it.
     """
     tidy = problem.but(memory="contiguous")
     view = as_a_view(problem, attention.answers & attention.differentiates)
@@ -167,12 +167,12 @@ def memory_layout_does_not_matter_to_gradients(attention: Implementation, proble
     needs={Capability.GRADIENTS, Capability.PARTIAL_GRADIENTS},
     catches={"forgets_keys_asked_for_alone"},
 )
-def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Problem) -> None:
-    """Gradients of some inputs are the same whether or not the others are asked for.
+def gradients_requested_alone_are_the_same(attention: Implementation, problem: Problem) -> None:
+    """The gradient of an input is the same whether or not other gradients are requested with it.
 
-        dk asked for alone = dk asked for with dq and dv
+        dk requested alone = dk requested with dq and dv
 
-    A backward pass that leaves out what nobody asked for is a path of its own for each subset.
+    A backward pass that skips gradients that are not requested has a separate path for each subset.
     """
     whole = attention.backward(problem)
     budget = rounding.of_gradients(problem)
@@ -190,13 +190,13 @@ def any_subset_of_gradients_may_be_asked(attention: Implementation, problem: Pro
     needs={Capability.EMPTY},
     catches={"returns_double_precision", "returns_length_before_heads", "squeezes_axes_of_one"},
 )
-def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None:
-    """No keys give an output of zeros, no queries give none, and shapes stay what they are.
+def empty_inputs_give_zeros_of_the_right_shape(attention: Implementation, problem: Problem) -> None:
+    """Without keys the output is zero, without queries it is empty, and its shape is always right.
 
         o = 0  of shape (B, H, N, E)    for M = 0
 
-    The empty sum is zero: without keys every query is idle (M9). Of an output that is itself
-    empty, the shape is all that can be wrong.
+    The empty sum is zero: without keys every query is fully masked (M9). If the output itself is
+    empty, only its shape can be wrong.
     """
     o = attention.forward(without_keys(problem, np.zeros_like(problem.q)))
 
@@ -209,13 +209,13 @@ def sizes_of_zero_are_sizes(attention: Implementation, problem: Problem) -> None
     needs={Capability.EMPTY},
     catches={"adds_zero_times_all_queries"},
 )
-def without_keys_no_query_is_read(attention: Implementation, problem: Problem) -> None:
+def huge_queries_without_keys_give_zero(attention: Implementation, problem: Problem) -> None:
     """Without keys the output is zero, however large the queries are.
 
-        o = 0    for M = 0 and q as large as numbers are
+        o = 0    for M = 0 and every entry of q the largest finite number
 
-    Who returns early may keep derivatives connected by a sum of all queries times zero. Where
-    that sum overflows it is NaN, long before anything else of attention would be.
+    An early return may add zero times the sum of all queries, to keep the output connected to
+    autograd. If that sum overflows, the output is NaN, although no other step would overflow.
     """
     largest = np.full_like(problem.q, FORMATS[problem.dtype].max)
 
@@ -230,13 +230,13 @@ def without_keys_no_query_is_read(attention: Implementation, problem: Problem) -
     needs={Capability.GRADIENTS},
     catches={"starts_from_what_the_backward_pass_left"},
 )
-def a_backward_pass_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
-    """The output is the same before and after gradients were asked for, to the bit.
+def backward_pass_does_not_affect_next_output(attention: Implementation, problem: Problem) -> None:
+    """The output is the same before and after a backward pass, bit for bit.
 
-        o(x), d(x), o(x)    and the last is the first
+        o(x), d(x), o(x)    the last equals the first
 
-    Passes may share a buffer. If it is not cleared, the next output starts from what the last
-    gradients left.
+    Forward and backward passes may share a buffer. If it is not cleared, the next output starts
+    from what the last backward pass left there.
     """
     before = attention.forward(problem)
     attention.backward(problem)

@@ -1,12 +1,13 @@
-"""Section U. A cap is an upper bound of scores that bends them, and breaks none.
+"""Section U. Soft-capping bounds scores smoothly.
 
-A cap c puts a smooth bound on what a query and a key may say of each other, before anything is
+A soft-cap c is a smooth bound on the score of a query and a key, before anything is
 added to it:
 
     s_ij = cap(t_ij) + b_ij,    cap(t) = c tanh(t / c),    t_ij = scale <q_i, k_j>
 
-(logit soft-capping: Gemma Team 2024, section 2). It is odd, it rises, it is t near zero, and
-|cap(t)| < c. So no key is ever lost for good: weights differ by exp(2 c) at most.
+(logit soft-capping: Gemma Team 2024, section 2). The function is odd and increasing,
+it is close to t near zero, and |cap(t)| < c. So no key loses its weight entirely:
+weights differ by a factor of exp(2 c) at most.
 """
 
 import numpy as np
@@ -23,18 +24,18 @@ from spec.comparison import at_least, equal
 from spec.formats import FORMATS, rounded
 
 UNBIASED = (*PLAIN, *BOOLEAN)
-STEEP = 64.0  # products over a cap: tanh(64) is 1 in every format
+STEEP = 64.0  # ratio of products to the soft-cap: tanh(64) is 1 in every format
 
 
 def far(problem: Problem) -> Problem:
-    """The problem with entries of at most one, and a cap that is far beyond their products."""
+    """The problem with entries of at most one, and a soft-cap far larger than their products."""
     q, k = (np.clip(x, -1, 1) for x in (problem.q, problem.k))
     most = max(problem.sigma * problem.D, 1.0)
     return problem.but(q=q, k=k, softcap=most * 2.0 ** (FORMATS[problem.dtype].p // 2 + 1))
 
 
 def alike(problem: Problem) -> Problem:
-    """The problem with products all at the far end of a cap that is small beside them."""
+    """The problem with positive products that are all at least 64 times the soft-cap."""
     q, k = (rounded(1 + np.minimum(np.abs(x), 1), problem.dtype) for x in (problem.q, problem.k))
     least = problem.sigma * problem.D
     return problem.but(q=q, k=k, softcap=least / STEEP)
@@ -52,13 +53,14 @@ def alike(problem: Problem) -> Problem:
     },
     effort=2,
 )
-def a_cap_far_beyond_all_scores_is_none(attention: Implementation, problem: Problem) -> None:
-    """A cap that no score comes near changes nothing.
+def very_large_softcap_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """A soft-cap that is far larger than every score changes nothing.
 
-        o(c) = o(no cap)    where c is so large that |t|^3 / (3 c^2) is nothing beside any t
+        o(c) = o(no cap)    where c is so large that |t|^3 / (3 c^2) is negligible for every t
 
-    For that is how far cap(t) is from t. A tangent of exponentials, 1 - 2 / (exp(2 t / c) + 1), is
-    off by u of one and not of itself, and c times that is as large as scores are.
+    The difference of cap(t) and t is about |t|^3 / (3 c^2). A tanh that is computed as
+    1 - 2 / (exp(2 t / c) + 1) has an absolute error of about u, the unit roundoff, however small
+    the tanh is. Multiplied by c, that error is as large as the scores.
     """
     wide, uncapped = far(problem), far(problem).but(softcap=None)
     apart = np.abs(rounding.reference(wide).o - rounding.reference(uncapped).o)
@@ -85,12 +87,13 @@ def a_cap_far_beyond_all_scores_is_none(attention: Implementation, problem: Prob
     },
     effort=4,
 )
-def a_cap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem) -> None:
-    """Scores are bent by c tanh(t / c), and by nothing that looks like it.
+def softcap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem) -> None:
+    """Scores are soft-capped by c tanh(t / c), and not by another function of similar shape.
 
         o_i = sum_j a_ij v_j,    a_ij = exp(cap(t_ij)) / sum_j exp(cap(t_ij))
 
-    Many functions rise from -c to c and have the slope 1 at zero; a model was trained with one.
+    Many functions rise from -c to c and have the slope 1 at zero, but a model needs the one
+    that it was trained with.
     """
     o = attention.forward(problem)
 
@@ -110,10 +113,11 @@ def a_cap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem) -
     },
     effort=2,
 )
-def a_cap_leaves_every_key_a_weight(attention: Implementation, problem: Problem) -> None:
-    """Weights under a cap differ by the exponential of twice the cap at most.
+def softcap_gives_every_key_a_minimum_weight(attention: Implementation, problem: Problem) -> None:
+    """Under a soft-cap c, two weights of a query differ by a factor of at most exp(2 c), so every
+    visible key has a minimum weight.
 
-    a_ij >= exp(-2 c) / n_i    for each of the n_i keys that query i sees
+        a_ij >= exp(-2 c) / n_i    for each of the n_i keys visible to query i
     """
     small = problem.but(softcap=1.0)
     count = np.maximum(small.allowed.sum(axis=-1, keepdims=True), 1)
@@ -129,12 +133,12 @@ def a_cap_leaves_every_key_a_weight(attention: Implementation, problem: Problem)
     catches={"ignores_the_cap", "forgets_the_cap_beside_a_mask", "forgets_the_cap_beside_a_window"},
     effort=2,
 )
-def beyond_a_cap_all_scores_are_alike(attention: Implementation, problem: Problem) -> None:
-    """Where every score lies far beyond the cap, each key that is seen weighs the same.
+def saturated_softcap_gives_equal_weights(attention: Implementation, problem: Problem) -> None:
+    """If every score lies far beyond the soft-cap, all visible keys have the same weight.
 
-        o_i = mean_j v_j    over the keys that query i sees, where all t_ij >= 64 c
+        o_i = mean_j v_j    over the keys visible to query i, where all t_ij >= 64 c
 
-    A query that sees no key returns zeros.
+    A fully masked query returns zeros.
     """
     flat = alike(problem)
     weights = flat.allowed / np.maximum(flat.allowed.sum(axis=-1, keepdims=True), 1)
@@ -160,12 +164,12 @@ def beyond_a_cap_all_scores_are_alike(attention: Implementation, problem: Proble
     effort=2,
     proof=any_cap.a_cap_is_odd,
 )
-def a_cap_is_odd(attention: Implementation, problem: Problem) -> None:
-    """Of two keys, what a query prefers the opposite query leaves, by as much.
+def softcap_is_odd(attention: Implementation, problem: Problem) -> None:
+    """With two keys, negating the query exchanges their weights, because the soft-cap is odd.
 
         o(-q; k_1, k_2; v_1, v_2) = o(q; k_1, k_2; v_2, v_1)
 
-    That is so without a cap, and stays so under one that bounds both signs alike.
+    This holds without a soft-cap, and with one that bounds both signs alike.
     """
     two = moves.of_keys(problem, [0, 1])
     opposite, swapped = two.but(q=-two.q), two.but(v=two.v[:, :, ::-1])
@@ -182,12 +186,12 @@ def a_cap_is_odd(attention: Implementation, problem: Problem) -> None:
     catches={"caps_before_it_scales"},
     effort=2,
 )
-def a_cap_knows_products_alone(attention: Implementation, problem: Problem) -> None:
-    """Whether a scale is asked for or multiplied into the queries, a cap bounds the product.
+def softcap_is_applied_after_the_scale(attention: Implementation, problem: Problem) -> None:
+    """The soft-cap is applied to the scaled product, so a scale acts like a factor of the queries.
 
         o(q; scale = 1 / 2; c) = o(q / 2; scale = 1; c)
 
-    A cap that is put upon <q, k>, before the scale, tells them apart.
+    If the soft-cap is applied to <q, k>, before the scale, the two outputs differ.
     """
     asked = problem.but(scale=0.5)
     halved = problem.but(q=rounded(problem.q / 2, problem.dtype), scale=1.0)

@@ -1,13 +1,13 @@
-"""Section C. Under causality the future does not exist.
+"""Section C. Under causality, future keys have no influence.
 
-Causal attention hides key j from query i when j > i. What came first does not
-change when more follows; so a text can be read once, token by token, in chunks
-or at a stroke, and decoding with a cache is the same as decoding without.
+Causal attention masks key j for query i when j > i. Earlier outputs do not change
+when later tokens follow. A sequence can therefore be processed as a whole, in chunks
+or token by token, and decoding with a cache gives the same result as decoding without.
 
-For N != M there are two corners to hang the diagonal in: top-left, j <= i, and
-bottom-right, j <= i + M - N, where the queries are the last N of M. Both are
-defined here, and they agree when N = M. An implementation has one of them; the
-problems that it is given say which.
+For N != M the causal diagonal has two possible alignments. Top-left means j <= i.
+Bottom-right means j <= i + M - N: the queries are the last N of M tokens. Both are
+defined here, and they agree when N = M. An implementation has one of them, and the
+problems that it receives declare which.
 """
 
 from dataclasses import replace
@@ -25,9 +25,9 @@ from spec.comparison import equal, same_bits
 from spec.formats import rounded
 
 CAUSAL = Problems(masks=PLAIN, causal=True)
-SQUARE = Problems(masks=PLAIN, causal=True, square=True, positions=False)  # token t at place t
+SQUARE = Problems(masks=PLAIN, causal=True, square=True, positions=False)  # token t at position t
 ALONE = replace(SQUARE, sinks=False)
-FULL = replace(ALONE, windows=False, slopes=False)  # the past, as far back as it goes, all alike
+FULL = replace(ALONE, windows=False, slopes=False)  # the whole past is visible, without slopes
 SQUARE_OF_TWO = replace(SQUARE, least=(1, 1, 2, 2))
 
 
@@ -41,12 +41,12 @@ SQUARE_OF_TWO = replace(SQUARE, least=(1, 1, 2, 2))
         "ignores_causality",
     },
 )
-def the_first_token_sees_only_itself(attention: Implementation, problem: Problem) -> None:
-    """The first query attends to the first key and to nothing else.
+def first_token_attends_only_to_itself(attention: Implementation, problem: Problem) -> None:
+    """The first query attends to the first key and to no other key.
 
         o_0 = v_0
 
-    C1 alone would accept a mask that also hides the present.
+    C1 (prefixes) alone would accept a causal mask that also masks the present key.
     """
     o = attention.forward(problem)
 
@@ -60,12 +60,13 @@ def the_first_token_sees_only_itself(attention: Implementation, problem: Problem
     catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
     effort=2,
 )
-def the_future_may_change(attention: Implementation, problem: Problem) -> None:
-    """What keys and values hold in the future of a query does not change a bit of its output.
+def future_keys_do_not_change_earlier_outputs(attention: Implementation, problem: Problem) -> None:
+    """The keys and values in the future of a query do not change a bit of its output.
 
         o(k, v)_i = o(k', v')_i    where they differ only at j > i
 
-    This is C1 with equal shapes, so for equal bits; and with any mask beside causality.
+    This is C1 (prefixes) with equal shapes, so the bits must be equal. It also combines causality
+    with every kind of mask.
     """
     t = problem.chance().randrange(1, problem.N)
     k, v = problem.k.copy(), problem.v.copy()
@@ -89,12 +90,13 @@ def the_future_may_change(attention: Implementation, problem: Problem) -> None:
         "floors_the_exponential",
     },
 )
-def the_future_has_no_weight(attention: Implementation, problem: Problem) -> None:
+def future_keys_have_exactly_zero_weight(attention: Implementation, problem: Problem) -> None:
     """The weight of a key in the future of a query is exactly zero.
 
         a_ij = 0    for j in the future of i
 
-    An exponential that stops above zero leaves the future a weight that budgets may let pass.
+    An exponential with a floor above zero gives future keys a small weight that error bounds may
+    accept.
     """
     a, _ = seen(attention, problem)
 
@@ -112,12 +114,12 @@ def the_future_has_no_weight(attention: Implementation, problem: Problem) -> Non
         "hides_the_past",
     },
 )
-def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
-    """Asking for causality is asking for its mask, for any lengths.
+def causal_flag_equals_causal_mask(attention: Implementation, problem: Problem) -> None:
+    """The causal flag gives the same output as the explicit causal mask, for any lengths.
 
         o(causal) = o(mask = not future)
 
-    Where N != M this settles the corner of the diagonal, which square problems leave open.
+    For N != M this settles the alignment of the diagonal, which problems with N = M leave open.
     """
     written = moves.written_out(problem)
 
@@ -132,12 +134,15 @@ def causality_is_a_mask(attention: Implementation, problem: Problem) -> None:
     needs={Capability.MASK, Capability.FUTURE},
     catches={"bounds_packed_rows", "transposes_square_masks", "hides_the_present"},
 )
-def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
-    """Read backwards, the past is the future.
+def reversing_the_sequence_transposes_the_causal_mask(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Reversing the sequence and transposing the causal mask reverses the output.
 
-        o(x backwards; mask j >= i)_i = o(x; causal)_(N-1-i)
+        o(x reversed; mask j >= i)_i = o(x; causal)_(N-1-i)
 
-    By P1 and P2 both axes may be turned round with their mask, which transposes the triangle.
+    By P1 and P2 (permutations), keys and queries may be reordered together with their mask.
+    Reversing both axes transposes the causal triangle.
     """
     backwards = slice(None, None, -1)
     reversed_in_time = moves.of_keys(moves.of_queries(problem, backwards), backwards)
@@ -154,12 +159,15 @@ def time_may_be_reversed(attention: Implementation, problem: Problem) -> None:
     over=replace(FULL, segments=False),
     catches={"favours_recent_keys", "hides_the_past", "drops_the_lightest_key"},
 )
-def without_preference_it_is_a_running_mean(attention: Implementation, problem: Problem) -> None:
-    """Queries of zeros return the mean of all values so far.
+def zero_queries_under_causality_give_the_running_mean(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Under causality, queries of zeros return the mean of all values so far.
 
         o_i = (v_0 + ... + v_i) / (i + 1)    for q = 0
 
-    By B10 it is the mean of what a query sees, and query i sees i + 1 keys.
+    By B10, a query of zeros returns the mean of the visible values. Query i may attend to i + 1
+    keys.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
     v = definition.shared(flat.v, flat.H).astype(np.longdouble)
@@ -182,12 +190,13 @@ def without_preference_it_is_a_running_mean(attention: Implementation, problem: 
     },
     effort=2,
 )
-def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> None:
-    """The future is forbidden on every tile, full or not, first or last.
+def causality_holds_on_every_tile(attention: Implementation, problem: Problem) -> None:
+    """Future keys are masked on every tile of keys: full or partial, first or last.
 
         o_i = sum_j a_ij v_j    over the keys j not in the future of i, for any M
 
-    A bound that is checked with the end of the sequence is lost on tiles that are full.
+    A kernel that applies the causal mask only to partial tiles, at the end of the sequence, misses
+    the full ones.
     """
     o = attention.forward(problem)
 
@@ -201,12 +210,12 @@ def no_tile_lies_in_the_future(attention: Implementation, problem: Problem) -> N
     effort=2,
 )
 def causality_holds_for_any_scale(attention: Implementation, problem: Problem) -> None:
-    """The future is forbidden whatever the scale, even if that is zero or negative.
+    """Future keys are masked for every scale, including zero and negative scales.
 
         o_i = sum_j a_ij v_j    over the keys j not in the future of i, for scale <= 0 too
 
-    -inf times zero is NaN and -inf times a negative number is +inf: the mask belongs after the
-    scale.
+    -inf times zero is NaN, and -inf times a negative number is +inf. The mask must therefore be
+    applied after the scale.
     """
     o = attention.forward(problem)
 

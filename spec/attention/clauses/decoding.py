@@ -1,8 +1,8 @@
-"""Section C, continued. A text may be read at a stroke, in chunks, or token by token.
+"""Section C, continued. Whole sequence, chunks and single tokens give the same result.
 
-What came first does not change when more follows (C1); so each output can be
-computed when its token arrives, from the keys so far, and never again. Decoding
-with a cache is the same as decoding without one.
+Earlier outputs do not change when later tokens follow (C1). Each output can therefore
+be computed once, when its token arrives, from the keys so far. Decoding with a cache
+gives the same result as decoding without one.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from spec.comparison import equal
 
 
 def prefix(problem: Problem, length: int) -> Problem:
-    """The problem as it stood after `length` tokens."""
+    """Return the problem restricted to its first `length` tokens."""
     return moves.of_keys(moves.of_queries(problem, slice(0, length)), slice(0, length))
 
 
@@ -30,12 +30,12 @@ def prefix(problem: Problem, length: int) -> Problem:
     catches={"ignores_causality", "sees_one_key_ahead", "forgets_causality_without_a_mask"},
     proof=exactly.causal_prefixes_are_consistent,
 )
-def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None:
-    """Attending over a prefix gives a prefix of the output.
+def causal_prefix_gives_prefix_of_output(attention: Implementation, problem: Problem) -> None:
+    """Causal attention over the first t tokens gives the first t outputs of the whole sequence.
 
         o(x[:t])_i = o(x)_i    for i < t
 
-    This is what makes decoding with a cache the same as decoding without one.
+    This is why decoding with a cache gives the same result as decoding without one.
     """
     start = prefix(problem, problem.chance().randrange(1, problem.N + 1))
     t = start.N
@@ -53,12 +53,12 @@ def prefixes_are_consistent(attention: Implementation, problem: Problem) -> None
     catches={"hides_the_past", "hides_the_present", "bounds_packed_rows"},
     proof=exactly.the_last_query_sees_all_keys,
 )
-def the_last_token_sees_everything(attention: Implementation, problem: Problem) -> None:
-    """The last query of a text attends to all of it.
+def last_token_attends_to_the_whole_sequence(attention: Implementation, problem: Problem) -> None:
+    """Under causality, the last query of a sequence attends to all of its keys.
 
         o(causal)_(N-1) = o_(N-1)    for N = M
 
-    C1 to C4 would accept a window that has lost sight of the distant past.
+    C1 to C4 would accept a window that masks the distant past.
     """
     full = moves.of_queries(problem, [problem.N - 1]).but(causal=False)
 
@@ -81,12 +81,14 @@ def the_last_token_sees_everything(attention: Implementation, problem: Problem) 
     },
     effort=2,
 )
-def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
-    """Decoding one token with all keys so far, and no mask, is a row of the whole.
+def token_by_token_decoding_equals_causal_attention(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Decoding one token with all keys so far and no mask gives its row of full causal attention.
 
         o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
 
-    Row t is the last of its prefix (C1), and the last row sees everything (C6).
+    Row t is the last row of its prefix (C1), and the last row attends to all keys (C6).
     """
     t = problem.chance().below(problem.N)
     step = moves.of_keys(moves.of_queries(problem, [t]), slice(0, t + 1)).but(causal=False)
@@ -103,12 +105,13 @@ def tokens_may_be_read_one_by_one(attention: Implementation, problem: Problem) -
     needs={Capability.MASK, Capability.FUTURE},
     catches={"hides_the_present", "bounds_packed_rows", "hides_the_past"},
 )
-def chunks_may_be_read_one_by_one(attention: Implementation, problem: Problem) -> None:
-    """A chunk of queries against all keys so far, the past in full, is a part of the whole.
+def chunked_prefill_equals_causal_attention(attention: Implementation, problem: Problem) -> None:
+    """A chunk of queries that attends to all keys so far gives its rows of full causal attention.
 
         o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
 
-    Row i of the chunk is query t + i. A triangle in the corner of the chunk hides the past.
+    Row i of the chunk is query t + i, and the whole past is visible to it. A causal triangle with
+    top-left alignment masks the past.
     """
     t, u = np.sort(problem.chance().integers(0, problem.N + 1, 2))
     u = max(u, t + 1) if t < problem.N else u

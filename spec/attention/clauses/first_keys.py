@@ -1,13 +1,15 @@
-"""Section W, continued. The first keys of a text may stay in sight when a window has passed them.
+"""Section W, continued. Leading keys may stay visible when a window has moved past them.
 
-Models put much of their weight on the first few tokens, whatever these are, and are lost when a
-window takes them away; so a cache keeps n of them beside the window (Xiao et al. 2024, "Efficient
-Streaming Language Models with Attention Sinks", section 3.2):
+Models put much of their attention on the first few tokens, whatever these are, and their quality
+collapses when a window masks these tokens. A cache therefore keeps the n leading keys together
+with the window (Xiao et al. 2024, "Efficient Streaming Language Models with Attention Sinks",
+section 3.2):
 
-    j is seen by i    only if    -L <= j - p_i <= R  or  j < n and j - p_i <= R
+    j is visible to i    only if    -L <= j - p_i <= R  or  j < n and j - p_i <= R
 
-They are keys of the text, with scores, values and places of their own: no sinks (section Z), which
-have no value. With positions it is those at places below n.
+Leading keys are ordinary keys of the sequence, with scores, values and positions. They are not
+the attention sinks of section Z, which have no value. If positions are given, the leading keys
+are those at positions below n.
 """
 
 from dataclasses import replace
@@ -43,12 +45,12 @@ FIRSTS = Problems(masks=PLAIN, windows=True, firsts=True)
     },
     effort=2,
 )
-def first_keys_are_a_mask(attention: Implementation, problem: Problem) -> None:
-    """A window beside which n keys stay is the mask that shows both.
+def window_with_leading_keys_equals_its_mask(attention: Implementation, problem: Problem) -> None:
+    """A window with n leading keys equals the mask that makes the window and these keys visible.
 
         o(window = (L, R), n) = o(mask = (j - p_i >= -L or j < n) and j - p_i <= R)
 
-    A key that is among the first and in the window as well is one key.
+    A key that is both a leading key and in the window counts once.
     """
     written = moves.written_out(problem)
 
@@ -63,10 +65,14 @@ def first_keys_are_a_mask(attention: Implementation, problem: Problem) -> None:
     catches={"ignores_the_first_keys", "keeps_one_key_less", "takes_sinks_for_the_first_keys"},
     proof=in_sight.when_all_keys_stay_no_window_passes_any,
 )
-def when_all_keys_stay_no_window_passes_any(attention: Implementation, problem: Problem) -> None:
-    """As many first keys as there are keys leave a window no bound to the left.
+def keeping_all_keys_removes_the_left_window_bound(
+    attention: Implementation, problem: Problem
+) -> None:
+    """If all M keys are leading keys, the window has no left bound.
 
-    o(window = (L, R), n = M) = o(window = (None, R))
+        o(window = (L, R), n = M) = o(window = (None, R))
+
+    Every key satisfies j < n, so only the right bound can mask a key.
     """
     every = problem.but(first=problem.M)
     unbounded = problem.but(first=0, window=(None, problem.window[1]))
@@ -89,12 +95,14 @@ def when_all_keys_stay_no_window_passes_any(attention: Implementation, problem: 
     effort=2,
     proof=in_sight.a_row_is_its_first_keys_and_its_window,
 )
-def a_row_is_attention_over_both(attention: Implementation, problem: Problem) -> None:
-    """A query with its first keys and those of its window, and no others, is a row of the whole.
+def query_attends_only_to_leading_keys_and_window(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A query computed with only the leading keys and its window gives its row of the full output.
 
         o_t = o(q_t; k[0 : n] and k[t - L : t + R + 1], v likewise)
 
-    This is how a decoder reads one token with a cache that holds these two.
+    This is how a decoder computes one token from a cache that holds only these two sets of keys.
     """
     t, alone = by_itself(problem)
 
@@ -110,12 +118,14 @@ def a_row_is_attention_over_both(attention: Implementation, problem: Problem) ->
     catches={"keeps_one_key_more", "keeps_whole_tiles", "keeps_the_last_keys"},
     effort=2,
 )
-def what_lies_between_may_change(attention: Implementation, problem: Problem) -> None:
-    """What lies behind the first keys and before the window changes no bit of the output.
+def keys_neither_leading_nor_in_window_have_no_influence(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Keys outside the window that are not leading keys do not change a bit of a query's output.
 
-        o(k, v)_t = o(k', v')_t    where they differ only at keys that t does not see
+        o(k, v)_t = o(k', v')_t    where they differ only at keys that are masked for t
 
-    A cache overwrites these, and keeps what stands before them.
+    A cache overwrites these keys and keeps the leading keys before them.
     """
     t, other = changed_out_of_sight(problem)
 
@@ -130,12 +140,14 @@ def what_lies_between_may_change(attention: Implementation, problem: Problem) ->
     catches={"ignores_the_first_keys", "keeps_first_keys_of_one_tile", "keeps_whole_tiles"},
     effort=2,
 )
-def first_keys_stay_however_long_the_text_is(attention: Implementation, problem: Problem) -> None:
-    """Between the first keys and a window many tiles may lie, of which none is seen.
+def leading_keys_stay_visible_in_long_sequences(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Leading keys stay visible however many masked tiles lie between them and the window.
 
-        o_i = sum_j a_ij v_j    over the first keys and those in the window of i, for any M
+        o_i = sum_j a_ij v_j    over the leading keys and those in the window of i, for any M
 
-    Who goes from the first tile of a window to its last one goes past the others.
+    A loop from the first to the last tile of the window misses the tiles of the leading keys.
     """
     o = attention.forward(problem)
 
@@ -153,12 +165,14 @@ def first_keys_stay_however_long_the_text_is(attention: Implementation, problem:
     },
     effort=2,
 )
-def first_keys_stay_beside_all_else(attention: Implementation, problem: Problem) -> None:
-    """Masks, causality, sinks, slopes and caps are to first keys what they are to others.
+def leading_keys_combine_with_all_other_options(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Masks, causality, attention sinks, ALiBi slopes and soft-caps apply to leading keys too.
 
         s_ij = cap(scale <q_i, k_j>) + b_ij - m |p_i - r_j|    for j < n as well
 
-    A slope counts from where a key stands in the text, and not in the cache.
+    An ALiBi slope uses the position of a key in the sequence, not its row in the cache.
     """
     o = attention.forward(problem)
 
@@ -168,10 +182,15 @@ def first_keys_stay_beside_all_else(attention: Implementation, problem: Problem)
 @clause(
     "W22", over=FIRSTS, needs={Capability.GRADIENTS}, catches={"differentiates_without_first_keys"}
 )
-def first_keys_learn_from_every_query(attention: Implementation, problem: Problem) -> None:
-    """A first key gets its gradient from all queries that see it, which a window has left or not.
+def leading_keys_receive_gradients_from_distant_queries(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A leading key receives gradients from every query that may attend to it, near or distant.
 
-    dk_j = scale sum_i ds_ij q_i,  dv_j = sum_i a_ij dout_i    over all i with j - p_i <= R, j < n
+        dk_j = scale sum_i ds_ij q_i,  dv_j = sum_i a_ij dout_i
+        for j < n, over all i with j - p_i <= R
+
+    A backward pass that visits only the window loses the distant queries.
     """
     found = attention.backward(problem)
 
@@ -187,12 +206,12 @@ def first_keys_learn_from_every_query(attention: Implementation, problem: Proble
     effort=2,
     proof=in_sight.first_keys_are_those_at_the_first_places,
 )
-def first_keys_are_those_at_the_first_places(attention: Implementation, problem: Problem) -> None:
-    """Which keys are first is said by their places, in whatever rows they are.
+def leading_keys_are_chosen_by_position(attention: Implementation, problem: Problem) -> None:
+    """The positions of keys, not their storage rows, decide which of them are leading keys.
 
         o(k, v, r in another order) = o(k, v, r)
 
-    In a cache that is written in turn the first rows may be anywhere.
+    In a cache that works as a ring buffer, the leading keys may be in any rows.
     """
     before = moves.placed(problem)
     after = moves.of_keys(before, moves.permutation(before, before.M))

@@ -1,10 +1,10 @@
-"""Section M, continued. Nothing follows from what is hidden.
+"""Section M, continued. The content of masked keys never changes the result.
 
-A forbidden key is a deleted key. Whatever finite numbers it holds, and whatever
-its value holds, not a bit of the output depends on them, and neither gets any
-gradient. That is how padding may be left uninitialised, how a cache may be
-longer than its content, and how sequences of strangers may share a batch. NaN
-and infinity are harder to ignore, as zero times NaN is NaN: that is a `should`.
+A masked key acts like a deleted key. Whatever finite numbers it and its value hold,
+not a bit of the output depends on them, and neither receives any gradient. Padding may
+therefore stay uninitialised, a cache may be longer than its content, and sequences of
+different users may share a batch. NaN and infinity are harder to ignore, because zero
+times NaN is NaN. M8, the clause about NaN, is therefore a `should`.
 """
 
 import numpy as np
@@ -20,19 +20,19 @@ from spec.comparison import equal, holds, same_bits
 from spec.notation import Array
 
 HOLES = Problems(masks=(*BOOLEAN, "additive with holes"))
-HOLLOW = ("padding", "tiles")  # masks that hide some key from every query
-# What a forbidden key may hold: as large as can be while no product with it overflows.
+HOLLOW = ("padding", "tiles")  # kinds that mask some key for every query
+# What a masked key may hold: numbers as large as possible, of which no product overflows.
 LARGE = {"float64": 2.0**300, "float32": 2.0**60, "bfloat16": 2.0**60, "float16": 2.0**5}
 
 
 def unseen(problem: Problem) -> Array:
-    """True for a key that every query of every head that reads it is forbidden.   (B, G, M)"""
+    """Return True for keys masked for every query of every head that reads them.   (B, G, M)"""
     seen = problem.allowed.any(axis=2)
     return np.logical_not(definition.gathered(seen.astype(int), problem.G).astype(bool))
 
 
 def poisoned(problem: Problem, k: float, v: float) -> Problem:
-    """The problem with unseen keys and their values replaced by these numbers."""
+    """Return the problem with `k` in all unseen keys and `v` in their values."""
     hidden = unseen(problem)[..., None]
     return problem.but(k=np.where(hidden, k, problem.k), v=np.where(hidden, v, problem.v))
 
@@ -43,10 +43,10 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
     catches={"inverts_the_mask", "adds_the_truth_values"},
     proof=exactly.forbidden_keys_are_deleted_keys,
 )
-def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem) -> None:
-    """Hiding keys from all queries is the same as not having them.
+def masking_a_key_equals_deleting_it(attention: Implementation, problem: Problem) -> None:
+    """Masking keys for all queries gives the same output as deleting them.
 
-        o(q, k, v; mask) = o(q, k', v'; mask')    with the primed less the keys hidden from all
+        o(q, k, v; mask) = o(q, k', v'; mask')    where k', v', mask' lack the keys masked for all
 
     exp(-inf) = 0 adds nothing to either sum. This is what makes padding harmless.
     """
@@ -71,13 +71,15 @@ def a_forbidden_key_is_a_deleted_key(attention: Implementation, problem: Problem
     effort=2,
     proof=exactly.forbidden_content_is_not_read,
 )
-def forbidden_content_does_not_matter(attention: Implementation, problem: Problem) -> None:
-    """A key that is hidden from all may hold any finite number, and its value too: not a bit of the
-    output changes.
+def content_of_masked_keys_does_not_change_the_output(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A key masked for all queries, and its value, may hold any finite numbers without changing a
+    bit of the output.
 
-        o(k, v) = o(k', v')    where they differ only at keys hidden from all
+        o(k, v) = o(k', v')    where they differ only at keys masked for all queries
 
-    Scores that are large enough outweigh any finite penalty that is added to them.
+    Large enough scores outweigh any finite penalty that is added to them.
     """
     large = LARGE[problem.dtype]
     loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
@@ -93,13 +95,13 @@ def forbidden_content_does_not_matter(attention: Implementation, problem: Proble
     over=Problems(masks=ENDS, tiled="ends", causal=False),
     catches={"reads_whole_tiles_of_the_mask", "forgets_the_mask_beyond_1024_keys"},
 )
-def a_mask_reaches_to_the_last_key(attention: Implementation, problem: Problem) -> None:
-    """However many keys there are, the last are hidden if the mask says so, and no others are.
+def mask_covers_the_last_keys_at_any_length(attention: Implementation, problem: Problem) -> None:
+    """Masking only the last keys, or all keys but the last, works for any number of keys.
 
         o_i = sum_(j < M - n) a_ij v_j,    or over j >= M - n alone, for any M
 
-    A mask is read in tiles as keys are, by other code: what lies beyond the last whole tile, or
-    beyond the largest size that was thought of, is forgotten in one and not in the other.
+    A kernel reads the mask in tiles, but with other code than the keys. That code may ignore the
+    mask beyond the last whole tile, or beyond the largest size that its author expected.
     """
     o = attention.forward(problem)
 
@@ -114,12 +116,13 @@ def a_mask_reaches_to_the_last_key(attention: Implementation, problem: Problem) 
     effort=2,
     proof=at_sizes.forbidden_keys_have_no_gradient,
 )
-def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """A key that is hidden from all gets a gradient of exactly zero, and so does its value.
+def masked_keys_receive_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """A key that is masked for all queries, and its value, receive gradients of exactly zero.
 
-        dk_j = 0,    dv_j = 0    for j forbidden to every query
+        dk_j = 0,    dv_j = 0    for j masked for every query
 
-    This is M6 differentiated in k' and v'. It holds whatever finite numbers they are.
+    This is M6 (masked content) differentiated in k' and v'. It holds for any finite numbers in
+    them.
     """
     loud = poisoned(problem, LARGE[problem.dtype], -LARGE[problem.dtype])
     hidden = unseen(loud)[..., None]
@@ -131,12 +134,14 @@ def forbidden_keys_get_no_gradient(attention: Implementation, problem: Problem) 
 
 
 @clause("M8", over=HOLES, catches={"multiplies_forbidden_values_by_zero"}, force="should")
-def forbidden_content_may_be_infinite(attention: Implementation, problem: Problem) -> None:
-    """A key that is hidden from all may even hold NaN, and its value too.
+def nan_in_masked_keys_does_not_reach_the_output(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A key masked for all queries, and its value, may even hold NaN without changing the output.
 
-        o(k, v) = o(k', v')    where they differ only at keys hidden from all
+        o(k, v) = o(k', v')    where they differ only at keys masked for all queries
 
-    Zero times NaN is NaN; a forbidden value is not multiplied by zero but left out.
+    Zero times NaN is NaN. A masked value must be left out of the sum, not multiplied by zero.
     """
     o = attention.forward(poisoned(problem, np.nan, np.nan))
 
@@ -149,12 +154,13 @@ def forbidden_content_may_be_infinite(attention: Implementation, problem: Proble
     catches={"swallows_nan"},
     force="should",
 )
-def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> None:
-    """A NaN in a query that attends reaches its output, and no other query's.
+def nan_in_a_query_gives_nan_in_its_output(attention: Implementation, problem: Problem) -> None:
+    """A NaN in a query makes the output of that query NaN, and changes no other output.
 
-        q_i = NaN  implies  o_i = NaN,    and o_l stays as it is for l != i
+        q_i = NaN  implies  o_i = NaN,    and o_l is unchanged for l != i
 
-    Making idle rows zero by replacing every NaN hides this one too, and with it its cause.
+    Replacing every NaN by zero, as a fix for fully masked queries, also hides this NaN and its
+    cause.
     """
     i = problem.chance().below(problem.N)
     q = problem.q.copy()
@@ -169,13 +175,14 @@ def a_live_nan_is_not_hidden(attention: Implementation, problem: Problem) -> Non
 
 
 @clause("M21", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=3)
-def a_query_notices_nothing_forbidden_to_it(attention: Implementation, problem: Problem) -> None:
-    """A key may be seen by some queries and hidden from others: not a bit of the others' output
-    depends on it.
+def query_output_ignores_keys_masked_for_that_query(
+    attention: Implementation, problem: Problem
+) -> None:
+    """No bit of a query's output depends on a key that is masked for it, or on that key's value.
 
-        o_i(k, v) = o_i(k', v')    where they differ at one key j, forbidden to i
+        o_i(k, v) = o_i(k', v')    where they differ at one key j that is masked for i
 
-    M6 looks at keys that nobody sees, which an implementation may have left out as a whole.
+    M6 tests keys that are masked for all queries, which an implementation may skip entirely.
     """
     j = problem.chance().below(problem.M)
     k, v = problem.k.copy(), problem.v.copy()

@@ -1,14 +1,15 @@
-"""Section C, continued. Gradients flow to the past only.
+"""Section C, continued. Later tokens receive no gradient from earlier outputs.
 
-A key in the future of a query has no weight there (C4), so it has no part in
-the gradient of that query, and none in what its cotangent sends back:
+A key in the future of a query has weight zero there (C4). It contributes nothing to
+the gradient of that query, and receives nothing from the query's cotangent:
 
     ds_ij = a_ij (da_ij - sum_l a_il da_il) = 0    for j in the future of i
 
-What is left of the sums for dk_j and dv_j are the queries that may see j: a
-token hears of the losses at its own place and after it, and of no others. For
-N = M the ends are left with one term. The first query sees one key, so it has
-no choice to learn; and the last key is seen by one query.
+The sums for dk_j and dv_j keep only the queries that may attend to j. A token thus
+receives gradients from the outputs at its own position and after it, and from no
+others. For N = M, one term remains at each end: only the first key is visible to the
+first query, whose gradient is therefore zero, and the last key is visible only to the
+last query.
 """
 
 import numpy as np
@@ -30,12 +31,14 @@ from spec.comparison import equal
     catches={"differentiates_without_causality"},
     proof=exactly.the_past_learns_nothing_from_the_future,
 )
-def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem) -> None:
-    """A loss that looks only at the first t outputs has no gradient beyond their keys.
+def later_tokens_receive_no_gradient_from_earlier_outputs(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A loss on only the first t outputs gives no gradient to later queries, keys and values.
 
         dk_j = 0,  dv_j = 0,  dq_j = 0    for j >= t, if dout_i = 0 for i >= t
 
-    This is C3 differentiated. Queries from t on have no part in the loss.
+    This is C3 (future keys) differentiated. The queries from t on do not contribute to the loss.
     """
     t = problem.chance().randrange(1, problem.N)
     early = problem.dout.copy()
@@ -54,8 +57,8 @@ def gradients_flow_to_the_past_only(attention: Implementation, problem: Problem)
     catches={"drops_the_row_term", "differentiates_without_causality"},
     proof=at_sizes.the_first_causal_query_has_no_gradient,
 )
-def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -> None:
-    """The first query sees one key, whatever it asks; so its gradient is zero.
+def first_causal_query_has_zero_gradient(attention: Implementation, problem: Problem) -> None:
+    """The first query may attend to one key only, so its gradient is zero.
 
         dq_0 = 0
 
@@ -72,12 +75,14 @@ def the_first_query_has_no_choice(attention: Implementation, problem: Problem) -
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_causality", "forgets_the_denominator_of_value_gradients"},
 )
-def the_last_value_hears_only_the_last_query(attention: Implementation, problem: Problem) -> None:
+def last_value_gets_gradient_only_from_last_query(
+    attention: Implementation, problem: Problem
+) -> None:
     """The gradient of the last value comes from the last query alone.
 
         dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
 
-    One term is left of the sum over i. It is not zero, so a missing gradient fails here.
+    The sum over i has one term. It is not zero, so a missing gradient fails here.
     """
     a = definition.weights(problem.wide())[:, :, -1, -1:]
 

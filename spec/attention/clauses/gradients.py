@@ -1,19 +1,19 @@
-"""Section A, continued. The gradients are those of the definition.
+"""Section A, continued. The gradients match the definition.
 
 With the cotangent dout the loss is L = <dout, o>. Differentiate o_i = sum_j a_ij v_j:
 
     dv_j = sum_i a_ij dout_i        da_ij = <dout_i, v_j>
 
-The weights of a query share a denominator, so a score moves all of them:
+The weights of a query share a denominator, so each score changes all of them:
 
     ds_ij = sum_l da_il (d a_il / d s_ij) = a_ij (da_ij - sum_l a_il da_il)
 
-And s_ij = scale <q_i, k_j> + b_ij hands this on to what scores are made of:
+The score s_ij = scale <q_i, k_j> + b_ij passes this gradient on to its inputs:
 
     dq_i = scale sum_j ds_ij k_j        dk_j = scale sum_i ds_ij q_i        db_ij = ds_ij
 
-What was used more than once adds up what comes back: a key head over the query
-heads that share it, a mask over the axes along which it was broadcast.
+An input that is used several times receives the sum of its gradients. A key head sums
+over the query heads that share it, and a mask over the axes along which it was broadcast.
 """
 
 from spec.attention import rounding
@@ -43,15 +43,13 @@ from spec.comparison import equal
     effort=3,
     proof=at_sizes.the_query_gradient_is_the_derivative,
 )
-def the_gradient_of_the_queries_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the queries is the closed form.
+def query_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradient of <dout, o> with respect to the queries equals its closed form.
 
         dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
 
-    The sum in the brackets is the row term of the softmax, which a derivative taken element by
-    element lacks. The scale is a factor here and in dk, once in each.
+    The sum in the brackets is the row term of the softmax. A derivative taken element by element
+    lacks it. The scale is a factor here and in dk, once in each.
     """
     dq = attention.backward(problem).q
 
@@ -73,14 +71,12 @@ def the_gradient_of_the_queries_is_that_of_the_definition(
     effort=3,
     proof=at_sizes.the_key_gradient_is_the_derivative,
 )
-def the_gradient_of_the_keys_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the keys is the closed form.
+def key_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradient of <dout, o> with respect to the keys equals its closed form.
 
         dk_j = scale sum_i ds_ij q_i
 
-    It adds up over all queries, and over the query heads that share a key head.
+    It is a sum over all queries, and over the query heads that share a key head.
     """
     dk = attention.backward(problem).k
 
@@ -101,15 +97,13 @@ def the_gradient_of_the_keys_is_that_of_the_definition(
     effort=3,
     proof=at_sizes.the_value_gradient_is_the_derivative,
 )
-def the_gradient_of_the_values_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient of <dout, o> by the values is the closed form.
+def value_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradient of <dout, o> with respect to the values equals its closed form.
 
         dv_j = sum_i a_ij dout_i
 
-    It adds up over the query heads that share a key head. The weights are the normalised ones:
-    a backward pass that recomputes exp(s - max) still has to divide.
+    It is also a sum over the query heads that share a key head. The weights are the normalised
+    ones: a backward pass that recomputes exp(s - max) still has to divide by the denominator.
     """
     dv = attention.backward(problem).v
 
@@ -123,14 +117,12 @@ def the_gradient_of_the_values_is_that_of_the_definition(
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
     proof=at_sizes.the_bias_gradient_is_the_derivative,
 )
-def the_gradient_of_the_bias_is_that_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradient by an additive mask is the gradient of the scores.
+def bias_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradient with respect to an additive mask is the gradient of the scores.
 
         db_ij = ds_ij
 
-    It adds up over every axis along which the mask was broadcast.
+    It is a sum over every axis along which the mask was broadcast.
     """
     db = attention.bias_gradient(problem)
 

@@ -1,10 +1,10 @@
-"""Section H. Heads do not meet, and a group of them shares its keys.
+"""Section H. Heads are independent, and a group of query heads shares one key head.
 
-Each head attends for itself; together they are a batch (Vaswani et al. 2017,
+Each head attends separately; together they form a batch (Vaswani et al. 2017,
 section 3.2.2). With fewer key heads than query heads, query head h reads key
 head h // (H / G), in blocks: 0 0 1 1, not 0 1 0 1 (Ainslie et al. 2023, section
-2.2). Grouping is nothing but repetition, so the output is that of the keys
-repeated, and the gradient of a shared key is the sum over those who share it.
+2.2). Grouping is only repetition. The output is that of the repeated keys, and the
+gradient of a shared key is the sum over the query heads that share it.
 """
 
 import numpy as np
@@ -31,13 +31,13 @@ GROUPED = Problems(grouped=True)
         "merges_heads_without_transposing",
     },
 )
-def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
-    """What one head holds does not change a bit of another's output.
+def heads_are_independent(attention: Implementation, problem: Problem) -> None:
+    """The inputs of one head do not change a bit of another head's output.
 
         o(x)_h = o(y)_h    where x_h = y_h
 
-    Both calls have the same shapes and strides, so equal bits can be asked for. A reshape in the
-    place of a transpose deals positions out to heads.
+    Both calls have the same shapes and strides, so the bits must be equal. A reshape where a
+    transpose is needed mixes positions with heads.
     """
     problem = moves.unshared(problem)
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
@@ -59,12 +59,13 @@ def heads_do_not_meet(attention: Implementation, problem: Problem) -> None:
         "splits_heads_without_transposing",
     },
 )
-def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
-    """The output of a head among others is what it would be alone.
+def head_computed_alone_gives_the_same_output(attention: Implementation, problem: Problem) -> None:
+    """A head that is computed alone gives the same output as it does together with other heads.
 
         o(x_h alone) = o(x)_h
 
-    H1 looks at the first head, and would accept keys that every head reads from it.
+    H1 checks only the first head. It would accept a function in which every head reads the keys of
+    the first head.
     """
     last = [problem.G - 1]
     alone = moves.of_groups(problem, last)
@@ -81,12 +82,12 @@ def a_head_is_answered_by_itself(attention: Implementation, problem: Problem) ->
     catches={"reads_the_first_key_head", "merges_heads_without_transposing"},
     proof=exactly.heads_permute,
 )
-def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
-    """A permutation of the heads permutes the output.
+def permuting_heads_permutes_the_output(attention: Implementation, problem: Problem) -> None:
+    """A permutation of the heads permutes the output in the same way.
 
         o(x_p)_h = o(x)_p(h)
 
-    Heads have no order, as queries have none (P2). A mask with rows for each head moves along.
+    Heads have no order, as queries have none (P2). A mask with rows for each head is permuted too.
     """
     order = moves.permutation(problem, problem.H)
     moved = moves.of_groups(problem, order)
@@ -104,10 +105,12 @@ def heads_may_be_reordered(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=exactly.grouped_heads_are_repeated_heads,
 )
-def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None:
-    """Grouped heads give what the key heads repeated would, each next to itself.
+def grouped_query_attention_equals_repeated_key_heads(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Grouped-query attention equals attention with each key head repeated for its query heads.
 
-        o(q, k, v)_h = o(q, repeat(k), repeat(v))_h    h reads h // (H / G)
+        o(q, k, v)_h = o(q, repeat(k), repeat(v))_h    where h reads key head h // (H / G)
 
     Repeating each key head is not tiling them: 0 0 1 1 and 0 1 0 1 differ as soon as 1 < G < H.
     """
@@ -129,13 +132,15 @@ def a_group_shares_its_keys(attention: Implementation, problem: Problem) -> None
     },
     proof=exactly.gradients_of_shared_heads_add_up,
 )
-def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Problem) -> None:
+def shared_key_head_gradient_sums_over_its_group(
+    attention: Implementation, problem: Problem
+) -> None:
     """The gradient of a key head is the sum over the query heads that read it.
 
         dk_g = sum_(h in g) dk_h,    dv_g = sum_(h in g) dv_h
 
-    This is H4 differentiated: the adjoint of repetition is the sum over the copies. The
-    gradients of the queries are the same either way.
+    This is H4 differentiated: the adjoint of repetition is the sum over the copies. The gradients
+    of the queries are the same either way.
     """
     repeated = moves.of_one_key_head_each(problem)
 
@@ -151,13 +156,15 @@ def a_shared_key_gathers_its_gradients(attention: Implementation, problem: Probl
 
 
 @clause("H6", over=GROUPED, catches={"tiles_key_heads", "reads_the_first_key_head"})
-def groups_may_be_reordered(attention: Implementation, problem: Problem) -> None:
+def permuting_key_heads_permutes_query_head_groups(
+    attention: Implementation, problem: Problem
+) -> None:
     """A permutation of the key heads permutes the groups of query heads that read them.
 
         o(x_p)_g = o(x)_p(g)    with g a group of H / G query heads
 
-    This is H3 for groups, which stay together. A query head that reads key head h mod G loses
-    its own group on the way.
+    This is H3 for groups, which stay together. A function in which query head h reads key head h
+    mod G fails, because it separates query heads from their key head.
     """
     order = moves.permutation(problem, problem.G)
     moved = moves.of_groups(problem, order)

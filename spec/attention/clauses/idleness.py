@@ -1,12 +1,12 @@
-"""Section M, continued. A query that may see nothing is idle, and nobody notices.
+"""Section M, continued. A fully masked query returns zero and affects nothing else.
 
-A row of scores that are all -inf has no softmax: 0 / 0. What stands there is a
-convention, and ours is zero: the empty sum of values. An idle query sends no
-gradient and gets none, its log-sum-exp is that of nothing, -inf, and its
-neighbours return what they would return without it, even if a whole tile is
-idle. The two other answers, NaN and the mean over forbidden values, are famous
-faults where they are not declared. Where NaN is declared it spoils the gradients
-that pass through it, and those are not judged; that it spoils no others is a `should`.
+A row of scores that are all -inf has no softmax: 0 / 0. Its output is a convention,
+and ours is zero: the empty sum of values. A fully masked query contributes no gradient
+and receives none, and its log-sum-exp is that of an empty sum, -inf. The other queries
+return what they would return without it, even if a whole tile is fully masked. The two
+other conventions, NaN and the mean over masked values, are common bugs where they are
+not declared. Where NaN is declared, it spoils the gradients that pass through it, and
+those are not tested. A `should` clause (M24) requires that it spoils no other gradients.
 """
 
 import numpy as np
@@ -43,13 +43,13 @@ SOME_IDLE = Problems(masks=IDLE)
     },
     effort=2,
 )
-def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -> None:
+def fully_masked_query_returns_zero(attention: Implementation, problem: Problem) -> None:
     """A query that may attend to no key returns zeros.
 
         o_i = 0    if no key is allowed to i
 
-    The empty sum of values is zero. With a finite penalty in the place of -inf an idle row is a
-    row of ties, and returns a mean of what it may not see.
+    The empty sum of values is zero. With a finite penalty instead of -inf, a fully masked row still
+    has a softmax, and the output is a mean of masked values.
     """
     o = attention.forward(problem)
 
@@ -70,17 +70,19 @@ def an_idle_query_returns_nothing(attention: Implementation, problem: Problem) -
     },
     effort=5,
 )
-def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem: Problem) -> None:
-    """What the other queries return does not depend on which of them are idle.
+def fully_masked_queries_do_not_affect_other_queries(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The output of a query does not depend on which other queries are fully masked.
 
         o_i(mask) = o_i(mask')    where the masks agree in row i
 
-    A row of the mask is for one query of one head of one batch element. Read for another, it
-    makes a live query idle, or an idle one live.
+    Each row of the mask belongs to one query of one head of one batch element. A row that is used
+    for another query can make that query fully masked, or unmask it.
     """
     written = moves.written_out(problem)
     assert written.mask is not None
-    awake = written.mask.dtype.type(written.mask.dtype == bool)  # True, or adding zero
+    awake = written.mask.dtype.type(written.mask.dtype == bool)  # True, or an added 0
     everybody = written.but(mask=np.where(problem.idle[..., None], awake, written.mask))
 
     o, p = attention.forward(written), attention.forward(everybody)
@@ -97,13 +99,15 @@ def idle_queries_leave_their_neighbours_alone(attention: Implementation, problem
     catches={"gives_idle_queries_nan_gradients", "lets_idle_queries_teach_the_values"},
     proof=at_sizes.idle_queries_have_no_gradient,
 )
-def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """The cotangent of an idle query goes nowhere, and its own gradient is zero.
+def fully_masked_query_contributes_and_receives_no_gradient(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A fully masked query has a gradient of zero, and its cotangent contributes to no gradient.
 
         dq_i = 0    and dk, dv do not depend on dout_i    if no key is allowed to i
 
-    The output of an idle query is a constant. A NaN that is zeroed after the softmax returns in
-    the backward pass, where zero times NaN is NaN.
+    The output of a fully masked query is a constant. If an implementation replaces NaN by zero
+    after the softmax, NaN returns in the backward pass, where zero times NaN is NaN.
     """
     idle = problem.idle[..., None]
     silent = problem.but(dout=np.where(idle, 0, problem.dout))
@@ -126,14 +130,15 @@ def an_idle_query_sends_and_gets_no_gradient(attention: Implementation, problem:
         "measures_lse_before_masking",
     },
 )
-def an_idle_query_has_the_log_sum_exp_of_nothing(
+def fully_masked_query_has_lse_of_minus_infinity(
     attention: Implementation, problem: Problem
 ) -> None:
-    """The logarithm of an empty sum is minus infinity.
+    """The log-sum-exp of a fully masked query is minus infinity, the logarithm of an empty sum.
 
         lse_i = -inf    if no key is allowed to i, and only then
 
-    An idle part then has no share in a merge (X3). Zero is the log-sum-exp of one score of 0.
+    A fully masked part then has no share in a merge (X3). Zero would be the log-sum-exp of one key
+    with score 0.
     """
     lse = attention.lse(problem)
 
@@ -147,13 +152,16 @@ def an_idle_query_has_the_log_sum_exp_of_nothing(
     catches={"gives_idle_queries_nan_gradients"},
     force="should",
 )
-def a_loss_without_idle_queries_has_gradients(attention: Implementation, problem: Problem) -> None:
-    """A loss that leaves idle queries out has its gradients, whatever these queries return.
+def loss_without_fully_masked_queries_has_finite_gradients(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A loss that excludes fully masked queries has finite and correct gradients, whatever these
+    queries return.
 
-        dq, dk, dv are finite, and those of the definition    if dout_i = 0 for every idle i
+        dq, dk, dv are finite, and those of the definition    if dout_i = 0 for every fully masked i
 
-    Leaving them out is the usual remedy where they are NaN. It is none where a weight of NaN
-    was kept: times a cotangent of zero that is NaN, in the gradient of every value.
+    Excluding them is the usual workaround for NaN outputs. The workaround fails if the weights are
+    NaN too: NaN times a cotangent of zero is NaN, in the gradient of every value.
     """
     silent = problem.but(dout=np.where(problem.idle[..., None], 0, problem.dout))
     settled = attention.unsettled is not not_offered

@@ -3,12 +3,12 @@
     da_j / ds_l = a_j (delta_jl - a_l),    that is  J = diag(a) - a a^T
 
 J is symmetric and positive semidefinite, and J 1 = 0 because the weights sum to
-one whatever the scores are. Taking only its diagonal, a_j (1 - a_j), is the
-oldest mistake of hand-written backward passes; what is forgotten is the row
-term, and it is the row term that makes score gradients sum to zero.
+one for any scores. A common bug in hand-written backward passes is to use only its
+diagonal, a_j (1 - a_j). This omits the row term, which makes the score gradients
+sum to zero.
 
-With k = v = I and scale = 1 the queries are the scores, so any attention
-function that has gradients can be asked for J g.
+With k = v = I and scale = 1 the queries are the scores. Every attention function that
+has gradients can therefore compute J g.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from spec.comparison import at_least, equal
 
 
 def as_softmax(problem: Problem) -> Problem:
-    """The problem whose output is the softmax of its queries: k = v = I, scale 1, D = E = M."""
+    """Return the problem whose output is softmax(queries): k = v = I, scale 1, D = E = M."""
     B, H, N, M = problem.B, problem.H, problem.N, problem.M
     eye = np.broadcast_to(np.eye(M), (B, problem.G, M, M)).copy()
     q, dout = np.resize(problem.q, (B, H, N, M)), np.resize(problem.dout, (B, H, N, M))
@@ -43,13 +43,15 @@ def as_softmax(problem: Problem) -> Problem:
     },
     proof=any_number_of_keys.score_gradients_sum_to_zero,
 )
-def equal_values_leave_the_scores_alone(attention: Implementation, problem: Problem) -> None:
-    """If all values agree, no score matters, and no gradient reaches queries and keys.
+def equal_values_give_zero_query_and_key_gradients(
+    attention: Implementation, problem: Problem
+) -> None:
+    """If all values are equal, the scores do not matter: queries and keys have zero gradients.
 
         v_j = v  implies  dq = 0  and  dk = 0
 
-    This is V2 differentiated in q and k. The element-wise derivative a (1 - a) fails here: it
-    forgets that weights sum to one.
+    This is V2 (equal values) differentiated in q and k. The element-wise derivative a (1 - a) fails
+    here, because it ignores that the weights sum to one.
     """
     constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
 
@@ -83,13 +85,15 @@ SOFTMAX_NEEDS = frozenset({Capability.GRADIENTS, Capability.SCALE})
     },
     proof=any_number_of_keys.the_gradient_of_softmax,
 )
-def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -> None:
-    """The derivative of a softmax subtracts from the cotangent its mean under the weights.
+def softmax_gradient_subtracts_the_weighted_mean(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of a softmax subtracts the weighted mean of the cotangent from each entry.
 
         ds_j = a_j (g_j - sum_l a_l g_l)
 
-    With k = v = I and scale = 1 the queries are the scores and dout is g. The plain mean of g
-    is the same only where all weights are equal.
+    With k = v = I and scale = 1 the queries are the scores and dout is g. The plain mean of g is
+    the same only where all weights are equal.
     """
     x = as_softmax(problem)
     a, g = definition.weights(x.wide()), x.dout
@@ -112,12 +116,12 @@ def the_jacobian_has_its_row_term(attention: Implementation, problem: Problem) -
     proof=any_number_of_keys.score_gradients_sum_to_zero,
 )
 def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """The derivatives by the scores of one query sum to zero, whatever the loss.
+    """The derivatives with respect to the scores of one query sum to zero, for any loss.
 
         sum_j ds_j = 0
 
-    This is S5 differentiated in c. A row term of the wrong size is subtracted in proportion to
-    the weights, which sum to one, so the whole of the error is left in the sum.
+    This is S5 (scores plus a constant) differentiated in the constant. A row term of the wrong size
+    is subtracted in proportion to the weights, which sum to one, so the sum keeps the whole error.
     """
     x = as_softmax(problem)
 
@@ -137,13 +141,15 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
     },
     proof=any_number_of_keys.the_jacobian_is_symmetric_and_positive,
 )
-def the_jacobian_is_symmetric_and_positive(attention: Implementation, problem: Problem) -> None:
-    """The Jacobian of a softmax is a symmetric matrix, and has no negative eigenvalue.
+def softmax_jacobian_is_symmetric_positive_semidefinite(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The Jacobian of a softmax is a symmetric matrix without negative eigenvalues.
 
         <h, J g> = <g, J h>,    <g, J g> >= 0    with J = diag(a) - a a^T
 
-    It is the second derivative of the log-sum-exp, which is convex; and <g, J g> is the
-    variance of g under the weights.
+    It is the second derivative of the log-sum-exp, which is convex, and <g, J g> is the variance of
+    g under the weights.
     """
     x = as_softmax(problem)
     g, h = x.dout, np.flip(x.dout, axis=-1)

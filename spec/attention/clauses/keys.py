@@ -1,18 +1,19 @@
-"""Section K. Keys have no origin: only differences between keys matter.
+"""Section K. Adding one vector to all keys leaves the output unchanged.
 
-Softmax forgets a constant added to a row of scores. Adding one vector c to
-every key adds scale <q_i, c> to the whole of row i, so nothing but the
+A constant that is added to a row of scores does not change its softmax. Adding one
+vector c to every key adds scale <q_i, c> to the whole of row i, so only the
 log-sum-exp can depend on it:
 
     o(q, k + c, v) = o(q, k, v)    for every c                        (K1)
 
-A layer's key bias is such a c: it does nothing and its gradient is zero.
+The key bias of a layer is such a c: it has no effect, and its gradient is zero.
 Differentiate K1 in c at c = 0. For every loss,
 
     sum_j dk_j = 0                                                    (K2)
 
-Keys are shifted on the lattice, where the shift itself rounds nothing. A cap tells scores that
-are near zero from others (section U), so under one keys do have an origin.
+Shifted keys are drawn from a lattice of short numbers, so the shift itself causes no
+rounding. A soft-cap does not preserve the differences between scores (section U), so K1
+does not hold with one, and the clauses of this section exclude soft-caps.
 """
 
 import numpy as np
@@ -32,7 +33,7 @@ SHIFTS = (3.0, -2.0, 4.0, 1.0)  # far from zero, different along D, and exact in
 
 
 def shift(problem: Problem) -> Array:
-    """The vector c that is added to every key.   (D,)"""
+    """Return the vector c that is added to every key.   (D,)"""
     return np.resize(SHIFTS, problem.D)
 
 
@@ -48,13 +49,13 @@ def shift(problem: Problem) -> Array:
     },
     proof=any_number_of_keys.keys_have_no_origin,
 )
-def keys_have_no_origin(attention: Implementation, problem: Problem) -> None:
-    """Adding one vector to every key leaves the output alone.
+def shifting_all_keys_leaves_output_unchanged(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key leaves the output unchanged.
 
         o(q, k + c, v) = o(q, k, v)
 
-    Row i of the scores gains the constant scale <q_i, c>, and S5 forgets it. Forbidden keys
-    move too: a mask that gives them the score 0 leaves them behind.
+    Row i of the scores gains the constant scale <q_i, c>, which has no effect (S5). Masked keys are
+    shifted too, but a bug that gives them the score 0 does not shift that score.
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -80,7 +81,7 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
 
         sum_j dk_j = 0
 
-    This is K1 differentiated in c, at c = 0. A gradient of zeros passes; A3 rejects it.
+    This is K1 differentiated in c, at c = 0. A gradient of zeros passes here; A3 rejects it.
     """
     dk = attention.backward(problem).k
 
@@ -98,13 +99,13 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
         "forgets_the_maximum_in_lse",
     },
 )
-def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem) -> None:
-    """Adding one vector to every key adds its score to the log-sum-exp.
+def shifting_all_keys_shifts_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """Adding one vector to every key adds the score of that vector to the log-sum-exp.
 
         lse_i(k + c) = lse_i(k) + scale <q_i, c>
 
-    This is S6 with c_i = scale <q_i, c>: what the output forgets (K1) the log-sum-exp keeps. It
-    settles the scale and the base of the logarithm.
+    This is S6 with c_i = scale <q_i, c>: the output does not depend on the shift (K1), but the
+    log-sum-exp does. The clause settles the scale and the base of the logarithm.
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -121,13 +122,15 @@ def log_sum_exp_moves_with_the_keys(attention: Implementation, problem: Problem)
     catches={"drops_the_row_term", "rounds_the_row_term_to_bfloat16"},
     proof=any_number_of_keys.gradients_have_no_origin_either,
 )
-def gradients_have_no_origin_either(attention: Implementation, problem: Problem) -> None:
-    """Adding one vector to every key leaves every gradient alone.
+def shifting_all_keys_leaves_gradients_unchanged(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Adding one vector to every key leaves every gradient unchanged.
 
         dq(k + c) = dq(k),    dk(k + c) = dk(k),    dv(k + c) = dv(k)
 
-    This is K1 differentiated in q, k and v. For dq it says once more that the score gradients
-    of a query sum to zero (S13).
+    This is K1 differentiated in q, k and v. For dq it implies again that the score gradients of a
+    query sum to zero (S13).
     """
     moved = problem.but(k=problem.k + shift(problem))
 
@@ -152,13 +155,15 @@ def gradients_have_no_origin_either(attention: Implementation, problem: Problem)
         "reads_the_bias_as_a_mask",
     },
 )
-def a_query_shift_is_a_bias(attention: Implementation, problem: Problem) -> None:
+def shifting_all_queries_equals_adding_a_key_bias(
+    attention: Implementation, problem: Problem
+) -> None:
     """Adding one vector to every query gives each key a bias: its scaled product with that vector.
 
         o(q + c, k) = o(q, k; b_j = scale <c, k_j>)
 
-    <q_i + c, k_j> falls into two parts, and only the first knows the query. With c the first
-    unit vector and scale = 1/2 the bias is exact, and half of it if it is scaled again.
+    <q_i + c, k_j> is a sum of two products, and only the first depends on the query. With c the
+    first unit vector and scale = 1/2 the bias is exact. A bug that scales the bias again halves it.
     """
     problem = problem.but(scale=0.5)
     unit = np.eye(1, problem.D)[0]

@@ -1,18 +1,18 @@
-"""Section S, continued. Large scores are scores like any other.
+"""Section S, continued. Large scores do not overflow.
 
-exp(89) overflows float32 and exp(-104) vanishes in it, and scores of a thousand
-are nothing unusual. A softmax need not care, because its scores have no origin
-(S5). With m the largest score of the row,
+exp(89) overflows float32, exp(-104) underflows to zero in it, and scores of a
+thousand are not unusual. A softmax need not suffer from this, because a constant
+added to all scores of a row cancels (S5). With m the largest score of the row,
 
     a_j = exp(s_j - m) / sum_l exp(s_l - m),        1 <= sum_l exp(s_l - m) <= M
 
-no exponential overflows, and what vanishes stands beside a one. The row itself
-has to say what m is: with a number far above its scores all terms vanish, and
-with one far below they overflow.
+no exponential overflows, and terms that underflow are negligible in a sum that is
+at least one. The maximum m has to be taken from the row itself. With a number far
+above the scores of the row all terms underflow; with one far below they overflow.
 
-The limit is a choice. A key that is ahead of the others by d has all the weight
-but (M - 1) exp(-d) at most; so for large d the weights are one-hot, and the
-output is a value.
+In the limit, softmax selects one key. If the largest score exceeds all others by d,
+the other keys together have a weight of at most (M - 1) exp(-d). So for large d the
+weights are one-hot, and the output is the value of that key.
 """
 
 import numpy as np
@@ -39,13 +39,13 @@ LARGE = ("sharp", "low", "offset", "ascending")
     },
     effort=2,
 )
-def the_winner_takes_it_all(attention: Implementation, problem: Problem) -> None:
-    """A key far ahead of the others leaves nothing to them.
+def dominant_key_determines_the_output(attention: Implementation, problem: Problem) -> None:
+    """If one score is far larger than the others, the output is close to the value of that key.
 
         |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the key of the largest score
 
-    By S1 the output is no farther from v_l than the values are on average, and v_l itself is at
-    no distance. In the limit the weights are one-hot, and nothing is left over.
+    By S1, the distance of the output to v_l is at most the weighted mean distance of all values to
+    v_l. The term of v_l itself is zero. In the limit, weights are one-hot and the bound is zero.
     """
     a = definition.weights(problem)
     best = np.argmax(a, axis=-1)[..., None]
@@ -79,13 +79,13 @@ def _left_over(a: Array, v: Array, winner: Array) -> Array:
     },
     effort=3,
 )
-def large_scores_stay_finite(attention: Implementation, problem: Problem) -> None:
+def large_scores_do_not_overflow(attention: Implementation, problem: Problem) -> None:
     """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one.
 
         sum_j a_ij = 1    and    o_i = sum_j a_ij v_j
 
-    exp(89) overflows float32 and exp(-104) vanishes in it. So the largest score of each row is
-    subtracted first: not a constant, and not the largest score of all rows.
+    exp(89) overflows float32 and exp(-104) underflows to zero in it. So the largest score of each
+    row has to be subtracted first: not a constant, and not the largest score of all rows.
     """
     ones = problem.but(v=np.ones_like(problem.v))
 
@@ -100,13 +100,13 @@ def large_scores_stay_finite(attention: Implementation, problem: Problem) -> Non
     over=Problems(families=("vast",), masks=(*PLAIN, *BOOLEAN), modest=True),
     catches={"starts_the_maximum_at_minus_1e30", "fills_with_minus_1e30"},
 )
-def scores_may_be_as_large_as_numbers_are(attention: Implementation, problem: Problem) -> None:
-    """Scores up to a tenth of the largest number are scores: the largest wins, the hidden lose.
+def scores_near_the_float_maximum_stay_correct(attention: Implementation, problem: Problem) -> None:
+    """Scores up to a tenth of the largest finite number give the correct output, masked or not.
 
         o_i = sum_j a_ij v_j    for |<q_i, k_j>| up to a tenth of what the format holds
 
-    No product, sum or difference of two overflows there. What stands for -inf, and is finite, is
-    not below every score.
+    At this size, no product, sum or difference of two terms overflows. A finite number that stands
+    for -inf, such as -1e30, is not below every score.
     """
     o = attention.forward(problem)
 

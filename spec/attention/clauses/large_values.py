@@ -1,9 +1,9 @@
-"""Section V, continued. A mean is no larger than what it is a mean of.
+"""Section V, continued. A mean of large values does not overflow.
 
-The weights of a row sum to one, so an output that is a mean of numbers of a
-format is a number of that format. What is divided by the sum of the weights
-last need not be: before that it is up to M times as large, and sums over many
-keys want a format with room for them.
+The weights of a row sum to one, so a mean of numbers that a format can hold is a
+number that it can hold. Kernels often divide by the sum of the weights last. Before
+this division the sum is up to M times as large, so a sum over many keys needs a
+format with a larger range.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
 
-LARGE = 2.0**14  # a quarter of where float16 ends, so that four add up to more than it has
+LARGE = 2.0**14  # a quarter of the range of float16: four add up to more than its maximum
 
 
 @clause(
@@ -23,13 +23,13 @@ LARGE = 2.0**14  # a quarter of where float16 ends, so that four add up to more 
     over=Problems(masks=PLAIN, sinks=False, segments=False, least=(1, 1, 1, 8)),
     catches={"adds_values_within_65504", "returns_zero"},
 )
-def a_mean_of_large_values_is_no_larger(attention: Implementation, problem: Problem) -> None:
-    """Where all keys weigh the same and all values are 2^14, the output is 2^14.
+def mean_of_large_values_does_not_overflow(attention: Implementation, problem: Problem) -> None:
+    """If all keys have the same weight and all values are 2^14, the output is 2^14.
 
         q = 0, v_j = 2^14  implies  o_i = 2^14    for any M
 
-    Kernels divide by the sum of weights last. What they divide is M 2^14: beyond float16, whose
-    largest number is 65504, from four keys on.
+    Kernels divide by the sum of weights last. Before the division the sum is M 2^14. From four
+    keys on, this exceeds the largest number of float16, which is 65504.
     """
     large = problem.but(q=np.zeros_like(problem.q), v=np.full(problem.v.shape, LARGE))
 

@@ -1,14 +1,16 @@
-"""Section H, continued. Keys and values that are made of latents need not be made.
+"""Section H, continued. Projections of latents may be absorbed into queries and output.
 
-A model may keep one vector for each token, c_j, from which each head makes its key and its value
+A model may store one vector c_j for each token, a *latent*, from which each head computes its key
+and its value
 
     k_hj = W_h c_j        v_hj = U_h c_j
 
 (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.2). Then <q, W_h c_j> = <W_h^T q, c_j>, and a mean of
-U_h c_j is U_h of their mean: with W_h *absorbed* into the queries and U_h into the output, latents
-are keys and values at once, of a key head that query heads share, wider than before, the values
-being a prefix of the keys. That is how such models decode, and the answer is that of the keys
-written out: with the scale of these, for nothing else says how wide they were.
+U_h c_j is U_h applied to the mean of c_j. So W_h can be *absorbed* into the queries, and U_h into
+the output. The latents are then both keys and values, of a key head that query heads share. Its
+keys are wider than those of the heads, and its values are a prefix of its keys. Such models decode
+in this form, and the result is that of the expanded keys and values. The scale has to be that of
+the expanded keys, because nothing in the call shows how wide these were.
 """
 
 import numpy as np
@@ -38,13 +40,13 @@ NEEDS = {Capability.GROUPS, Capability.WIDTHS, Capability.SCALE}
     },
     proof=of_latents.latents_may_be_absorbed,
 )
-def latents_may_be_absorbed(attention: Implementation, problem: Problem) -> None:
-    """Queries that meet latents get what they would get of the keys and values made of these.
+def latent_attention_equals_expanded_attention(attention: Implementation, problem: Problem) -> None:
+    """Attention over shared latents equals attention over the keys and values computed from them.
 
         o(W_h^T q, c, c) U_h = o(q, W_h c, U_h c)
 
-    One side has a key head for many query heads, values narrower than keys, and the scale of other
-    keys than those it sees.
+    The side with latents has one key head for many query heads, values narrower than keys, and a
+    scale that belongs to the expanded keys and not to its own.
     """
     few, many = absorbed(problem), expanded(problem)
     _, U = turns(problem)
@@ -62,12 +64,14 @@ def latents_may_be_absorbed(attention: Implementation, problem: Problem) -> None
     catches={"scales_shared_gradients_by_their_own_width", "takes_one_head_of_each_group"},
     proof=of_latents.gradients_of_latents_add_up,
 )
-def latents_gather_what_keys_and_values_learn(attention: Implementation, problem: Problem) -> None:
-    """The gradient of the latents is what comes back to them as keys and as values, of every head.
+def latent_gradient_sums_key_and_value_gradients(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The gradient of the latents sums their gradients as keys and as values, over all heads.
 
         dc = dk + (dv, 0) = sum_h W_h^T dk_h + U_h^T dv_h        dq_h = W_h dq'_h
 
-    They are one array, read twice, so its gradient is a sum.
+    The latents are one array that is read twice, so their gradient is a sum.
     """
     few, many = absorbed(problem), expanded(problem)
     (s, U), D, G = turns(problem), problem.D, problem.G

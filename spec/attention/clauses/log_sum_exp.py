@@ -1,10 +1,10 @@
-"""Section S, continued. The log-sum-exp is what the softmax divides by.
+"""Section S, continued. The log-sum-exp is the logarithm of the softmax denominator.
 
     lse_i = log sum_j exp(s_ij)        a_ij = exp(s_ij - lse_i)
 
-It is a smooth maximum: it moves with the scores, and exceeds the largest of
-them by the logarithm of their number at most. Blockwise attention keeps it in
-the place of a row of weights (section X).
+It is a smooth maximum: it shifts with the scores, and it exceeds the largest score by
+at most the logarithm of their number. Blockwise attention stores it in place of a row
+of weights (section X).
 """
 
 import numpy as np
@@ -31,13 +31,13 @@ from spec.comparison import at_least, at_most, equal
     },
     proof=any_number_of_keys.log_sum_exp_moves_with_the_scores,
 )
-def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Problem) -> None:
+def log_sum_exp_shifts_with_the_scores(attention: Implementation, problem: Problem) -> None:
     """A constant added to all scores of a query is added to its log-sum-exp.
 
         lse(s_i + c_i) = lse(s_i) + c_i
 
-    The factor exp(c_i) cancels in the weights (S5), but not in their denominator. A maximum
-    that was subtracted and is not added back takes the constant with it.
+    The factor exp(c_i) cancels in the weights (S5), but not in their denominator. Code that
+    subtracts the maximum and does not add it back loses the constant.
     """
     constants = np.resize(SHIFTS, (1, 1, problem.N))
     shifted = moves.with_bias(problem, constants[..., None] + np.zeros((1, 1, 1, problem.M)))
@@ -58,13 +58,13 @@ def log_sum_exp_moves_with_the_scores(attention: Implementation, problem: Proble
         "measures_lse_before_masking",
     },
 )
-def log_sum_exp_is_near_the_maximum(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp lies above the largest score, by the logarithm of the number of keys at most.
+def log_sum_exp_is_within_log_n_of_the_maximum(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp is at least the largest score, and at most log n larger, for n unmasked keys.
 
-        max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys allowed
+        max_j s_ij <= lse_i <= max_j s_ij + log n_i,    n_i keys unmasked
 
-    The sum has one term exp(max_j s_ij) and none that is larger. The logarithm of the mean is
-    never above the largest score.
+    The sum has the term exp(max_j s_ij), and no term is larger. The logarithm of the mean, which
+    is a known bug, is never above the largest score.
     """
     count = np.maximum(problem.allowed.sum(axis=-1), 1)
     largest = definition.scores(problem).max(axis=-1, initial=-np.inf)

@@ -1,14 +1,13 @@
-"""Section M. The forbidden does not exist.
+"""Section M. Masked keys have no influence.
 
-A mask does not weaken a key, it removes it: a problem with forbidden keys is the
-problem without them. Whatever a forbidden key or its value holds, nothing
-follows from it, to the bit; and it receives no gradient. There is one meaning
-and there are many forms: a boolean mask (True = may attend), an additive one
-with 0 and -inf, each along all axes or broadcast, and masks that combine by
-intersection, with causality too.
+A mask does not weaken a key, it removes it: a problem with masked keys equals the
+problem without them. The contents of a masked key and its value change no bit of the
+output, and both receive no gradient. A mask has one meaning and many forms. It may be
+boolean (True = may attend) or additive (0 and -inf), and each of its axes may be
+written out or broadcast. Masks combine by intersection, with causality too.
 
 A finite penalty such as -1e4 is not a mask. It is added to the scores after the
-scale, and scores that are large enough see through it.
+scale, and a key with a large enough score stays visible.
 """
 
 import numpy as np
@@ -29,12 +28,12 @@ BOTH = {Capability.MASK, Capability.BIAS}
 @clause(
     "M1", over=MASKED, needs=BOTH, catches={"adds_the_truth_values", "inverts_the_mask"}, effort=2
 )
-def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Problem) -> None:
-    """True and False are 0 and -inf.
+def boolean_mask_equals_additive_mask(attention: Implementation, problem: Problem) -> None:
+    """A boolean mask equals an additive mask with 0 for True and -inf for False.
 
         o(mask) = o(bias = 0 where mask, -inf elsewhere)
 
-    Truth values that are added as they are make a bias of 1 and 0, which hides nothing.
+    Code that adds the booleans as numbers makes a bias of 1 and 0, which masks nothing.
     """
     assert problem.mask is not None
     additive = problem.but(mask=np.where(problem.mask, 0.0, -np.inf))
@@ -53,12 +52,12 @@ def a_boolean_mask_is_an_additive_one(attention: Implementation, problem: Proble
         "lets_the_mask_replace_causality",
     },
 )
-def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Problem) -> None:
-    """A mask of True everywhere may be left out.
+def all_true_mask_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """A mask that is True everywhere gives the same output as no mask.
 
         o(mask = True) = o
 
-    An option that does nothing must not switch off another, such as causality.
+    An option that has no effect must not switch off another option, such as causality.
     """
     bare = problem.but(mask=None)
 
@@ -73,12 +72,12 @@ def a_mask_that_hides_nothing_is_no_mask(attention: Implementation, problem: Pro
     catches={"reads_broadcast_masks_as_written_out"},
     effort=3,
 )
-def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem: Problem) -> None:
-    """A mask in any broadcast form means the same as the mask written out.
+def broadcast_mask_equals_expanded_mask(attention: Implementation, problem: Problem) -> None:
+    """A mask in any broadcast form gives the same output as the mask written out in full.
 
         o(mask) = o(mask broadcast to (B, H, N, M))
 
-    An offset that is computed as if every axis were written out reads another row.
+    Code that computes offsets as if every axis were written out reads the wrong row.
     """
     assert problem.mask is not None
     shape = (problem.B, problem.H, problem.N, problem.M)
@@ -99,12 +98,12 @@ def a_broadcast_mask_is_the_mask_written_out(attention: Implementation, problem:
         "allows_what_either_allows",
     },
 )
-def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) -> None:
-    """A mask and causality together allow what both allow.
+def mask_and_causality_intersect(attention: Implementation, problem: Problem) -> None:
+    """With a mask and causality together, a query attends only to the keys that both allow.
 
         o(mask, causal) = o(mask and not future)
 
-    A mask that replaces causality, or is replaced by it, is right while each is tested alone.
+    If one of the two replaces the other, tests of each option alone still pass.
     """
     written = moves.written_out(problem)
 
@@ -119,12 +118,12 @@ def a_mask_and_causality_intersect(attention: Implementation, problem: Problem) 
     needs={Capability.MASK, together(MASK, CAUSAL)},
     catches={"shows_what_both_hide"},
 )
-def causality_may_be_said_twice(attention: Implementation, problem: Problem) -> None:
-    """A mask of the past beside causality adds nothing to it.
+def causal_mask_adds_nothing_to_causal_flag(attention: Implementation, problem: Problem) -> None:
+    """A causal mask together with the causal flag gives the same output as the flag alone.
 
         o(mask = not future, causal) = o(causal)
 
-    Code that counts, adds or compares what hides a key goes wrong where both do.
+    Code that counts, adds or compares the reasons to mask a key goes wrong where both apply.
     """
     past, answers = np.logical_not(problem.future), attention.answers
     added = problem.seed % 2 and Capability.BIAS in answers
@@ -141,12 +140,12 @@ def causality_may_be_said_twice(attention: Implementation, problem: Problem) -> 
     needs={Capability.MASK},
     catches={"adds_the_truth_values"},
 )
-def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -> None:
-    """Sequences packed into one, with a mask that keeps them apart, are separate sequences.
+def block_diagonal_mask_separates_sequences(attention: Implementation, problem: Problem) -> None:
+    """Sequences packed with a block-diagonal mask give the same outputs as separate calls.
 
         o([x, y]; block diagonal) = [o(x), o(y)]
 
-    This is M2 for each half of the queries. Without the mask one sequence reads the other.
+    This is M2 for each half of the queries. Without the mask, one sequence attends to the other.
     """
     n, m = (problem.N + 1) // 2, (problem.M + 1) // 2
     blocks = (np.arange(problem.N) < n)[:, None] == (np.arange(problem.M) < m)[None, :]
@@ -167,12 +166,12 @@ def blocks_are_separate_sequences(attention: Implementation, problem: Problem) -
     catches={"inverts_the_mask", "forbids_after_normalising"},
     proof=exactly.a_window_of_nothing_copies_the_values,
 )
-def who_sees_only_itself_returns_its_value(attention: Implementation, problem: Problem) -> None:
-    """In a window of one, every query returns the value at its own place.
+def diagonal_mask_returns_the_values(attention: Implementation, problem: Problem) -> None:
+    """A query that may attend only to the key at its own position returns the value of that key.
 
         o_i = v_i    if i may attend to i alone
 
-    The one key that is left has weight one (S1), unless the mask comes after normalising.
+    The only remaining key has weight one (S1), unless the mask is applied after normalising.
     """
     window = problem.but(mask=np.eye(problem.N, dtype=bool))
 
@@ -187,12 +186,12 @@ def who_sees_only_itself_returns_its_value(attention: Implementation, problem: P
     catches={"wraps_mask_rows_at_64", "uses_the_mask_of_the_first_query"},
     effort=2,
 )
-def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> None:
-    """However many queries there are, each is masked by its own row.
+def each_query_uses_its_own_mask_row(attention: Implementation, problem: Problem) -> None:
+    """Each query is masked by its own row of the mask, however many queries there are.
 
-        o_i = sum_j a_ij v_j,    a_ij = 0 where j is forbidden to i, for any N
+        o_i = sum_j a_ij v_j,    a_ij = 0 where j is masked for i, for any N
 
-    An offset that overflows, or a row read for all, needs many queries to show.
+    Two bugs show only with many queries: an offset that overflows, and one row used for all.
     """
     o = attention.forward(problem)
 
@@ -204,12 +203,13 @@ def every_row_has_its_own_mask(attention: Implementation, problem: Problem) -> N
     over=Problems(masks=("padding",), square=True, least=(1, 1, 2, 2)),
     catches={"hides_padded_queries_too", "lays_padding_along_queries"},
 )
-def padding_hides_keys_and_not_queries(attention: Implementation, problem: Problem) -> None:
-    """A sequence that is padded has fewer keys; its queries attend, padded or not.
+def padding_mask_removes_keys_not_queries(attention: Implementation, problem: Problem) -> None:
+    """A padding mask removes keys and no queries: every query attends, even at a padded position.
 
         o_i = sum_(j < length) a_ij v_j    for every i < N
 
-    Laid along the rows, padding makes queries idle, and may leave the padded keys in sight.
+    A padding mask that is applied along the queries makes some of them fully masked, and may leave
+    the padded keys visible.
     """
     o = attention.forward(problem)
 

@@ -1,7 +1,7 @@
-"""Section J, continued. What another text holds has no weight, and changes no bit.
+"""Section J, continued. Other segments have zero weight and change no bit of the output.
 
-A key of another text enters no sum. With a weight that is merely small it would change the last
-bits, so both clauses compare exactly: with zero, and bit by bit.
+A key of another segment enters no sum. Even a very small weight would change the last bits, so
+both clauses compare exactly: J6 with zero, and J7 bit by bit.
 """
 
 import numpy as np
@@ -22,10 +22,12 @@ from spec.formats import rounded
     over=Problems(masks=PLAIN, segments=True, modest=True),
     catches={"ignores_the_segments", "takes_segments_for_padding", "floors_the_exponential"},
 )
-def other_texts_have_no_weight(attention: Implementation, problem: Problem) -> None:
-    """The weight of a key of another text, or of padding, is exactly zero.
+def other_segments_have_zero_weight(attention: Implementation, problem: Problem) -> None:
+    """The weight of a key of another segment, or of a padding token, is exactly zero.
 
-    a_ij = 0    unless seg_i = seg_j >= 0
+        a_ij = 0    unless seg_i = seg_j >= 0
+
+    An exponential that saturates above zero leaves such a key a small weight.
     """
     a, _ = seen(attention, problem)
 
@@ -38,12 +40,12 @@ def other_texts_have_no_weight(attention: Implementation, problem: Problem) -> N
     catches={"ignores_the_segments", "takes_segments_for_padding", "sees_earlier_texts_too"},
     effort=2,
 )
-def what_other_texts_hold_changes_no_bit(attention: Implementation, problem: Problem) -> None:
-    """Other queries, keys and values in other texts change no bit of what a text returns.
+def other_segments_change_no_bit_of_the_output(attention: Implementation, problem: Problem) -> None:
+    """Changing the queries, keys and values of other segments changes no bit of a segment's output.
 
         o(q, k, v)_t = o(q', k', v')_t    where they differ only outside of t
 
-    In a packed batch another text may well be another user's.
+    In a packed batch, another segment may belong to another user.
     """
     problem = moves.unshared(met(problem))
     mine, theirs = (x[:, None, :, None] for x in of_the_first(problem))

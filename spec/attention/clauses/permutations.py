@@ -1,13 +1,13 @@
-"""Section P. Keys are a set, queries are a batch.
+"""Section P. The order of keys does not matter, and queries are independent.
 
-Nothing in the definition knows the place of a key: a permutation of keys, with
-their values and the columns of the mask, leaves the output alone. Every query
-is answered by itself: a permutation of queries permutes the output, and another
-query, another head or another element of the batch has no influence. So
-self-attention without positions cannot tell "how are you" from "you how are".
+The definition does not use the position of a key. A permutation of the keys, together
+with their values and the columns of the mask, leaves the output unchanged. Each query
+is computed independently: a permutation of the queries permutes the output, and no other
+query, head or batch element has an influence. So self-attention without positions
+cannot distinguish "how are you" from "you how are".
 
-A key that occurs twice counts twice: with all keys doubled nothing changes but
-the log-sum-exp, by log 2.
+A key that occurs twice counts twice. With all keys doubled, only the log-sum-exp
+changes: it grows by log 2.
 """
 
 import numpy as np
@@ -30,13 +30,13 @@ UNORDERED = Problems(slopes=False, causal=False, least=(1, 1, 1, 2))
     catches={"favours_recent_keys", "keeps_stale_keys", "drops_the_last_key"},
     proof=exactly.keys_are_a_set,
 )
-def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
-    """Keys may come in any order, if their values and the mask's columns come along.
+def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: Problem) -> None:
+    """Permuting the keys, together with their values and the mask's columns, changes nothing.
 
         o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
 
-    A sum has no order. What ties a key to its place is its column of the mask, which moves with
-    it; a bonus for recent keys, a stale cache or a lost tail stays where it was.
+    A sum has no order. Only its column of the mask ties a key to a position, and that moves with
+    the key. A bonus for recent keys, a stale cache or a dropped last key does not move along.
     """
     moved = moves.of_keys(problem, moves.permutation(problem, problem.M))
 
@@ -51,13 +51,13 @@ def keys_are_a_set(attention: Implementation, problem: Problem) -> None:
     catches={"favours_the_diagonal", "remembers_answers_by_shape"},
     proof=exactly.queries_are_a_batch,
 )
-def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
-    """A permutation of the queries permutes the output.
+def permuting_queries_permutes_the_output(attention: Implementation, problem: Problem) -> None:
+    """A permutation of the queries permutes the output in the same way.
 
         o(q_p)_i = o(q)_p(i)
 
-    Row i of the scores comes from q_i alone, so nothing is left that knows the number i but row
-    i of the mask, which moves along.
+    Row i of the scores depends on q_i alone. Nothing else depends on the index i but row i of the
+    mask, which moves along.
     """
     order = moves.permutation(problem, problem.N)
     moved = moves.of_queries(problem, order)
@@ -73,12 +73,12 @@ def queries_are_a_batch(attention: Implementation, problem: Problem) -> None:
     over=Problems(slopes=False, causal=False, least=(1, 1, 2, 1)),
     catches={"normalises_over_queries", "favours_the_diagonal"},
 )
-def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
-    """The output at a query depends on no other query.
+def each_query_is_independent_of_the_others(attention: Implementation, problem: Problem) -> None:
+    """The output of a query depends on no other query.
 
         o(q_i alone) = o(q)_i
 
-    P2 alone would accept a softmax along the queries, which follows any permutation of them.
+    P2 alone would accept a softmax along the queries, which commutes with any permutation of them.
     """
     i = [problem.chance().below(problem.N)]
     alone = moves.of_queries(problem, i)
@@ -90,12 +90,12 @@ def a_query_is_answered_by_itself(attention: Implementation, problem: Problem) -
 
 
 @clause("P4", over=Problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"})
-def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> None:
-    """What one element of the batch holds does not change a bit of another's output.
+def batch_elements_do_not_affect_each_other(attention: Implementation, problem: Problem) -> None:
+    """The contents of one batch element change no bit of the output of another.
 
         o(x)_b = o(y)_b    where x_b = y_b
 
-    Both calls have the same shapes and strides, so not even the order of a sum has a reason to
+    Both calls have the same shapes and strides, so even the order of summation has no reason to
     differ.
     """
     problem = moves.unshared(problem)
@@ -114,12 +114,12 @@ def batch_elements_do_not_meet(attention: Implementation, problem: Problem) -> N
     over=Problems(least=(2, 1, 1, 1)),
     catches={"normalises_over_the_batch", "reads_the_first_batch_of_keys"},
 )
-def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Problem) -> None:
-    """The output of one element of the batch is what it would be alone.
+def batch_element_alone_gives_the_same_output(attention: Implementation, problem: Problem) -> None:
+    """The output of a batch element is the same in the batch and in a call with this element alone.
 
         o(x_b alone) = o(x)_b
 
-    P4 looks at the first element, and would accept keys that every element reads from it.
+    P4 checks only the first element, so it would accept code in which all elements read its keys.
     """
     last = [problem.B - 1]
     alone = moves.of_batch(problem, last)
@@ -138,13 +138,13 @@ def a_batch_element_is_answered_by_itself(attention: Implementation, problem: Pr
     effort=2,
     proof=exactly.gradients_follow_the_order_of_keys,
 )
-def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> None:
-    """A permutation of the keys permutes their gradients, and leaves those of the queries alone.
+def permuting_keys_permutes_their_gradients(attention: Implementation, problem: Problem) -> None:
+    """Permuting the keys permutes their gradients, and does not change those of the queries.
 
         dk(k_p)_j = dk(k)_p(j),    dv(v_p)_j = dv(v)_p(j),    dq(k_p) = dq(k)
 
-    This is P1 differentiated. A backward pass that visits the keys in an order of its own has
-    to put their gradients back.
+    This is P1 differentiated. A backward pass that visits the keys in another order has to put
+    their gradients back in place.
     """
     order = moves.permutation(problem, problem.M)
     moved = moves.of_keys(problem, order)
@@ -164,8 +164,10 @@ def gradients_follow_their_keys(attention: Implementation, problem: Problem) -> 
     effort=2,
     proof=blocks.duplicating_all_keys_adds_log_two,
 )
-def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) -> None:
-    """If every key occurs twice, all weights are halved, and the output stays.
+def duplicating_all_keys_leaves_output_unchanged(
+    attention: Implementation, problem: Problem
+) -> None:
+    """If every key occurs twice, all weights are halved, and the output does not change.
 
         o(q, [k, k], [v, v]) = o(q, k, v)
 
@@ -185,13 +187,13 @@ def keys_said_twice_change_nothing(attention: Implementation, problem: Problem) 
     catches={"measures_the_log_of_the_mean", "measures_lse_in_base_two"},
     proof=blocks.duplicating_all_keys_adds_log_two,
 )
-def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> None:
+def duplicating_all_keys_adds_log_two_to_lse(attention: Implementation, problem: Problem) -> None:
     """If every key occurs twice, the log-sum-exp grows by the logarithm of two.
 
         lse(q, [k, k]) = lse(q, k) + log 2
 
-    The sum has every term twice, which the output of P7 cannot show. The logarithm of the mean
-    would stay as it is.
+    The sum has every term twice. The output cannot show this (P7), because the factor cancels. The
+    logarithm of the mean would not change.
     """
     twice = moves.of_keys(problem, np.tile(np.arange(problem.M), 2))
 
@@ -208,13 +210,13 @@ def keys_said_twice_add_log_two(attention: Implementation, problem: Problem) -> 
     ),
     catches={"favours_recent_keys", "remembers_answers_by_shape", "drops_the_last_key"},
 )
-def word_order_is_invisible(attention: Implementation, problem: Problem) -> None:
-    """Self-attention without positions answers "how are you" and "you how are" alike.
+def self_attention_is_permutation_equivariant(attention: Implementation, problem: Problem) -> None:
+    """Permuting the tokens of self-attention without positions only permutes the output.
 
         o(x_p) = o(x)_p    and    mean_i o(x_p)_i = mean_i o(x)_i    for q = k = v = x
 
-    This is P1 and P2 at once. The order of words has to come from elsewhere: from a causal mask
-    or from positions.
+    This is P1 and P2 together: "how are you" and "you how are" get the same outputs. The order of
+    words has to come from elsewhere, from a causal mask or from positions.
     """
     x = problem.q
     order = moves.permutation(problem, problem.N)

@@ -1,17 +1,17 @@
-"""Section I. Tokens stand where they are said to stand, whatever row they are in.
+"""Section I. Explicit positions replace row numbers.
 
-A query i stands at p_i and a key j at r_j, integers that a caller may give (`query_positions`,
-`key_positions`); and causality, windows and slopes go by them and by nothing else:
+A query i has a position p_i and a key j a position r_j, integers that a caller may pass
+(`query_positions`, `key_positions`). Causality, windows and ALiBi slopes use them and nothing else:
 
     j is in the future of i   r_j > p_i        in its window   -L <= r_j - p_i <= R
     its slope takes           m_h |p_i - r_j|
 
-Where one side has none, it counts from 0; where both have none, rows are the places, and a corner
-tells how those of queries and keys lie, which else has no say. Positions may repeat, or have gaps,
-come in any order, and be negative: a cache, a chunk, padding to the left, and a text that is dealt
-out to several machines are all of them other positions.
+If one side has no positions, it counts from 0. If both have none, positions are row numbers. Only
+then does the alignment of the causal diagonal matter (top-left or bottom-right). Positions may
+repeat, have gaps, come in any order, and be negative. A KV cache, a chunk, left padding, and a
+sequence that is split across several machines are all just other positions.
 
-The mathematics knows differences, so that where a text begins is nothing to it.
+Only differences of positions matter, so a sequence may begin at any number.
 """
 
 from dataclasses import replace
@@ -30,11 +30,11 @@ from spec.notation import Array
 
 PLACED = Problems(masks=PLAIN, positions=True)
 IN_ORDER = Problems(masks=PLAIN, positions=True, causal=True)
-SHIFTS = (-1000, 37, 2**15, 2**24 + 1)  # where formats end
+SHIFTS = (-1000, 37, 2**15, 2**24 + 1)  # some are past the limits of bfloat16, int16, float32
 
 
 def positions_of(problem: Problem) -> tuple[Array, Array]:
-    """Those of queries and of keys, where one of them is given at least.   (B, N) and (B, M)"""
+    """The positions of queries and keys, of which at least one is given.   (B, N) and (B, M)"""
     both = moves.placed(problem)
     assert both.query_positions is not None
     assert both.key_positions is not None
@@ -42,12 +42,12 @@ def positions_of(problem: Problem) -> tuple[Array, Array]:
 
 
 def standing(problem: Problem, p: Array, r: Array) -> Problem:
-    """The problem with other positions."""
+    """The problem with these positions."""
     return problem.but(query_positions=p, key_positions=r)
 
 
 def in_rows(problem: Problem) -> Problem:
-    """The problem with the numbers of rows for positions."""
+    """The problem with row numbers as positions."""
     p, r = positions_of(problem)
     return standing(problem, 0 * p + np.arange(problem.N), 0 * r + np.arange(problem.M))
 
@@ -78,12 +78,12 @@ def unplaced(problem: Problem) -> Problem:
     },
     effort=4,
 )
-def positions_are_a_mask(attention: Implementation, problem: Problem) -> None:
-    """Causality and windows by positions are the mask that says the same.
+def positions_equal_an_explicit_mask(attention: Implementation, problem: Problem) -> None:
+    """Causality and windows by positions equal the boolean mask computed from these positions.
 
         o(p, r; causal; (L, R)) = o(mask = (r_j <= p_i and -L <= r_j - p_i <= R))
 
-    So two tokens at one place see each other, and who stands behind nothing sees nothing.
+    Tokens at one position attend to each other. A causal query before all keys is fully masked.
     """
     written = unplaced(moves.written_out(problem))
 
@@ -97,12 +97,12 @@ def positions_are_a_mask(attention: Implementation, problem: Problem) -> None:
     over=replace(PLACED, square=True, in_rows=True),
     catches={"hides_what_stands_at_the_same_place", "is_causal_where_there_are_positions"},
 )
-def rows_are_positions(attention: Implementation, problem: Problem) -> None:
-    """Without positions, token t stands at place t.
+def row_numbers_are_the_default_positions(attention: Implementation, problem: Problem) -> None:
+    """Passing row numbers as positions gives the same output as passing no positions.
 
-        o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where every corner is the same
+        o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where both alignments agree
 
-    Positions say where tokens stand, and these say what rows say anyway.
+    Without positions, the token in row t is at position t.
     """
     counted, plain = in_rows(problem), unplaced(problem)
 
@@ -118,12 +118,12 @@ def rows_are_positions(attention: Implementation, problem: Problem) -> None:
     catches={"wants_positions_of_both_sides"},
     effort=2,
 )
-def who_has_no_positions_counts_from_zero(attention: Implementation, problem: Problem) -> None:
-    """Where one side alone has positions, the other stands in its rows.
+def missing_positions_count_from_zero(attention: Implementation, problem: Problem) -> None:
+    """If only queries or only keys have positions, those of the other side are its row numbers.
 
         o(p; r = 0 1 2 ..) = o(p),    o(p = 0 1 2 ..; r) = o(r)
 
-    No corner has a say: it is there for who has no positions at all.
+    The causal alignment has no effect here: it applies only if neither side has positions.
     """
     p, r = positions_of(problem)
     if problem.seed % 2:
@@ -142,12 +142,12 @@ def who_has_no_positions_counts_from_zero(attention: Implementation, problem: Pr
     over=Problems(positions=True, causal=False, slopes=False),
     catches={"is_causal_where_there_are_positions", "takes_a_gap_for_the_start_of_a_text"},
 )
-def positions_alone_say_nothing(attention: Implementation, problem: Problem) -> None:
-    """Where neither causality nor a window nor slopes are asked for, a place is nothing.
+def positions_alone_change_nothing(attention: Implementation, problem: Problem) -> None:
+    """Without causality, a window or slopes, positions have no effect.
 
         o(p, r) = o
 
-    Nor do places tell texts apart: for that there are segments.
+    Positions do not separate packed sequences either: segments do.
     """
     plain = unplaced(problem)
 
@@ -172,12 +172,12 @@ def positions_alone_say_nothing(attention: Implementation, problem: Problem) -> 
     effort=4,
     proof=in_places.places_have_no_origin,
 )
-def places_have_no_origin(attention: Implementation, problem: Problem) -> None:
-    """A number added to all positions changes nothing.
+def shifting_all_positions_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """Adding one number to all positions changes nothing.
 
         o(p + c, r + c) = o(p, r)
 
-    So a text may begin anywhere; and however far away that is, two places in it are two.
+    So a sequence may begin anywhere, and distinct positions stay distinct however large they are.
     """
     p, r = positions_of(problem)
     shifts = tuple(c - max(problem.N, problem.M) // 2 for c in SHIFTS)
@@ -200,12 +200,12 @@ def places_have_no_origin(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=in_places.causality_knows_the_order_alone,
 )
-def causality_knows_the_order_alone(attention: Implementation, problem: Problem) -> None:
-    """Any other places in the same order are the same to causality.
+def causality_depends_only_on_position_order(attention: Implementation, problem: Problem) -> None:
+    """Causality depends only on the order of positions, not on their differences.
 
         o(f(p), f(r)) = o(p, r)    for any increasing f
 
-    What was first, is; by how much is for windows and slopes to ask.
+    Differences of positions matter only to windows and slopes.
     """
     p, r = positions_of(problem)
     both = np.concatenate([p, r], axis=1)
@@ -233,12 +233,12 @@ def causality_knows_the_order_alone(attention: Implementation, problem: Problem)
     effort=4,
     proof=in_places.tokens_move_with_their_places,
 )
-def tokens_move_with_their_places(attention: Implementation, problem: Problem) -> None:
-    """Queries and keys may come in any order, if their positions come along.
+def token_order_does_not_matter_with_positions(attention: Implementation, problem: Problem) -> None:
+    """Queries and keys may come in any order, if their positions are permuted with them.
 
         o(q_s; k_t, v_t; p_s, r_t) = o(q; k, v; p, r)_s
 
-    This is P1 and P2 where something goes by places: nothing else ties a token to its row.
+    This is P1 and P2 for options that use positions: nothing else ties a token to its row.
     """
     whole = moves.placed(problem)
     s, t = (moves.permutation(whole, length) for length in (whole.N, whole.M))

@@ -1,7 +1,8 @@
-"""Section I, continued. Tiles hold rows and not places; nor do gradients, or what is shown.
+"""Section I, continued. Tiles, gradients and weights use positions, not row numbers.
 
-A kernel that skips tiles reads of each the places of its tokens, or skips none: those of a tile
-need not follow each other. And what is computed a second time counts by the same places.
+A kernel that skips tiles of keys has to read the positions of the tokens in each tile, because
+these need not be consecutive. Gradients, returned weights and the log-sum-exp are often computed
+separately, and have to use the same positions.
 """
 
 from dataclasses import replace
@@ -27,12 +28,12 @@ SMOOTH = ("lattice", "normal", "heavy")
     catches={"reads_tiles_up_to_that_of_the_row", "ignores_the_positions"},
     effort=2,
 )
-def tiles_of_keys_hold_any_places(attention: Implementation, problem: Problem) -> None:
-    """However many keys there are, each is seen by who stands at its place or behind it.
+def causality_uses_positions_in_all_key_tiles(attention: Implementation, problem: Problem) -> None:
+    """Causality allows exactly the keys at or before a query's position, however many there are.
 
         o_i = sum_j a_ij v_j    over the keys with r_j <= p_i, for any M
 
-    The row of a query bounds no tile of keys: its place does.
+    Which tiles of keys a kernel may skip depends on the position of the query, not on its row.
     """
     o = attention.forward(problem)
 
@@ -45,12 +46,12 @@ def tiles_of_keys_hold_any_places(attention: Implementation, problem: Problem) -
     catches={"visits_the_tiles_of_a_window_of_rows", "has_positions_for_causality_alone"},
     effort=2,
 )
-def windows_begin_at_a_place(attention: Implementation, problem: Problem) -> None:
-    """However many queries there are, each has its window around the place where it stands.
+def windows_use_positions_in_all_query_tiles(attention: Implementation, problem: Problem) -> None:
+    """However many queries there are, the window of each lies around its position, not its row.
 
         o_i = sum_j a_ij v_j    over the keys with -L <= r_j - p_i <= R, for any N
 
-    A block of queries is no stretch of text, and the keys of its window may lie in any rows.
+    The queries of a tile need not be consecutive tokens, and their keys may lie in any rows.
     """
     near = narrowed(problem)
 
@@ -65,12 +66,12 @@ def windows_begin_at_a_place(attention: Implementation, problem: Problem) -> Non
     catches={"forgets_positions_beside_segments", "ignores_the_positions"},
     effort=2,
 )
-def texts_count_from_where_they_begin(attention: Implementation, problem: Problem) -> None:
-    """Of two texts in one array, the second counts its own places, and returns what it does alone.
+def positions_restart_in_each_packed_sequence(attention: Implementation, problem: Problem) -> None:
+    """The second of two packed sequences, with its own positions, gives the same output as alone.
 
-        o(x; segments, p, r)_t = o(x_t; p_t, r_t)    for the tokens t of the second text
+        o(x; segments, p, r)_t = o(x_t; p_t, r_t)    for the tokens t of the second sequence
 
-    Positions start anew with each text, and causality by the rows of the array does not.
+    Positions restart in each sequence. Row numbers do not, so causality by rows is wrong here.
     """
     n, m = (problem.chance().below(length) for length in (problem.N, problem.M))
     i, j = (np.tile(np.arange(x), (problem.B, 1)) for x in (problem.N, problem.M))
@@ -92,12 +93,12 @@ def texts_count_from_where_they_begin(attention: Implementation, problem: Proble
     catches={"differentiates_without_the_positions"},
     effort=2,
 )
-def gradients_are_those_of_the_mask(attention: Implementation, problem: Problem) -> None:
-    """What flows back is what flows back under the mask that positions are.
+def gradients_by_position_equal_those_by_mask(attention: Implementation, problem: Problem) -> None:
+    """Gradients with positions equal gradients with the mask computed from these positions.
 
         dq, dk, dv (p, r; causal; (L, R)) = dq, dk, dv (mask)
 
-    This is I1 differentiated: no gradient goes by rows either.
+    This is I1 differentiated: the backward pass must not use row numbers either.
     """
     written = unplaced(moves.written_out(problem))
 
@@ -116,12 +117,12 @@ def gradients_are_those_of_the_mask(attention: Implementation, problem: Problem)
     catches={"differentiates_slopes_by_rows"},
     effort=2,
 )
-def the_gradient_of_a_slope_goes_by_places(attention: Implementation, problem: Problem) -> None:
-    """A slope hears of every score by how far its key stands from its query.
+def slope_gradient_uses_position_distances(attention: Implementation, problem: Problem) -> None:
+    """The gradient of an ALiBi slope sums the score gradients, weighted by position distance.
 
         dm_h = -sum_ij ds_ij |p_i - r_j|
 
-    By rows it would hear of how far other tokens stand.
+    A backward pass that uses row numbers weights the score gradients by wrong distances.
     """
     exact, budget = rounding.reference(problem).gradients.slopes, rounding.of_slopes(problem)
     assert exact is not None
@@ -132,12 +133,12 @@ def the_gradient_of_a_slope_goes_by_places(attention: Implementation, problem: P
 
 
 @clause("I20", over=PLACED, needs={Capability.WEIGHTS}, catches={"shows_weights_by_rows"})
-def the_weights_that_are_shown_go_by_places(attention: Implementation, problem: Problem) -> None:
-    """The weights that are returned are those by which values are weighted.
+def returned_weights_use_positions(attention: Implementation, problem: Problem) -> None:
+    """The returned attention weights use the same positions as the output.
 
-        a_ij = exp(s_ij) / sum_j exp(s_ij)    over the keys that places leave
+        a_ij = exp(s_ij) / sum_j exp(s_ij)    over the keys that positions leave visible
 
-    Else what is shown explains another output than the one that is returned.
+    Weights computed from row numbers do not belong to the output that is returned.
     """
     a = attention.weights(problem)
 
@@ -145,12 +146,13 @@ def the_weights_that_are_shown_go_by_places(attention: Implementation, problem: 
 
 
 @clause("I21", over=PLACED, needs={Capability.LSE}, catches={"measures_lse_by_rows"})
-def the_log_sum_exp_goes_by_places(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp counts the keys that places leave, as far away as they are.
+def log_sum_exp_uses_positions(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp uses positions, both to select the visible keys and to apply slopes.
 
         lse_i = log sum_j exp(s_ij)    over r_j <= p_i, if it is causal
 
-    Parts of a text that several machines hold are merged by it, and each of them has other places.
+    Parts of a sequence on several machines are merged by their log-sum-exp, and each part has
+    other positions.
     """
     lse = attention.lse(problem)
 

@@ -1,7 +1,7 @@
-"""Section I, continued. A text that is read in parts, and positions beside everything else.
+"""Section I, continued. Positions in chunks, in decoding and with other options.
 
-Who knows where his tokens stand may read them when and where he likes: in chunks, one by one, with
-a cache that has room for more, or with other texts in the same array.
+With explicit positions, a sequence may be processed in any way: in chunks, token by token, with a
+cache that is larger than the sequence, or with other sequences in the same array.
 """
 
 from dataclasses import replace
@@ -31,12 +31,15 @@ from spec.comparison import equal
     effort=2,
     proof=in_places.a_chunk_is_a_part_of_the_whole,
 )
-def a_chunk_is_a_part_of_the_whole(attention: Implementation, problem: Problem) -> None:
-    """Some of the queries, with their positions, get what they get among the others.
+def query_chunk_with_positions_matches_full_output(
+    attention: Implementation, problem: Problem
+) -> None:
+    """A chunk of the queries, with their positions, gives the same rows as all queries together.
 
         o(q[t:u]; k, v; p[t:u], r) = o(q; k, v; p, r)[t:u]
 
-    A corner would have moved with the number of queries; a place does not.
+    A causal diagonal aligned to the bottom right would move with the number of queries. Explicit
+    positions do not.
     """
     whole, chance = moves.placed(problem), problem.chance()
     t = chance.below(whole.N)
@@ -59,14 +62,14 @@ def a_chunk_is_a_part_of_the_whole(attention: Implementation, problem: Problem) 
         "ignores_the_positions_of_queries",
     },
 )
-def tokens_are_read_one_by_one_from_a_long_cache(
+def decoding_step_with_position_matches_full_output(
     attention: Implementation, problem: Problem
 ) -> None:
-    """A token that knows its place reads from a cache of the whole text what it is to read.
+    """One query at position t, with the whole sequence as keys, gives row t of the full output.
 
         o(q_t; k, v; p = t; causal) = o(q, k, v; causal)_t    for N = M
 
-    What lies behind its place may be there already, or be whatever lay in the memory before.
+    After that position, the cache may already hold later tokens, or uninitialised memory.
     """
     t = problem.chance().below(problem.N)
     whole, step = unplaced(problem), moves.of_queries(in_rows(problem), [t])
@@ -84,12 +87,15 @@ def tokens_are_read_one_by_one_from_a_long_cache(
     catches={"hides_what_stands_at_the_same_place", "ignores_the_positions"},
     proof=in_places.tokens_at_one_place_see_each_other,
 )
-def tokens_at_one_place_see_each_other(attention: Implementation, problem: Problem) -> None:
-    """If all tokens stand at the same place, nothing lies ahead, and nothing is far.
+def tokens_at_one_position_attend_to_each_other(
+    attention: Implementation, problem: Problem
+) -> None:
+    """If all tokens are at the same position, causality, windows and slopes have no effect.
 
         o(p = r = c; causal, a window, slopes) = o
 
-    Alternatives that are tried at once stand at one place, and see what came before and themselves.
+    No key is ahead then, and every distance is zero. Alternative tokens that are tried at once
+    share a position. They attend to the tokens before them, and to themselves.
     """
     p, r = positions_of(problem)
     c = int(r[0, 0])
@@ -106,13 +112,14 @@ def tokens_at_one_place_see_each_other(attention: Implementation, problem: Probl
     over=Problems(positions=True, least=(2, 1, 1, 1)),
     catches={"uses_the_positions_of_the_first_sequence"},
 )
-def each_sequence_has_positions_of_its_own(attention: Implementation, problem: Problem) -> None:
-    """The positions of one sequence concern no other.
+def each_sequence_has_its_own_positions(attention: Implementation, problem: Problem) -> None:
+    """The positions of one sequence in a batch do not affect another sequence.
 
         o(p, r)_b = o(p', r')_b    where they differ only in the first sequence, and b is another
 
-    Texts of several lengths, padded to the left, are in one batch at several places. Whoever leaves
-    out what no query sees, in all of a batch, may add the rest up in another order.
+    With left padding, sequences of several lengths in one batch have different positions. The last
+    bits may differ, because code may skip keys that are masked in the whole batch, and so sum the
+    others in another order.
     """
     p, r = (x.copy() for x in positions_of(problem))
     problem = standing(problem, p.copy(), r.copy())
@@ -132,12 +139,12 @@ def each_sequence_has_positions_of_its_own(attention: Implementation, problem: P
     catches={"measures_slopes_by_rows", "ignores_the_positions"},
     effort=2,
 )
-def slopes_go_by_positions(attention: Implementation, problem: Problem) -> None:
-    """Slopes take from a score what a mask of the distances between places takes.
+def alibi_slopes_use_positions(attention: Implementation, problem: Problem) -> None:
+    """ALiBi slopes give the same output as a bias computed from the distances between positions.
 
         o(slopes m; p, r) = o(mask -m_h |p_i - r_j|)
 
-    That a mask is rounded to the format, and slopes are not, is allowed for as it is in Y1.
+    A mask is rounded to the format, and slopes are not. The difference is allowed for as in Y1.
     """
     written = unplaced(moves.with_slopes_as_a_bias(problem))
     rounded = np.abs(rounding.reference(problem).o - rounding.reference(written).o)
@@ -159,12 +166,13 @@ def slopes_go_by_positions(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=in_places.places_may_be_turned_round,
 )
-def places_may_be_turned_round(attention: Implementation, problem: Problem) -> None:
-    """Where all places are negative, what lay behind lies ahead, and as far away.
+def negating_positions_swaps_window_sides(attention: Implementation, problem: Problem) -> None:
+    """Negating all positions and swapping the two sides of the window changes nothing.
 
         o(-p, -r; (R, L)) = o(p, r; (L, R))
 
-    Signed slopes turn round as well: -m takes the place of m.
+    Keys that were before a query are then after it, at the same distance. Signed slopes change
+    their sign as well: -m replaces m.
     """
     p, r = positions_of(problem)
     signed = problem.signed_slopes and problem.slopes is not None
@@ -192,12 +200,12 @@ def places_may_be_turned_round(attention: Implementation, problem: Problem) -> N
     },
     effort=4,
 )
-def places_count_beside_everything_else(attention: Implementation, problem: Problem) -> None:
-    """Places are what they are, whatever else is asked for.
+def positions_work_with_every_other_option(attention: Implementation, problem: Problem) -> None:
+    """Positions keep their meaning together with every other option.
 
         s_ij = cap(scale <q_i, k_j>) + b_ij - m_h |p_i - r_j|,    -inf if r_j > p_i, mask, segments
 
-    Each option has a path of its own in fast code, and each of them has to count alike.
+    In fast code each option has its own code path, and each path has to use the positions.
     """
     o = attention.forward(problem)
 

@@ -1,9 +1,9 @@
-"""Section B, continued. The scale multiplies scores, and zero is one.
+"""Section B, continued. The scale multiplies the scores, and a scale of zero is respected.
 
-It is 1 / sqrt(D) unless another one is asked for, because the product of two
-independent vectors of unit variance has variance D, and a softmax of scores of
-that size is nearly one-hot and hardly learns (Vaswani et al. 2017, section
-3.2.1). What is asked for counts as it is, zero and negative numbers too.
+The default scale is 1 / sqrt(D). The product of two independent vectors of unit
+variance has variance D. A softmax of scores of that size is nearly one-hot and
+has very small gradients (Vaswani et al. 2017, section 3.2.1). A scale that the
+caller passes is used unchanged, even if it is zero or negative.
 """
 
 import numpy as np
@@ -24,13 +24,13 @@ from spec.comparison import equal
     needs={Capability.SCALE},
     catches={"centres_each_key_on_its_own_mean", "ignores_the_scale"},
 )
-def empty_columns_change_nothing(attention: Implementation, problem: Problem) -> None:
-    """Columns of zeros may be added to queries, keys and values when the scale stays.
+def zero_padded_head_size_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """At a fixed scale, padding q, k and v with zero columns only pads the output with zeros.
 
         o([q, 0], [k, 0], [v, 0]; scale) = [o(q, k, v; scale), 0]
 
-    Kernels pad widths to what the hardware likes, and rest on this. The scale is asked for,
-    since the default would follow the padding.
+    Kernels rely on this when they pad head sizes to sizes that suit the hardware. The scale is
+    passed explicitly, since the default would change with the padded head size.
     """
     here = problem.but(scale=problem.sigma)
     room = [(0, 0)] * 3 + [(0, 3)]
@@ -50,13 +50,13 @@ def empty_columns_change_nothing(attention: Implementation, problem: Problem) ->
     needs={Capability.SCALE},
     catches={"ignores_the_scale", "divides_by_the_scale", "scales_twice"},
 )
-def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem) -> None:
-    """A scale is a factor of the queries.
+def scale_multiplies_the_scores(attention: Implementation, problem: Problem) -> None:
+    """A scale has the same effect as a factor that multiplies the queries.
 
         o(q; scale 1/2) = o(q / 2; scale 1)
 
-    Halving is exact, so the scores are the same numbers. A scale that is ignored, inverted or
-    applied twice makes them differ.
+    Halving is exact, so both calls compute the same scores. An implementation that ignores the
+    scale, divides by it, or applies it twice returns different outputs.
     """
     left, right = problem.but(scale=0.5), problem.but(q=problem.q / 2, scale=1.0)
 
@@ -81,15 +81,14 @@ def the_scale_multiplies_the_scores(attention: Implementation, problem: Problem)
     },
     effort=2,
 )
-def the_scale_is_one_over_the_root_of_the_width(
-    attention: Implementation, problem: Problem
-) -> None:
-    """Not asking for a scale is asking for one over the square root of the width.
+def default_scale_is_one_over_sqrt_head_size(attention: Implementation, problem: Problem) -> None:
+    """The default scale is one over the square root of the head size D of queries and keys.
 
-        o(scale not asked for) = o(scale = 1 / sqrt(D))
+        o(no scale passed) = o(scale = 1 / sqrt(D))
 
-    Divisors taken from another size (heads, keys, the width of values) are right wherever the
-    sizes agree. An implementation that never reads the scale passes; B7 rejects it.
+    A divisor taken from another size (number of heads or keys, head size of the values) is right
+    wherever the two sizes agree. An implementation that never reads the scale passes here; B7
+    rejects it.
     """
     problem = problem.but(scale=None)
     asked = problem.but(scale=problem.sigma)
@@ -105,12 +104,13 @@ def the_scale_is_one_over_the_root_of_the_width(
     needs={Capability.SCALE},
     catches={"takes_zero_scale_for_none", "ignores_the_scale"},
 )
-def a_scale_of_zero_gives_the_mean(attention: Implementation, problem: Problem) -> None:
-    """A scale of zero is a scale, and not the absence of one: all weights are equal.
+def scale_of_zero_gives_the_mean_of_values(attention: Implementation, problem: Problem) -> None:
+    """A scale of zero is not replaced by the default: all visible keys get equal weight.
 
-        o_i = mean of v_j over the keys allowed to i
+        o_i = mean of v_j over the keys visible to i
 
-    `scale or default` cannot be asked for zero. With it all scores are equal, as in B10.
+    The Python expression `scale or default` replaces zero by the default. With a scale of zero, all
+    scores are equal, as in B10.
     """
     flat = problem.but(scale=0.0)
 

@@ -1,15 +1,16 @@
-"""Section J. Several texts lie in one array, and none of them knows of another.
+"""Section J. Sequences packed into one array do not affect each other.
 
-Packed into one sequence, texts are told apart by a number for each token, its segment:
+Each token of a packed array has an integer id. Tokens with the same id form a segment:
 
-    j is seen by i    only if    seg_i = seg_j >= 0
+    query i may attend to key j    only if    seg_i = seg_j >= 0
 
-(packing: Krell et al. 2021). A token with a negative one is padding, and of no text: it sees nobody
-and is seen by nobody, other padding included. What else hides keys hides them beside it; causality,
-windows and slopes go by places in the array, or in each text where `places` is declared in-text, as
-those have it who are told of texts by cumulative lengths.
+(packing: Krell et al. 2021). A token with a negative id is padding and belongs to no sequence. It
+attends to no key, and no query attends to it, not even other padding. All other masking applies in
+addition. Causality, windows and ALiBi slopes count positions through the array. Under the
+convention `places=in-text` they count positions within each sequence. Functions that receive packed
+sequences as cumulative lengths do so.
 
-Packing saves the padding of short texts, and must not show in any number.
+Packing avoids the padding of short sequences. It must not change any result.
 """
 
 import numpy as np
@@ -25,24 +26,24 @@ from spec.comparison import equal
 from spec.notation import Array
 
 TEXTS = Problems(segments=True)
-LOOSE = Problems(segments=True, causal=False, slopes=False)  # tokens without places
-ANYWHERE = {Capability.LABELS, Capability.OTHERS}  # tokens of a text, and padding
+LOOSE = Problems(segments=True, causal=False, slopes=False)  # positions do not matter
+ANYWHERE = {Capability.LABELS, Capability.OTHERS}  # any ids, and padding anywhere
 
 
 def segments_of(problem: Problem) -> tuple[Array, Array]:
-    """Those of queries and of keys, to be changed.   (B, N) and (B, M)"""
+    """Copies of the segment ids of queries and keys, to be changed.   (B, N) and (B, M)"""
     assert problem.query_segments is not None
     assert problem.key_segments is not None
     return problem.query_segments.copy(), problem.key_segments.copy()
 
 
 def labelled(problem: Problem, queries: Array, keys: Array) -> Problem:
-    """The problem with other segments."""
+    """The problem with other segment ids."""
     return problem.but(query_segments=queries, key_segments=keys)
 
 
 def met(problem: Problem) -> Problem:
-    """The problem with the first query and the first key of each sequence in one text."""
+    """The problem with the first query and key of each batch element in the same segment."""
     queries, keys = segments_of(problem)
     keys[:, 0] = np.maximum(keys[:, 0], 0)
     queries[:, 0] = keys[:, 0]
@@ -50,13 +51,13 @@ def met(problem: Problem) -> Problem:
 
 
 def of_the_first(problem: Problem) -> tuple[Array, Array]:
-    """True where a query, or a key, is of the text of the first query.   (B, N) and (B, M)"""
+    """True where a query, or a key, is in the first query's segment.   (B, N) and (B, M)"""
     queries, keys = segments_of(problem)
     return queries == queries[:, :1], keys == queries[:, :1]
 
 
 def padded(problem: Problem) -> Problem:
-    """The problem with more padding, wherever it falls: at least one query and one key of each."""
+    """The problem with more padding tokens: at least one query and one key per batch element."""
     chance = problem.chance()
     both = segments_of(problem)
     for x in both:
@@ -86,14 +87,14 @@ def padded(problem: Problem) -> Problem:
     },
     effort=2,
 )
-def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
-    """Asking for segments is asking for their mask.
+def segment_ids_equal_boolean_mask(attention: Implementation, problem: Problem) -> None:
+    """Segment ids have the same effect as the boolean mask that compares them.
 
         o(segments) = o(mask = (seg_i = seg_j >= 0))
 
-    Whatever reads them must read them like this: as labels that are the same or are not.
+    Code that reads segment ids must treat them as labels, which are either equal or not equal.
     """
-    if problem.restarts:  # slopes would go by other places than those in a text
+    if problem.restarts:  # without segments, slopes would count other positions
         problem = problem.but(slopes=None)
     written = moves.written_out(problem).but(query_segments=None, key_segments=None)
 
@@ -135,12 +136,12 @@ def segments_are_a_mask(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=exactly.texts_are_separate,
 )
-def a_text_is_attention_over_it_alone(attention: Implementation, problem: Problem) -> None:
-    """What a text returns among others, it returns when nothing else is there.
+def packed_sequence_equals_separate_call(attention: Implementation, problem: Problem) -> None:
+    """A packed sequence gets the same output as in a separate call without the other sequences.
 
-        o(x; segments)_t = o(x_t)    for the tokens t of one text
+        o(x; segments)_t = o(x_t)    for the tokens t of one segment
 
-    So who packs texts to save time gets what he would have got without.
+    So packing sequences to save time does not change the result.
     """
     problem = met(problem)
     b = problem.chance().below(problem.B)
@@ -155,12 +156,12 @@ def a_text_is_attention_over_it_alone(attention: Implementation, problem: Proble
 
 
 @clause("J3", over=TEXTS, catches={"takes_zero_for_padding"})
-def one_text_is_no_segments(attention: Implementation, problem: Problem) -> None:
-    """Where every token is of the same text, segments hide nothing.
+def single_segment_equals_no_segments(attention: Implementation, problem: Problem) -> None:
+    """If all tokens have the same segment id, the ids mask no key.
 
         o(seg = c) = o    for any c >= 0
 
-    Zero is a label like any other: padding is what is negative.
+    Zero is an id like any other. Only negative ids mark padding.
     """
     c = 5 * (problem.seed % 2)
     one = labelled(problem, *(np.full_like(x, c) for x in segments_of(problem)))
@@ -184,12 +185,12 @@ def one_text_is_no_segments(attention: Implementation, problem: Problem) -> None
     effort=2,
     proof=exactly.segments_are_labels,
 )
-def segments_are_labels(attention: Implementation, problem: Problem) -> None:
-    """Other numbers for the same texts change nothing.
+def renumbering_segments_changes_nothing(attention: Implementation, problem: Problem) -> None:
+    """Renumbering the segments does not change the output.
 
         o(seg) = o(p(seg))    for any one-to-one p, negative where seg is
 
-    Numbers need not begin anywhere, follow each other, rise, or be small.
+    Ids need not start at a fixed number, be consecutive, increase, or be small.
     """
     both = segments_of(problem)
     labels = np.unique(np.concatenate([x[x >= 0] for x in both]))
@@ -215,12 +216,13 @@ def segments_are_labels(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=exactly.padding_is_no_text,
 )
-def padding_sees_nobody_and_is_seen_by_nobody(attention: Implementation, problem: Problem) -> None:
-    """A padded query is idle, and a padded key is hidden from all: padding is not one more text.
+def padding_queries_and_keys_are_masked(attention: Implementation, problem: Problem) -> None:
+    """A padding query is fully masked, and a padding key is masked from every query.
 
         o_i = 0    for seg_i < 0,    a_ij = 0    for seg_j < 0
 
-    Compared as numbers, -1 is -1, and padding attends to padding.
+    Padding is not one more segment. Code that only compares ids finds -1 equal to -1, so padding
+    attends to padding.
     """
     more = padded(problem)
     queries, _ = segments_of(more)

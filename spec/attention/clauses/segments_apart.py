@@ -1,7 +1,8 @@
-"""Section J, continued. Texts stay apart wherever they lie, and beside everything else.
+"""Section J, continued. Segments stay separate in any order and with every other option.
 
-Kernels read tokens in tiles, and texts end where they please; most are told of them by cumulative
-lengths, which need texts to be sorted, and counted alike on both sides.
+Kernels read tokens in tiles, but a segment may end anywhere in a tile. Most kernels receive
+segments as cumulative lengths. These require sorted segments, counted in the same way for queries
+and for keys.
 """
 
 import numpy as np
@@ -30,12 +31,13 @@ from spec.comparison import equal
     },
     effort=2,
 )
-def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> None:
-    """Tokens of several texts may lie in any order, mixed with each other.
+def segments_need_not_be_contiguous(attention: Implementation, problem: Problem) -> None:
+    """Tokens of several segments may be interleaved in any order.
 
         o(q_p; k_r, v_r; segments_p, segments_r) = o(q; k, v; segments)_p
 
-    A segment is a number of a token, not a place where a text ends.
+    Here p and r are permutations of the queries and of the keys. A segment id is a property of a
+    token, and does not mark a position where a sequence ends.
     """
     p, r = (moves.permutation(problem, length) for length in (problem.N, problem.M))
     mixed = moves.of_keys(moves.of_queries(problem, p), r)
@@ -71,12 +73,12 @@ def texts_need_not_be_sorted(attention: Implementation, problem: Problem) -> Non
     },
     effort=4,
 )
-def texts_are_apart_beside_everything_else(attention: Implementation, problem: Problem) -> None:
-    """A key is seen if it is of the same text, and everything else leaves it as well.
+def segments_combine_with_every_other_option(attention: Implementation, problem: Problem) -> None:
+    """A key is visible only if it is in the query's segment and no other option masks it.
 
         a_ij > 0    only if    seg_i = seg_j >= 0, j <= p_i if causal, mask_ij, ...
 
-    Each of these has a path of its own in fast code, and segments have to be on all of them.
+    Fast code often has a separate path for each of these options. Every path must apply segments.
     """
     o = attention.forward(problem)
 
@@ -91,12 +93,13 @@ def texts_are_apart_beside_everything_else(attention: Implementation, problem: P
     effort=2,
     proof=exactly.a_text_that_nobody_reads_may_go,
 )
-def a_text_without_queries_may_be_left_out(attention: Implementation, problem: Problem) -> None:
-    """Keys of a text that has no query may as well not be there.
+def segment_without_queries_has_no_influence(attention: Implementation, problem: Problem) -> None:
+    """Removing the keys of a segment that has no queries does not change the output.
 
-        o(q; k, v) = o(q; k_r, v_r)    where r are the keys of all other texts
+        o(q; k, v) = o(q; k_r, v_r)    where r are the keys of all other segments
 
-    Where texts are counted and not compared, one that is empty on one side moves all behind it.
+    Code that numbers segments in order, instead of comparing ids, fails here: a segment that is
+    empty on one side shifts the numbers of all later segments.
     """
     queries, keys = segments_of(problem)
     lost = problem.chance().integers(0, 3, problem.M) == 0
@@ -116,12 +119,13 @@ def a_text_without_queries_may_be_left_out(attention: Implementation, problem: P
     needs={Capability.LABELS},
     catches={"uses_the_segments_of_the_first_sequence"},
 )
-def each_sequence_has_segments_of_its_own(attention: Implementation, problem: Problem) -> None:
-    """The segments of one sequence change nothing of another one.
+def each_batch_element_has_its_own_segments(attention: Implementation, problem: Problem) -> None:
+    """Changing the segment ids of one batch element does not change the output of the others.
 
-        o(segments)_b = o(segments')_b    where they differ in the first sequence, and b is another
+        o(segments)_b = o(segments')_b    where they differ in batch element 0 only, and b > 0
 
-    Bits may change: where tokens are packed, a text lies in other tiles as those before it do.
+    The last bits may change. In a packed layout, the sequences before a sequence determine its
+    tiles.
     """
     both = segments_of(problem)
     for x in both:
@@ -144,12 +148,12 @@ def each_sequence_has_segments_of_its_own(attention: Implementation, problem: Pr
     },
     effort=2,
 )
-def texts_end_within_tiles_of_keys(attention: Implementation, problem: Problem) -> None:
-    """However many keys there are, a text ends where it ends.
+def segments_may_end_inside_a_key_tile(attention: Implementation, problem: Problem) -> None:
+    """The output is correct for any number of keys, even if a segment ends inside a tile of keys.
 
-        o_i = sum_j a_ij v_j    over the keys of the text of i, for any M
+        o_i = sum_j a_ij v_j    over the keys of the segment of i, for any M
 
-    A tile that holds the end of a text is neither read whole nor skipped.
+    A kernel must neither read such a tile as a whole nor skip it.
     """
     o = attention.forward(problem)
 
@@ -162,10 +166,10 @@ def texts_end_within_tiles_of_keys(attention: Implementation, problem: Problem) 
     catches={"takes_a_tile_of_queries_for_one_text", "ignores_the_segments"},
     effort=2,
 )
-def texts_end_within_tiles_of_queries(attention: Implementation, problem: Problem) -> None:
-    """However many queries there are, each has a text of its own.
+def segments_may_end_inside_a_query_tile(attention: Implementation, problem: Problem) -> None:
+    """The output is correct for any number of queries, even if a segment ends inside a query tile.
 
-    o_i = sum_j a_ij v_j    over the keys of the text of i, for any N
+    o_i = sum_j a_ij v_j    over the keys of the segment of i, for any N
     """
     o = attention.forward(problem)
 

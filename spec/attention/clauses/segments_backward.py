@@ -1,10 +1,10 @@
-"""Section J, continued. What flows back from a text, and what is shown of it.
+"""Section J, continued. Gradients, weights and log-sum-exp respect segments.
 
-A key of another text has no weight, so it has no gradient either, and none of its own reaches it:
+A key of another segment has weight zero, so no gradient flows between that key and the query:
 
     dk_j = 0,    dv_j = 0    unless some i with seg_i = seg_j >= 0 has dout_i != 0
 
-Weights and log-sum-exp are often computed on a path of their own, which has to know texts too.
+Weights and log-sum-exp are often computed on a separate path. That path must apply segments too.
 """
 
 import numpy as np
@@ -39,12 +39,12 @@ SMOOTH = ("lattice", "normal", "heavy")
     effort=2,
     proof=exactly.no_gradient_leaves_its_text,
 )
-def no_gradient_leaves_its_text(attention: Implementation, problem: Problem) -> None:
-    """What a text is taught, no other learns.
+def no_gradient_flows_between_segments(attention: Implementation, problem: Problem) -> None:
+    """A loss on one segment gives no gradient to the tokens of any other segment.
 
-        dq_l, dk_j, dv_j = 0    outside of t, where dout is zero outside of t
+        dq_l, dk_j, dv_j = 0    for l, j outside segment t, where dout is zero outside t
 
-    Exactly: so texts of one array may be trained as if each came alone.
+    The zeros are exact, so packed sequences can be trained as if each came in a separate call.
     """
     problem = met(problem)
     mine, theirs = (x[:, None, :, None] for x in of_the_first(problem))
@@ -60,12 +60,12 @@ def no_gradient_leaves_its_text(attention: Implementation, problem: Problem) -> 
     catches={"lets_padding_teach_padding", "differentiates_without_the_segments"},
     effort=2,
 )
-def padding_learns_nothing(attention: Implementation, problem: Problem) -> None:
-    """Padding gets no gradient, whatever is asked of it.
+def padding_tokens_receive_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """Padding tokens receive no gradient, whatever their cotangents are.
 
         dq_i = 0    for seg_i < 0,    dk_j = dv_j = 0    for seg_j < 0
 
-    Cotangents of padded rows are often no zeros: a loss that averages over them sends some.
+    Cotangents of padding rows are often not zero, for example if a loss averages over all rows.
     """
     more = padded(problem)
     live = ((x >= 0)[:, None, :, None] for x in segments_of(more))
@@ -74,7 +74,7 @@ def padding_learns_nothing(attention: Implementation, problem: Problem) -> None:
 
 
 def none_outside(gradients: Gradients, queries: Array, keys: Array) -> None:
-    """Raise Violation unless gradients are exactly zero but for some queries and keys."""
+    """Raise Violation unless gradients are exactly zero outside the given queries and keys."""
     for x, own in ((gradients.q, queries), (gradients.k, keys), (gradients.v, keys)):
         equal(np.where(own, 0, x), np.zeros(x.shape), within=0)
 
@@ -85,8 +85,8 @@ def none_outside(gradients: Gradients, queries: Array, keys: Array) -> None:
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_segments"},
 )
-def gradients_know_the_texts(attention: Implementation, problem: Problem) -> None:
-    """Gradients are those of the weights that are left within a text.
+def gradients_respect_segments(attention: Implementation, problem: Problem) -> None:
+    """The gradients of q, k and v use only the weights within a segment.
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
     """
@@ -102,8 +102,8 @@ def gradients_know_the_texts(attention: Implementation, problem: Problem) -> Non
 @clause(
     "J17", over=LOOSE, needs={Capability.WEIGHTS}, catches={"shows_weights_without_the_segments"}
 )
-def the_weights_that_are_shown_know_the_texts(attention: Implementation, problem: Problem) -> None:
-    """The weights that are returned are zero for keys of other texts.
+def returned_weights_are_zero_across_segments(attention: Implementation, problem: Problem) -> None:
+    """The returned attention weights are zero for keys of other segments and for padding.
 
     a_ij = 0    unless seg_i = seg_j >= 0
     """
@@ -113,12 +113,13 @@ def the_weights_that_are_shown_know_the_texts(attention: Implementation, problem
 
 
 @clause("J18", over=LOOSE, needs={Capability.LSE}, catches={"measures_lse_without_the_segments"})
-def the_log_sum_exp_is_that_of_a_text(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp counts the keys of a query's own text, and is -inf for padding.
+def log_sum_exp_covers_only_the_query_segment(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp covers only the keys of the query's segment, and is -inf for padding.
 
         lse_i = log sum_j exp(s_ij)    over seg_j = seg_i >= 0
 
-    Parts of the keys that are merged by it would have shares of texts that they never saw.
+    A log-sum-exp that also covers other segments gives wrong weights when the parts of the keys
+    are merged by it.
     """
     lse = attention.lse(problem)
 

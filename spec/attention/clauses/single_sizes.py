@@ -1,10 +1,10 @@
-"""Section A, concluded. No single size is an exception.
+"""Section A, concluded. Outputs and gradients are correct at every single size.
 
-Fast code is made for sizes: a table says which kernel runs for which, a tile is chosen for a width,
-an allocation is rounded. So one row of a table can be wrong, and then a single length, width or
-number of heads is, which is at the edge of nothing. Sizes are random in all other clauses. Here
-they come in turn, so that the standard profile meets each: N and M to 130, D and E to 66, B to 8,
-H to 20 (`spec.sizes`). A target that compiles for each shape is spared that.
+Fast code depends on sizes: a table selects the kernel, the head size selects the tile, and
+allocations are rounded up. One wrong table entry breaks a single length, head size or number of
+heads, which need not be at any boundary. All other clauses draw random sizes. The clauses here
+take sizes in turn, so that the standard profile covers each one: N and M to 130, D and E to 66,
+B to 8, H to 20 (`spec.sizes`). Targets that compile for each shape are exempt.
 """
 
 from spec.attention import rounding
@@ -15,8 +15,8 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal
 
-# Every key is seen and has some weight, also the last one, which is the first to be lost: no text
-# ends before it, no slope takes from it what it is away, and scores are of about one.
+# Every key is visible and has some weight. So has the last key, which bugs lose first: no segment
+# ends before it, no slope lowers its score by its distance, and scores are of order one.
 EACH = Problems(
     masks=("none", "all true", *SLIGHT),
     families=("normal",),
@@ -36,12 +36,13 @@ EACH = Problems(
     catches={"loses_a_key_at_one_length", "mixes_up_heads_if_there_are_five"},
     effort=12,
 )
-def no_size_is_an_exception(attention: Implementation, problem: Problem) -> None:
-    """The output is that of the definition at every length, width and number of heads.
+def output_is_correct_at_every_size(attention: Implementation, problem: Problem) -> None:
+    """The output matches the definition at every length, head size, batch size and head count.
 
         o_i = sum_j a_ij v_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
-    Each is met, beside a few sizes of the other axes; a fault that needs two of them may not be.
+    Each size of one axis occurs with a few sizes of the other axes. A bug that needs two particular
+    sizes at once may be missed.
     """
     o = attention.forward(problem)
 
@@ -55,12 +56,13 @@ def no_size_is_an_exception(attention: Implementation, problem: Problem) -> None
     catches={"leaves_stale_columns_at_one_width", "loses_a_query_at_one_length"},
     effort=12,
 )
-def no_size_is_an_exception_to_gradients(attention: Implementation, problem: Problem) -> None:
-    """The gradients are those of the definition at every length, width and number of heads.
+def gradients_are_correct_at_every_size(attention: Implementation, problem: Problem) -> None:
+    """The gradients match the definition at every length, head size, batch size and head count.
 
         dq_i, dk_j, dv_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
-    A backward pass has tiles and allocations of its own, and other sizes are its exceptions.
+    A backward pass has its own tiles and allocations, so it may fail at other sizes than the
+    forward pass.
     """
     gradients = attention.backward(problem)
 

@@ -1,14 +1,15 @@
-"""Section Z. A sink takes its part of the weights, and gives nothing for it.
+"""Section Z. An attention sink takes part of the weights and has no value.
 
-A sink is a score t_h that a head has beside those of its keys, and that has no value:
+An attention sink is a learned logit t_h of head h that joins the scores of the keys in the softmax:
 
     lse_i = log (exp(t_h) + sum_j exp(s_ij)),    a_ij = exp(s_ij - lse_i),    o_i = sum_j a_ij v_j
 
 (the model card of gpt-oss, OpenAI 2025; with t_h = 0 also called off by one). So a query need not
-attend to anything: the weights of its keys sum to 1 - exp(t_h - lse_i). A sink is neither scaled
-nor capped, nothing hides it, and it counts once for each query, however the keys are cut up.
+attend to any key: the weights of its keys sum to 1 - exp(t_h - lse_i). A sink is neither scaled nor
+soft-capped nor masked. It counts once for each query, no matter how the keys are split.
 
-Where a sink is left out, answers look like attention; of a model trained with one they are wrong.
+If an implementation leaves out the sinks, its outputs look plausible, but they are wrong for a
+model that was trained with sinks.
 """
 
 import numpy as np
@@ -25,11 +26,11 @@ from spec.comparison import equal, same_bits
 from spec.notation import Array
 
 SUNK = Problems(sinks=True)
-NEAR = 2.0  # where scores of small numbers are
+NEAR = 2.0  # of the same order as the scores of small inputs
 
 
 def shares(problem: Problem) -> tuple[Array, Array]:
-    """exp(t_h - lse_i), what the sink takes of each query, and its error.   (B, H, N, 1) each"""
+    """exp(t_h - lse_i), the sink's share of each query, and its error bound.   (B, H, N, 1) each"""
     lse = np.where(problem.idle, 0.0, rounding.reference(problem).lse)
     assert problem.sinks is not None
     share = np.exp(problem.sinks[:, None] - lse)[..., None]
@@ -38,7 +39,7 @@ def shares(problem: Problem) -> tuple[Array, Array]:
 
 
 def near(problem: Problem) -> Problem:
-    """The problem with a sink among the scores in every head, each another."""
+    """The problem with a sink close to the scores in every head; neighbouring heads differ."""
     return problem.but(sinks=NEAR - np.arange(problem.H) % 3)
 
 
@@ -47,12 +48,13 @@ def near(problem: Problem) -> Problem:
     over=Problems(sinks=True, masks=EVERY),
     catches={"adds_one_for_every_sink", "has_no_word_for_no_sink"},
 )
-def a_sink_of_minus_infinity_is_none(attention: Implementation, problem: Problem) -> None:
-    """A sink of -inf takes nothing.
+def sink_of_minus_infinity_equals_no_sink(attention: Implementation, problem: Problem) -> None:
+    """A sink of -inf takes no weight and gives the same output as no sink.
 
         o(t = -inf) = o(no sinks)
 
-    exp(-inf) is zero; -inf less -inf, which is what an idle query makes of it, is not.
+    exp(-inf) is zero. But for a fully masked query, code may compute exp(-inf - (-inf)), which is
+    NaN.
     """
     empty, plain = problem.but(sinks=np.full(problem.H, -np.inf)), problem.but(sinks=None)
 
@@ -77,10 +79,10 @@ def a_sink_of_minus_infinity_is_none(attention: Implementation, problem: Problem
     effort=2,
     proof=any_sink.a_sink_is_a_key,
 )
-def a_sink_is_a_key_without_a_value(attention: Implementation, problem: Problem) -> None:
-    """A sink is one more key, of value zero, that every query sees with the score t_h.
+def sink_equals_extra_key_with_zero_value(attention: Implementation, problem: Problem) -> None:
+    """A sink acts like one more key with value zero, whose score is t_h for every query.
 
-    o(k, v; t) = o(k and one more key; v and 0), its score being t_h
+    o(k, v; t) = o(k and one more key; v and 0)    where the score of that key is t_h
     """
     sunk = near(problem)
     extended = moves.with_the_sink_as_a_key(sunk)
@@ -108,12 +110,12 @@ def a_sink_is_a_key_without_a_value(attention: Implementation, problem: Problem)
     effort=2,
     proof=any_sink.rows_sum_to_what_the_sink_leaves,
 )
-def rows_sum_to_what_the_sink_leaves(attention: Implementation, problem: Problem) -> None:
-    """The weights of the keys of a query sum to one less the share of the sink.
+def weights_and_sink_share_sum_to_one(attention: Implementation, problem: Problem) -> None:
+    """For each query, the weights of its keys sum to one minus the share of the sink.
 
         sum_j a_ij + exp(t_h - lse_i) = 1
 
-    Seen through v = 1. This is S1 where there are sinks.
+    With v = 1 the output is the sum of the weights. This is S1 with sinks.
     """
     ones = problem.but(v=np.ones_like(problem.v))
     share, off = shares(problem)
@@ -129,12 +131,12 @@ def rows_sum_to_what_the_sink_leaves(attention: Implementation, problem: Problem
     over=SUNK,
     catches={"clips_sinks_at_ten", "forgets_sinks_where_they_are_largest", "ignores_the_sinks"},
 )
-def a_sink_far_above_takes_everything(attention: Implementation, problem: Problem) -> None:
-    """A sink far above all scores leaves a query nothing, and no NaN.
+def very_large_sink_gives_zero_output(attention: Implementation, problem: Problem) -> None:
+    """A sink far above all scores gives an output of zero, not NaN.
 
         o_i = 0    where t_h >= lse_i + 1000 in the format of the scores
 
-    So the sink has its part in the maximum that is subtracted before an exponential is taken.
+    The maximum that is subtracted before the exponential must therefore include the sink.
     """
     most = np.abs(definition.entering(problem) + problem.bias).max(initial=0.0)
     high = problem.but(sinks=np.full(problem.H, float(2.0 ** np.ceil(np.log2(most + 1000.0)))))
@@ -155,10 +157,10 @@ def a_sink_far_above_takes_everything(attention: Implementation, problem: Proble
         "reads_sinks_as_if_heads_were_groups",
     },
 )
-def each_head_has_a_sink_of_its_own(attention: Implementation, problem: Problem) -> None:
-    """The sink of one head is nothing to another one.
+def each_head_has_its_own_sink(attention: Implementation, problem: Problem) -> None:
+    """Changing the sink of one head changes no bit of the output of any other head.
 
-    o_h(t) = o_h(t')    to the bit, where t and t' differ for other heads alone
+    o_h(t) = o_h(t')    to the bit, where t and t' differ only for other heads
     """
     mine = problem.chance().below(problem.H)
     other = near(problem)
@@ -175,12 +177,13 @@ def each_head_has_a_sink_of_its_own(attention: Implementation, problem: Problem)
     over=Problems(slopes=False, sinks=True, causal=False, least=(1, 1, 2, 1)),
     catches={"has_no_sinks_for_a_single_query", "has_sinks_for_a_single_query_alone"},
 )
-def a_query_has_its_sink_alone_or_not(attention: Implementation, problem: Problem) -> None:
-    """A query that is asked alone has the sink that it has among others.
+def single_query_has_the_same_sink(attention: Implementation, problem: Problem) -> None:
+    """A call with a single query applies the same sink as a call with all queries.
 
         o(q_i)_0 = o(q)_i
 
-    Decoding has a kernel of its own, for one query, which knows what the other one does not.
+    Decoding often has a separate kernel for a single query. One of the two kernels may ignore the
+    sink.
     """
     whole = near(problem)
     i = problem.chance().below(problem.N)
@@ -197,12 +200,13 @@ def a_query_has_its_sink_alone_or_not(attention: Implementation, problem: Proble
     over=Problems(sinks=True, masks=IDLE),
     catches={"gives_the_mean_where_only_a_sink_is_seen", "gives_nan_where_only_a_sink_is_seen"},
 )
-def who_sees_a_sink_alone_gets_nothing(attention: Implementation, problem: Problem) -> None:
-    """A query from which every key is hidden returns zero, whatever the sink is.
+def fully_masked_query_with_sink_returns_zero(attention: Implementation, problem: Problem) -> None:
+    """A fully masked query with a finite sink returns zero.
 
-        o_i = 0    where i sees no key
+        o_i = 0    where i may attend to no key
 
-    With a sink it is not idle, so no convention about idle queries has anything to say of it.
+    The sink is the only term in the denominator of its softmax, so the output is well defined. The
+    conventions for fully masked queries apply only without a sink.
     """
     sunk = near(problem)
     alone = np.logical_not(sunk.allowed.any(axis=-1))[..., None]
@@ -218,8 +222,8 @@ def who_sees_a_sink_alone_gets_nothing(attention: Implementation, problem: Probl
     needs={together(CAP, SINKS)},
     catches={"caps_the_sink"},
 )
-def a_sink_is_not_capped(attention: Implementation, problem: Problem) -> None:
-    """A sink may lie beyond the cap of the scores, and takes what it takes there.
+def softcap_does_not_apply_to_sink(attention: Implementation, problem: Problem) -> None:
+    """A soft-cap bounds the scores but not the sink, which may be larger than the soft-cap.
 
     sum_j a_ij + exp(t_h - lse_i) = 1    with |s_ij| < c < t_h
     """

@@ -1,13 +1,16 @@
-"""Section Z, continued. What a sink is to the log-sum-exp, to parts, to a shift, and backward.
+"""Section Z, continued. Attention sinks in tiles, log-sum-exp, merging, shifts, and gradients.
 
-The log-sum-exp holds the sink, so that parts which are merged by it must count it once: the state
-(0, t_h), of a query that has seen its sink alone, is merged with that of the keys.
+The log-sum-exp includes the sink. Parts that are merged by their log-sum-exp must therefore count
+the sink once. The state (0, t_h), for the sink without any key, is merged with the state of the
+keys.
 
-Backward, a sink is what its share makes it:
+In the backward pass, each query contributes to the gradient of its sink in proportion to the sink's
+share:
 
     dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>
 
-and as a shift of all scores and the sink changes nothing, sum_j ds_ij + dt_i = 0 for each query.
+Write dt_i for the contribution of query i. A common shift of all scores and the sink changes
+nothing, so sum_j ds_ij + dt_i = 0 for each query.
 """
 
 import numpy as np
@@ -37,8 +40,8 @@ WITH_LSE = {Capability.LSE}
     },
     effort=2,
 )
-def a_sink_counts_once_among_many_keys(attention: Implementation, problem: Problem) -> None:
-    """However many tiles there are, a sink is in one of them.
+def sink_counts_once_across_key_tiles(attention: Implementation, problem: Problem) -> None:
+    """A sink counts exactly once, no matter how many tiles the keys are split into.
 
     o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))    for any M
     """
@@ -55,12 +58,13 @@ def a_sink_counts_once_among_many_keys(attention: Implementation, problem: Probl
     needs={Capability.SCALE},
     catches={"scales_the_sink"},
 )
-def a_sink_is_not_scaled(attention: Implementation, problem: Problem) -> None:
-    """Whether a scale is asked for or multiplied into the queries, a sink stays what it is.
+def scale_does_not_apply_to_sink(attention: Implementation, problem: Problem) -> None:
+    """The scale does not multiply the sink, so scaling the queries instead gives the same output.
 
         o(q; scale = 1 / 2; t) = o(q / 2; scale = 1; t)
 
-    A kernel that multiplies scores by scale log2(e) at once has to divide the sink by the scale.
+    A kernel that multiplies all logits by scale * log2(e) in one step must first divide the sink
+    by the scale.
     """
     sunk = near(problem)
     asked = sunk.but(scale=0.5)
@@ -78,8 +82,8 @@ def a_sink_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     catches={"measures_lse_without_the_sink", "adds_the_sink_to_lse"},
     proof=any_sink.the_sink_is_in_the_log_sum_exp,
 )
-def the_sink_is_in_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp with a sink is that without, and the sink.
+def log_sum_exp_includes_the_sink(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp includes the sink as one more term.
 
     lse(t) = log (exp(lse(no sinks)) + exp(t_h))
     """
@@ -100,10 +104,10 @@ def the_sink_is_in_the_log_sum_exp(attention: Implementation, problem: Problem) 
     needs=WITH_LSE,
     catches={"measures_minus_infinity_without_keys"},
 )
-def without_keys_the_log_sum_exp_is_the_sink(attention: Implementation, problem: Problem) -> None:
-    """Of a query from which every key is hidden the log-sum-exp is its sink.
+def fully_masked_query_has_lse_of_its_sink(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp of a fully masked query is its sink.
 
-    lse_i = t_h    where i sees no key
+    lse_i = t_h    where i may attend to no key
     """
     sunk = near(problem)
     alone = np.logical_not(sunk.allowed.any(axis=-1))
@@ -122,12 +126,12 @@ def without_keys_the_log_sum_exp_is_the_sink(attention: Implementation, problem:
     catches={"adds_the_sink_before_the_bias", "takes_the_exponential_of_a_sink_alone"},
     proof=any_sink.scores_and_sink_have_no_origin,
 )
-def scores_and_their_sink_have_no_origin(attention: Implementation, problem: Problem) -> None:
-    """A constant added to all scores of a head, and to its sink, changes nothing.
+def softmax_with_sink_is_shift_invariant(attention: Implementation, problem: Problem) -> None:
+    """Adding a constant to all scores of a head and to its sink does not change the output.
 
         o(s + c_h; t + c_h) = o(s; t)
 
-    This is S5 where there are sinks.
+    This is S5 with sinks.
     """
     plain = near(problem.but(softcap=None))
     c = np.resize([8.0, -4.0, 16.0], problem.H)
@@ -155,10 +159,10 @@ def scores_and_their_sink_have_no_origin(attention: Implementation, problem: Pro
     effort=2,
     proof=any_sink.the_gradient_of_a_sink,
 )
-def the_gradient_of_a_sink_is_its_share(attention: Implementation, problem: Problem) -> None:
-    """A sink takes from every output in proportion to its share.
+def sink_gradient_is_weighted_by_its_share(attention: Implementation, problem: Problem) -> None:
+    """Each query contributes to the gradient of its sink in proportion to the sink's share.
 
-    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries of the head, in every batch
+    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries and batch elements
     """
     sunk = near(problem)
     right, budget = rounding.reference(sunk).gradients.sinks, rounding.of_gradients(sunk).sinks
@@ -177,12 +181,12 @@ def the_gradient_of_a_sink_is_its_share(attention: Implementation, problem: Prob
     catches={"differentiates_without_the_sinks", "divides_the_row_term_by_what_is_left"},
     effort=2,
 )
-def gradients_know_the_share_of_the_sink(attention: Implementation, problem: Problem) -> None:
-    """Gradients are those of the weights that the sink has left.
+def gradients_account_for_the_sink(attention: Implementation, problem: Problem) -> None:
+    """The gradients of q, k and v use the weights that have the sink in their denominator.
 
         ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
 
-    Where sum_j a_ij is not one.
+    With a sink, sum_j a_ij is not one. A backward pass that assumes a sum of one is wrong.
     """
     sunk = near(problem)
     exact, budget = rounding.reference(sunk).gradients, rounding.of_gradients(sunk)
@@ -201,12 +205,12 @@ def gradients_know_the_share_of_the_sink(attention: Implementation, problem: Pro
     catches={"returns_zero_gradients_of_sinks", "forgets_the_output_in_sink_gradients"},
     proof=any_sink.gradients_of_scores_and_sink_sum_to_zero,
 )
-def gradients_of_biases_and_sink_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """What the biases of a head gain, its sink loses.
+def bias_and_sink_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
+    """The gradients of the biases of a head and of its sink sum to zero.
 
-        sum_ij db_ij + dt_h = 0    over all queries of the head, in every batch
+        sum_ij db_ij + dt_h = 0    over all queries and batch elements
 
-    This is Z13 differentiated in c, at c = 0, and M17 where there are sinks.
+    This is Z13 differentiated in c, at c = 0, and M17 with sinks.
     """
     full = near(moves.written_out(problem).but(softcap=None))
     budget = rounding.of_gradients(full)
@@ -226,12 +230,12 @@ def gradients_of_biases_and_sink_sum_to_zero(attention: Implementation, problem:
     catches={"adds_the_sink_to_lse"},
     proof=any_sink.one_part_has_the_sink,
 )
-def one_part_of_the_keys_has_the_sink(attention: Implementation, problem: Problem) -> None:
-    """Of parts that are merged by their log-sum-exp, one has the sink, and none else.
+def merged_parts_count_the_sink_once(attention: Implementation, problem: Problem) -> None:
+    """When parts of the keys are merged by their log-sum-exp, exactly one part includes the sink.
 
         o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2,    exp(lse) = exp(lse_1) + exp(lse_2)
 
-    A sink that is counted in each part is counted twice.
+    If both parts include the sink, the merged result counts it twice.
     """
     sunk = near(problem)
     cut = problem.chance().randrange(1, problem.M)

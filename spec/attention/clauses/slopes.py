@@ -1,14 +1,14 @@
-"""Section Y. Slopes take from a score with every place between a query and a key.
+"""Section Y. ALiBi slopes lower a score in proportion to the distance of query and key.
 
-Attention with linear biases (ALiBi: Press, Smith and Lewis 2022, section 3) has no other word for
-places. A head with the slope m_h adds to its scores, after a cap and before anything is hidden,
+Attention with linear biases (ALiBi: Press, Smith and Lewis 2022, section 3) uses no other encoding
+of positions. A head with slope m_h adds to its scores, after any soft-cap and before masking,
 
-    -m_h |p_i - j|    p_i the place of query i: i, or i + M - N where it is the corner of the last
+    -m_h |p_i - j|    p_i the position of query i: i, or i + M - N with bottom-right alignment
 
-so that each head sees as far as its slope lets it. A slope may be zero, or negative, and every
-sequence may have slopes of its own. Where it is declared so (`slopes ahead=signed`), -m_h (p_i - j)
-is added, which under causality is the same. What a slope does, a bias does: it is written out here,
-and nowhere else, as a mask in 16 bits has too few digits.
+so a larger slope gives a shorter reach. A slope may be zero or negative, and each batch element may
+have its own slopes. The convention `slopes ahead=signed` adds -m_h (p_i - j) instead, which is the
+same under causality. A slope is equivalent to an additive mask (Y1). Most other clauses do not
+write it out as a mask, because a mask in 16 bits has too few digits.
 """
 
 import numpy as np
@@ -24,18 +24,18 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 from spec.notation import Array
 
-USUAL = (0.5, 0.125, 1.0, 0.25)  # exact in every format, and no two neighbours the same
+USUAL = (0.5, 0.125, 1.0, 0.25)  # exact in every format; neighbours differ
 STEEP = 1024.0
 UNBIASED = (*PLAIN, *BOOLEAN)
 
 
 def sloping(problem: Problem) -> Problem:
-    """The problem with a slope for every head, each another than its neighbour's."""
+    """The problem with a slope for every head; neighbouring heads differ."""
     return problem.but(slopes=np.resize(USUAL, problem.H))
 
 
 def level(problem: Problem) -> Problem:
-    """The problem with queries of zero, for which all keys are alike but for their places."""
+    """The problem with zero queries, for which keys differ only in their positions."""
     return sloping(problem).but(q=np.zeros_like(problem.q))
 
 
@@ -60,13 +60,13 @@ def level(problem: Problem) -> Problem:
     effort=2,
     proof=exactly.slopes_are_a_bias,
 )
-def a_slope_is_a_bias(attention: Implementation, problem: Problem) -> None:
-    """Slopes add what a mask adds that holds the distances, each times its slope.
+def alibi_slopes_equal_additive_mask(attention: Implementation, problem: Problem) -> None:
+    """ALiBi slopes have the same effect as an additive mask of minus slope times distance.
 
         o(slopes m; mask b) = o(mask b_ij - m_h |p_i - j|)
 
-    A mask is rounded to the format, and slopes are not: by what the definition makes of that, the
-    two may differ as well.
+    The mask is rounded to the format of the problem, and slopes are not. The error bound therefore
+    includes the effect of this rounding on the output of the definition.
     """
     written = moves.with_slopes_as_a_bias(problem)
     rounded = np.abs(rounding.reference(problem).o - rounding.reference(written).o)
@@ -77,8 +77,8 @@ def a_slope_is_a_bias(attention: Implementation, problem: Problem) -> None:
 
 
 @clause("Y2", over=Problems(slopes=True), catches={"has_slopes_of_its_own"})
-def slopes_of_zero_are_none(attention: Implementation, problem: Problem) -> None:
-    """A slope of zero takes nothing.
+def zero_slopes_equal_no_slopes(attention: Implementation, problem: Problem) -> None:
+    """Slopes of zero give the same output as no slopes.
 
     o(m = 0) = o(no slopes)
     """
@@ -100,10 +100,10 @@ def slopes_of_zero_are_none(attention: Implementation, problem: Problem) -> None
         "reads_slopes_as_if_heads_were_groups",
     },
 )
-def each_head_has_a_slope_of_its_own(attention: Implementation, problem: Problem) -> None:
-    """The slope of one head is nothing to another one.
+def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> None:
+    """Changing the slope of one head changes no bit of the output of any other head.
 
-    o_h(m) = o_h(m')    to the bit, where m and m' differ for other heads alone
+    o_h(m) = o_h(m')    to the bit, where m and m' differ only for other heads
     """
     mine = problem.chance().below(problem.H)
     usual = sloping(problem)
@@ -122,8 +122,8 @@ def each_head_has_a_slope_of_its_own(attention: Implementation, problem: Problem
     needs={Capability.SLOPES_EACH, Capability.SEVERAL},
     catches={"reads_the_slopes_of_the_first_sequence"},
 )
-def each_sequence_has_slopes_of_its_own(attention: Implementation, problem: Problem) -> None:
-    """Slopes (B, H) are those of one call for each sequence, with its own.
+def each_batch_element_has_its_own_slopes(attention: Implementation, problem: Problem) -> None:
+    """With slopes of shape (B, H), each batch element uses its own row of slopes.
 
     o(m)_b = o(x_b; m_b)
     """
@@ -150,12 +150,13 @@ def each_sequence_has_slopes_of_its_own(attention: Implementation, problem: Prob
     },
     proof=any_slope.weights_fade_with_the_distance,
 )
-def weights_fade_with_the_distance(attention: Implementation, problem: Problem) -> None:
-    """Of keys that are alike, each place further away takes the same part of a weight.
+def weights_decay_exponentially_with_distance(attention: Implementation, problem: Problem) -> None:
+    """If scores are equal, each extra position of distance reduces a weight by the same factor.
 
         a_ij = a_il exp(-m_h (|p_i - j| - |p_i - l|))    where s_ij = s_il, with l the nearest key
 
-    Seen through v = I, with queries of zero. This settles the unit that slopes are in.
+    The weights are read from the output with v = I and zero queries. This settles the unit of
+    slopes: natural logarithms, not bits.
     """
     alike = level(problem)
     s = definition.scores(alike.wide())
@@ -181,12 +182,12 @@ def weights_fade_with_the_distance(attention: Implementation, problem: Problem) 
     },
     proof=exactly.slopes_know_no_direction,
 )
-def slopes_know_no_direction(attention: Implementation, problem: Problem) -> None:
-    """Read backwards, a text is as far from itself as it was.
+def slopes_depend_on_distance_not_direction(attention: Implementation, problem: Problem) -> None:
+    """Slopes depend on distance, not direction: a reversed sequence gives the reversed output.
 
-        o(x backwards; m)_i = o(x; m)_(N-1-i)    for N = M
+        o(x reversed; m)_i = o(x; m)_(N-1-i)    for N = M
 
-    Signed slopes turn round with the text: -m takes the place of m.
+    Under the convention of signed slopes, the reversed sequence needs -m instead of m.
     """
     usual, backwards = sloping(problem), slice(None, None, -1)
     assert usual.slopes is not None
@@ -200,7 +201,7 @@ def slopes_know_no_direction(attention: Implementation, problem: Problem) -> Non
 
 
 def nearest_values(problem: Problem) -> Array:
-    """The value of the key that each query sees at the least distance.   (B, H, N, E)"""
+    """The value of the visible key at the least distance from each query.   (B, H, N, E)"""
     apart = np.where(problem.allowed, problem.distance, np.inf)
     chosen = np.argmin(apart, axis=-1)[..., None]
     return np.take_along_axis(definition.shared(problem.v, problem.H), chosen, axis=2)
@@ -226,12 +227,12 @@ def nearest_values(problem: Problem) -> Array:
         "measures_from_the_last_key",
     },
 )
-def the_steepest_slope_leaves_the_nearest_key(attention: Implementation, problem: Problem) -> None:
-    """A slope that is steep beside all scores leaves every query the key at its own place.
+def very_steep_slope_selects_the_nearest_key(attention: Implementation, problem: Problem) -> None:
+    """With a slope far above all scores, each query returns the value at its own position.
 
-        o_i = v_i    where m_h >= 1000 and more, for N = M
+        o_i = v_i    where m_h >= 1000, for N = M
 
-    Signed slopes leave it the last key that it sees.
+    Under the convention of signed slopes, it returns the value of its last visible key.
     """
     steep = problem.but(slopes=np.full(problem.H, STEEP), scale=None, softcap=None)
 

@@ -1,10 +1,11 @@
-"""Section Y, continued. Places, whatever else is asked for, and what flows back along slopes.
+"""Section Y, continued. ALiBi slopes: relative positions, other options, and gradients.
 
-Only distances count, so a text may be moved; and since a softmax forgets what a row has in common,
-who adds m j in the place of -m (p_i - j) gets the same output where nothing lies ahead, with a
-log-sum-exp that is m p_i too large: parts that are merged by it are merged wrongly.
+Only distances count, so a constant may be added to all positions. A softmax ignores a constant
+that is common to a row. If no key lies ahead, adding m j instead of -m (p_i - j) therefore gives
+the same output, but the log-sum-exp is too large by m p_i. Parts that are merged by it are merged
+wrongly.
 
-Backward, a slope is a number that all biases of its head are multiples of:
+In the backward pass, all biases of a head are multiples of its slope, so
 
     dm_h = -sum_ij ds_ij |p_i - j|
 """
@@ -35,12 +36,12 @@ SMOOTH = ("lattice", "normal", "heavy")
     effort=2,
     proof=any_slope.a_slope_has_no_origin,
 )
-def a_text_may_be_moved(attention: Implementation, problem: Problem) -> None:
-    """A text is what it is, however many tokens that nobody sees stand before it.
+def slopes_depend_only_on_relative_positions(attention: Implementation, problem: Problem) -> None:
+    """Slopes depend only on relative positions, so a masked prefix does not change the output.
 
-        o(x[t:])_i = o(x; keys before t hidden)_(i+t)    for N = M
+        o(x[t:])_i = o(x; keys before t masked)_(i+t)    for N = M
 
-    So a slope has no origin; a number that is counted anew in every tile has several.
+    A position counter that restarts in every tile breaks this.
     """
     t = problem.chance().randrange(1, problem.N)
     whole = sloping(problem).but(mask=np.tile(np.arange(problem.M) >= t, (problem.N, 1)))
@@ -58,12 +59,13 @@ def a_text_may_be_moved(attention: Implementation, problem: Problem) -> None:
     catches={"has_no_slopes_for_a_single_query", "counts_places_from_the_end"},
     effort=2,
 )
-def the_query_in_the_corner_may_be_asked_alone(attention: Implementation, problem: Problem) -> None:
-    """One query with all keys has the place that it has among all queries, in the corner.
+def single_query_keeps_its_slope_distances(attention: Implementation, problem: Problem) -> None:
+    """Alone, the first query (top-left alignment) or the last one (bottom-right) keeps its output.
 
-        o(q_c; k, v) = o(q; k, v)_c    c = 0, or N - 1 where the corner is that of the last
+        o(q_c; k, v) = o(q; k, v)_c    c = 0, or N - 1 with bottom-right alignment
 
-    Decoding asks the last one alone. Other rows are at another place when nobody is before them.
+    Decoding passes only the last query. A query from any other row would change its position in a
+    call without the other queries.
     """
     corner = problem.slopes_corner or problem.corner
     c = problem.N - 1 if corner == "bottom-right" else 0
@@ -92,8 +94,8 @@ def the_query_in_the_corner_may_be_asked_alone(attention: Implementation, proble
     catches={"measures_lse_from_the_first_place", "measures_lse_without_the_slopes"},
     proof=any_slope.the_place_of_a_query_is_in_the_log_sum_exp_alone,
 )
-def the_place_of_a_query_is_in_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """Where nothing lies ahead, m j in the place of -m (p_i - j) shows in the log-sum-exp alone.
+def key_position_bias_changes_only_log_sum_exp(attention: Implementation, problem: Problem) -> None:
+    """Under causality, a bias of m j instead of -m (p_i - j) changes only the log-sum-exp.
 
     o(slopes m) = o(mask m_h j),    lse(slopes m)_i = lse(mask m_h j)_i - m_h p_i    for N = M
     """
@@ -117,12 +119,13 @@ def the_place_of_a_query_is_in_the_log_sum_exp(attention: Implementation, proble
     needs={together(CAP, SLOPES)},
     catches={"caps_the_slopes_too", "forgets_slopes_beside_a_cap"},
 )
-def slopes_are_not_capped(attention: Implementation, problem: Problem) -> None:
-    """What a slope takes may lie beyond the cap of the scores.
+def softcap_does_not_apply_to_slopes(attention: Implementation, problem: Problem) -> None:
+    """A soft-cap bounds the scores but not the slope term, which may be larger than the soft-cap.
 
-        o(slopes m; cap c) = o(slopes m)    where every product is 0, however small c is
+        o(slopes m; cap c) = o(slopes m)    where every product <q_i, k_j> is 0, however small c is
 
-    Where it is declared that what is added is capped as well, it is capped as the definition says.
+    Under the convention `cap=after-bias`, the soft-cap also bounds the slope term. Then the output
+    is compared with the definition.
     """
     low = level(problem).but(softcap=0.5)
 
@@ -149,12 +152,13 @@ def slopes_are_not_capped(attention: Implementation, problem: Problem) -> None:
     },
     effort=4,
 )
-def slopes_are_added_beside_everything_else(attention: Implementation, problem: Problem) -> None:
-    """Whatever else is asked for, slopes are added to the scores of the keys that are left.
+def slopes_combine_with_every_other_option(attention: Implementation, problem: Problem) -> None:
+    """With any other options, slopes are still added to the scores of all visible keys.
 
         a_ij = exp(s_ij) / sum_j exp(s_ij),    s_ij = cap(t_ij) + b_ij - m_h |p_i - j|
 
-    What hides a key hides it whatever its distance is, and a sink is nowhere, and has no slope.
+    A masked key stays masked at any distance. An attention sink has no position, so no slope
+    applies to it.
     """
     usual = sloping(problem)
 
@@ -181,10 +185,10 @@ def slopes_are_added_beside_everything_else(attention: Implementation, problem: 
     effort=2,
     proof=any_slope.the_gradient_of_a_slope,
 )
-def the_gradient_of_a_slope_weighs_distances(attention: Implementation, problem: Problem) -> None:
-    """A slope receives what its biases do, each as often as it has the slope in it.
+def slope_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradient of a slope is the sum of the score gradients, each times minus the distance.
 
-    dm_h = -sum_ij ds_ij |p_i - j|    over every sequence that has the slope
+    dm_h = -sum_ij ds_ij |p_i - j|    over every batch element that has the slope
     """
     right, budget = rounding.reference(problem).gradients.slopes, rounding.of_gradients(problem)
     assert right is not None
@@ -201,8 +205,8 @@ def the_gradient_of_a_slope_weighs_distances(attention: Implementation, problem:
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_slopes"},
 )
-def gradients_know_the_slopes(attention: Implementation, problem: Problem) -> None:
-    """Gradients are those of the weights that the slopes have made.
+def gradients_account_for_slopes(attention: Implementation, problem: Problem) -> None:
+    """The gradients of q, k and v use the weights that include the slopes.
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
     """
@@ -222,12 +226,13 @@ def gradients_know_the_slopes(attention: Implementation, problem: Problem) -> No
     needs={Capability.BIAS_GRADIENT, Capability.SLOPE_GRADIENT},
     catches={"forgets_the_distance_in_slope_gradients", "returns_zero_gradients_of_slopes"},
 )
-def slopes_receive_what_biases_do(attention: Implementation, problem: Problem) -> None:
-    """What the biases of a head receive, its slope does, times the distances.
+def slope_gradient_follows_from_bias_gradients(attention: Implementation, problem: Problem) -> None:
+    """The gradient of a slope is the sum of the bias gradients, each times minus the distance.
 
         dm_h = -sum_ij db_ij |p_i - j|
 
-    A bias and a slope are added at the same place, so this needs no definition.
+    Biases and slopes are added to the same scores. So two gradients of the target are compared with
+    each other, without the definition.
     """
     full = sloping(moves.written_out(problem))
     budget, d = rounding.of_gradients(full), np.abs(full.distance)

@@ -1,13 +1,13 @@
-"""Section S. The weights are a softmax, whether or not anybody shows them.
+"""Section S. The weights are a softmax, even if the function does not return them.
 
-A softmax turns a row of scores into positive numbers that sum to one and keeps
-nothing of the scores but their differences:
+A softmax maps a row of scores to positive numbers that sum to one. It depends
+only on the differences of the scores:
 
     a_j = exp(s_j) / sum_l exp(s_l)        a_j / a_l = exp(s_j - s_l)
 
-An attention function is a softmax seen through its values. With v = I the
-output is the row of weights itself, and with v = 1 it is their sum; so each law
-of the softmax is asked of any attention function, softmax exposed or not.
+The values make the weights visible in the output. With v = I the output is the
+row of weights itself, and with v = 1 it is their sum. So each law of the softmax
+is tested on any attention function, even if it does not return its weights.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ SHIFTS = (-64.0, -3.0, 16.0)  # far from zero, and exact in every format
 
 
 def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
-    """The weights as v = I shows them, and their budget.   (B, H, N, M) each
+    """The weights, read from the output with v = I, and their error bound.   (B, H, N, M) each
 
-    Where values must be as wide as keys, they are shown D columns at a time.
+    If values must have the head size of the keys, D columns of I are used at a time.
     """
     eye = np.broadcast_to(np.eye(problem.M), (problem.B, problem.G, problem.M, problem.M))
     width = problem.M if Capability.WIDTHS in attention.answers else problem.D
@@ -59,12 +59,12 @@ def seen(attention: Implementation, problem: Problem) -> tuple[Array, Array]:
     proof=any_number_of_keys.rows_sum_to_one,
 )
 def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
-    """The weights of a query sum to one, and to zero if it is idle.
+    """The weights of a query sum to one, or to zero if the query is fully masked.
 
         sum_j a_ij = 1
 
-    With v = 1 the output is this sum, so no weights need be shown. A softmax along another axis
-    has other sums, and so has one with a constant in its denominator.
+    With v = 1 the output is this sum, so the weights need not be returned. A softmax along another
+    axis, or with a constant in the denominator, gives other sums.
     """
     ones = problem.but(v=np.ones_like(problem.v))
 
@@ -79,12 +79,13 @@ def rows_sum_to_one(attention: Implementation, problem: Problem) -> None:
     catches={"gives_nan_for_an_empty_half", "drops_out_in_evaluation"},
 )
 def weights_are_between_zero_and_one(attention: Implementation, problem: Problem) -> None:
-    """No weight is negative, and none is more than one.
+    """No weight is negative, and no weight is larger than one.
 
         0 <= a_ij <= 1
 
-    Seen through v = I. Each weight is one of several positive terms, divided by their sum; the
-    upper bound stops factors that are applied afterwards, such as a dropout left on.
+    The weights are read from the output with v = I. Each weight is one of several positive terms,
+    divided by their sum. The upper bound catches factors that are applied afterwards, such as
+    dropout that was left on.
     """
     a, budget = seen(attention, problem)
 
@@ -98,12 +99,12 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
     catches={"normalises_queries_and_keys", "reads_the_first_batch_of_keys", "favours_recent_keys"},
 )
 def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
-    """The order of the scores is the order of the weights, and ties stay ties.
+    """The weights have the same order as the scores, and equal scores give equal weights.
 
         s_ij <= s_il  implies  a_ij <= a_il
 
-    The exponential is increasing, and the denominator is the same for the whole row. Whatever
-    else has a say, such as the place of the key, breaks the order somewhere.
+    The exponential is increasing, and the denominator is the same for the whole row. Any other
+    influence on the weights, such as the position of the key, breaks the order somewhere.
     """
     s = definition.scores(problem)
     order = np.argsort(s, axis=-1, kind="stable")
@@ -128,15 +129,13 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
     },
     proof=any_number_of_keys.ratios_of_weights_are_differences_of_scores,
 )
-def ratios_of_weights_are_differences_of_scores(
-    attention: Implementation, problem: Problem
-) -> None:
+def log_weight_ratio_equals_score_difference(attention: Implementation, problem: Problem) -> None:
     """The logarithm of the ratio of two weights is the difference of their scores.
 
         a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
 
-    The denominator cancels. What is left settles the base of the exponential and the size of
-    the scale, which S1, S2 and S3 leave open.
+    The denominator cancels. This settles the base of the exponential and the size of the scale,
+    which S1, S2 and S3 leave open.
     """
     s = definition.scores(problem.wide())
     best = np.argmax(s, axis=-1)[..., None]
@@ -155,13 +154,13 @@ def ratios_of_weights_are_differences_of_scores(
     catches={"clips_scores_at_fifty", "adds_one_to_the_denominator", "reads_the_bias_as_a_mask"},
     proof=any_number_of_keys.scores_have_no_origin,
 )
-def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
-    """A constant added to all scores of a query changes nothing.
+def softmax_is_shift_invariant(attention: Implementation, problem: Problem) -> None:
+    """Adding a constant to all scores of a query does not change its weights or its output.
 
         softmax(s_i + c_i) = softmax(s_i)
 
-    Every exponential gains the factor exp(c_i), and the denominator with them. The constant
-    comes as an additive mask, the same along a row and different from one row to the next.
+    Every exponential gains the factor exp(c_i), and so does the denominator. The constants are
+    passed as an additive mask, which is constant along a row and differs between rows.
     """
     shift = np.resize(SHIFTS, (1, 1, problem.N, 1)) + np.zeros((1, 1, 1, problem.M))
     shifted = moves.with_bias(problem, shift)
@@ -184,13 +183,13 @@ def scores_have_no_origin(attention: Implementation, problem: Problem) -> None:
     effort=2,
     proof=blocks.a_subset_is_renormalised,
 )
-def a_subset_is_renormalised(attention: Implementation, problem: Problem) -> None:
-    """Fewer keys share what they had among themselves.
+def weights_over_a_subset_are_renormalised(attention: Implementation, problem: Problem) -> None:
+    """If some keys are removed, the weights of the remaining keys are rescaled to sum to one.
 
         a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
 
-    By S4 the ratios among the keys that are kept do not depend on the others. A constant in the
-    denominator acts as one more key that is always kept, and shows.
+    By S4, the ratios of the weights of the kept keys do not depend on the other keys. A constant in
+    the denominator acts like one more key that is always kept, and violates this law.
     """
     kept = np.sort(moves.permutation(problem, problem.M)[: (problem.M + 1) // 2])
     fewer = moves.of_keys(problem, kept)

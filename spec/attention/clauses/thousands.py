@@ -1,9 +1,9 @@
-"""Section X, continued. However long: more than a thousand keys, or queries.
+"""Section X, continued. Sequences of more than 1024 keys or queries.
 
-A block of threads has 1024 of them, a chunk of 1024 tokens is a round number,
-and few tests are as long. So a loop that goes round once in every test is met
-in long texts alone: where the second chunk starts, whether the last one is as
-long as the others, and which rows it returns.
+A block of GPU threads has at most 1024 threads, and 1024 tokens are a common
+chunk size. Few tests are that long, so a loop over chunks often runs only once.
+Only long sequences test where the second chunk starts, whether the last chunk
+is as long as the others, and which rows the loop returns.
 """
 
 from spec.attention import rounding
@@ -20,12 +20,13 @@ from spec.comparison import equal
     over=Problems(tiled="thousands", masks=PLAIN, windows=False, segments=False),
     catches={"counts_keys_twice_beyond_1024", "reads_only_128_keys"},
 )
-def a_thousand_keys_are_read_once_each(attention: Implementation, problem: Problem) -> None:
-    """The output is that of the definition where keys are more than a thousand, or two.
+def more_than_1024_keys_are_each_read_once(attention: Implementation, problem: Problem) -> None:
+    """The output matches the definition for more than 1024 keys, and for more than 2048.
 
         o_i = sum_(j < M) a_ij v_j    for M = 1025, 1300, 2049
 
-    A last chunk that is moved back, lest it ends behind the last key, has keys of the one before.
+    If the last chunk is moved back so that it ends at the last key, it contains keys of the chunk
+    before. These keys must not count twice.
     """
     o = attention.forward(problem)
 
@@ -39,12 +40,13 @@ def a_thousand_keys_are_read_once_each(attention: Implementation, problem: Probl
     ),
     catches={"returns_other_queries_beyond_1024"},
 )
-def a_thousand_queries_stay_in_their_rows(attention: Implementation, problem: Problem) -> None:
-    """The output is that of the definition where queries are as many, each in a row of its own.
+def more_than_1024_queries_keep_their_rows(attention: Implementation, problem: Problem) -> None:
+    """With more than 1024 queries, each output row is that of its query and matches the definition.
 
         o_i = sum_j a_ij v_j    for i < N,  N = 1025, 1300, 2049
 
-    Queries are cut into chunks as keys are, and what comes of chunks is put together again.
+    Queries are split into chunks, as keys are, and the outputs of the chunks are put together
+    again.
     """
     o = attention.forward(problem)
 
@@ -57,12 +59,12 @@ def a_thousand_queries_stay_in_their_rows(attention: Implementation, problem: Pr
     needs={Capability.GRADIENTS},
     catches={"learns_nothing_beyond_1024_keys"},
 )
-def a_thousand_keys_are_taught(attention: Implementation, problem: Problem) -> None:
-    """The gradients are those of the definition where keys are as many, to the last of them.
+def more_than_1024_keys_receive_gradients(attention: Implementation, problem: Problem) -> None:
+    """The gradients match the definition for more than 1024 keys, up to the last key.
 
         dq_i, dk_j, dv_j    for M = 1025, 1300, 2049
 
-    A backward pass goes round the keys by itself, in chunks of its own.
+    A backward pass has a separate loop over the keys, with its own chunks.
     """
     gradients = attention.backward(problem)
 

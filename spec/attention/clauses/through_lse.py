@@ -1,12 +1,14 @@
-"""Section S, continued. What a softmax divides by is differentiated too.
+"""Section S, continued. Gradients also flow back through the log-sum-exp.
 
-Who merges parts, or adds |lse|^2 to a loss, sends a cotangent dlse back through the log-sum-exp
-beside the one of the output. With L = <dout, o> + <dlse, lse>,
+A loss may depend on the log-sum-exp (LSE): a merge of partial results does, and so does a
+penalty |lse|^2. Its backward pass then sends a cotangent dlse through the log-sum-exp, together
+with the cotangent dout of the output. With L = <dout, o> + <dlse, lse>,
 
     d lse_i / d s_ij = a_ij        ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
 
-so dlse joins the row term, with the other sign, and no value has any part in it. It is the backward
-pass of a merge (section Q, and X3): split keys, prefix caches and rings send it to every part.
+so dlse joins the row term, with the opposite sign, and the values do not appear. The backward
+pass of a merge needs this gradient (section Q, and X3): split keys, prefix caches and ring
+attention send dlse to every part.
 """
 
 import numpy as np
@@ -25,7 +27,7 @@ NEEDS = {Capability.GRADIENTS, Capability.LSE_GRADIENT}
 
 
 def of_lse_alone(problem: Problem) -> Problem:
-    """The problem in which the loss is <dlse, lse>."""
+    """The problem with dout = 0, so that the loss is <dlse, lse>."""
     return problem.but(dout=np.zeros_like(problem.dout))
 
 
@@ -46,15 +48,13 @@ def of_lse_alone(problem: Problem) -> Problem:
     effort=3,
     proof=through_lse.gradients_are_the_derivatives,
 )
-def gradients_through_the_log_sum_exp_are_those_of_the_definition(
-    attention: Implementation, problem: Problem
-) -> None:
-    """The gradients of <dout, o> + <dlse, lse> are the closed form.
+def gradients_through_lse_match_the_definition(attention: Implementation, problem: Problem) -> None:
+    """The gradients of the loss <dout, o> + <dlse, lse> equal the closed form.
 
         dq_i = scale sum_j ds_ij k_j    dk_j = scale sum_i ds_ij q_i    dv_j = sum_i a_ij dout_i
 
-    Where ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i): a kernel that has the row term takes
-    dlse away from it, before anything else is done.
+    Here ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i). A kernel that has already computed the
+    row term sum_j a_ij da_ij subtracts dlse_i from it first, and needs no other change.
     """
     found = attention.lse_backward(problem)
 
@@ -76,15 +76,16 @@ def gradients_through_the_log_sum_exp_are_those_of_the_definition(
     },
     proof=through_lse.the_gradient_of_log_sum_exp_is_a_mean_of_keys,
 )
-def the_log_sum_exp_teaches_a_query_the_mean_key(
+def query_gradient_through_lse_is_weighted_sum_of_keys(
     attention: Implementation, problem: Problem
 ) -> None:
-    """What the log-sum-exp alone sends to a query is what the query would get, were keys values.
+    """With dout = 0, the gradient of query i is scale * dlse_i times the output that it has when
+    the keys are passed as the values.
 
         dq_i = scale dlse_i o_i(q, k, v = k)    if dout = 0
 
-    lse_i moves with every score of its row by that key's weight, and a score moves with q_i by its
-    key. So the forward pass says what the backward pass has to be.
+    lse_i changes with the score s_ij at the rate a_ij, and s_ij changes with q_i at the rate
+    scale k_j. So the forward pass determines this gradient.
     """
     alone = of_lse_alone(problem)
     read = problem.but(v=problem.k, dout=np.zeros(problem.q.shape))
@@ -108,14 +109,15 @@ def the_log_sum_exp_teaches_a_query_the_mean_key(
     },
     proof=through_lse.key_gradients_sum_to_the_cotangents,
 )
-def key_gradients_sum_to_what_the_log_sum_exp_was_sent(
+def key_gradients_sum_to_queries_weighted_by_dlse(
     attention: Implementation, problem: Problem
 ) -> None:
-    """The gradients of the keys sum to the queries, as often as dlse says, whatever dout is.
+    """For any dout, the key gradients sum to the queries weighted by scale * dlse_i.
 
-        sum_j dk_j = scale sum_i dlse_i q_i    over the queries that see a key
+        sum_j dk_j = scale sum_i dlse_i q_i    over the queries that are not fully masked
 
-    One vector added to every key moves no output (K2), and each log-sum-exp by its score (K3).
+    Adding one vector c to every key changes no output (K2), and changes lse_i by scale <q_i, c>
+    (K3).
     """
     dk = attention.lse_backward(problem).k
 
@@ -132,12 +134,13 @@ def key_gradients_sum_to_what_the_log_sum_exp_was_sent(
     needs=NEEDS,
     catches={"teaches_values_through_lse"},
 )
-def values_have_no_part_in_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp alone teaches the values nothing.
+def values_receive_no_gradient_through_lse(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp has zero gradient with respect to the values.
 
         dv = 0    if dout = 0
 
-    Scores do not know the values. A kernel that folds dlse into dout sends it to them as well.
+    Scores do not depend on the values. A kernel that folds dlse into dout gives the values a
+    gradient.
     """
     dv = attention.lse_backward(of_lse_alone(problem)).v
 
@@ -151,13 +154,14 @@ def values_have_no_part_in_the_log_sum_exp(attention: Implementation, problem: P
     catches={"learns_from_one_cotangent_at_a_time"},
     proof=through_lse.what_both_teach_adds_up,
 )
-def what_both_teach_adds_up(attention: Implementation, problem: Problem) -> None:
-    """What one cotangent teaches is added to what the other does.
+def output_and_lse_gradients_add_up(attention: Implementation, problem: Problem) -> None:
+    """The gradients for both cotangents together are the sum of the gradients for each alone.
 
         d(dout, dlse) = d(dout) + d(0, dlse)
 
-    A loss is differentiated term by term. Who has a path for each of the two, as a merge has that
-    knows the output alone, has to have the same gradients on both.
+    A loss is differentiated term by term. An implementation may have a separate code path for
+    losses on the output only, and all paths must agree. The bug is to ignore dlse where dout is
+    not zero.
     """
     alone, none = of_lse_alone(problem), problem.but(dlse=None)
 
@@ -179,15 +183,16 @@ def what_both_teach_adds_up(attention: Implementation, problem: Problem) -> None
     needs=NEEDS,
     catches={"has_no_number_for_what_nothing_teaches"},
 )
-def who_sees_nothing_teaches_nothing_through_the_log_sum_exp(
+def fully_masked_query_gives_no_gradient_through_lse(
     attention: Implementation, problem: Problem
 ) -> None:
-    """Whatever cotangent the log-sum-exp of an idle query has, no gradient knows of it.
+    """A fully masked query contributes no gradient through its log-sum-exp, whatever dlse is.
 
-    dq_i = 0, and d(dlse) = d(dlse') to the bit, where dlse and dlse' differ for idle queries alone
+        dq_i = 0    for every fully masked query i
+        d(dlse) = d(dlse') to the bit    where dlse and dlse' differ only at fully masked queries
 
-    lse_i is -inf whatever q and k are. exp(s - lse), by which kernels find the weights again, is
-    exp(-inf + inf) there.
+    For such a query, lse_i is -inf whatever q and k are. Kernels recompute the weights as
+    exp(s - lse), which is exp(-inf + inf) here, so NaN.
     """
     assert problem.dlse is not None
     other = problem.but(dlse=np.where(problem.idle, 1.0 - problem.dlse, problem.dlse))
@@ -207,12 +212,13 @@ def who_sees_nothing_teaches_nothing_through_the_log_sum_exp(
     catches={"forgets_the_log_sum_exp_in_sink_gradients"},
     proof=through_lse.a_sink_learns_through_the_log_sum_exp,
 )
-def a_sink_learns_through_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """A sink is in the log-sum-exp, and so in what comes back through it.
+def sink_gradient_includes_the_lse_term(attention: Implementation, problem: Problem) -> None:
+    """The gradient of an attention sink includes the part that comes through the log-sum-exp.
 
         dt_h = sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>)
 
-    The output of a query with a large sink hardly moves; its log-sum-exp is that sink.
+    If a sink is large, the output of a query hardly depends on it, but the log-sum-exp is almost
+    the sink itself.
     """
     sunk = near(problem)
 

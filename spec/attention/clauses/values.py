@@ -1,14 +1,13 @@
-"""Section V. The output is a weighted mean of the values, and only the values are averaged.
+"""Section V. The output is a weighted mean of the values, and the weights do not depend on them.
 
-The weights do not look at the values. So the output is linear in v, stays in
-the convex hull of the values that a query may see, treats every column of v
-alike, and
+The output is therefore linear in v, stays in the convex hull of the values that are
+visible to the query, and treats every column of v alike. The value gradient
 
     dv_j = sum_i a_ij dout_i
 
-is the transpose of the same map: <v, dv> = <o, dout> for every loss. As the
-weights of a query sum to one, the gradients of all values together are the
-cotangents of all queries that see anything.
+is the transpose of the same map: <v, dv> = <o, dout> for every loss. The weights of a query
+sum to one. So the gradients of all values sum to the cotangents dout of all queries that are
+not fully masked.
 """
 
 import numpy as np
@@ -27,10 +26,10 @@ from spec.formats import FORMATS
 
 
 def _full_precision(dtype: str) -> float:
-    """Results above this are not touched by the end of the format's range.
+    """The size above which the end of the format's range does not affect a result.
 
-    40 binary digits above the accumulator's smallest normal number, no term that
-    is large enough to count is subnormal; and the result must be normal in `dtype`.
+    If a result is 40 binary digits above the accumulator's smallest normal number, no term that
+    is large enough to count is subnormal. The result must also be normal in `dtype`.
     """
     accumulator = "float64" if dtype == "float64" else "float32"
     return max(FORMATS[dtype].tiny, FORMATS[accumulator].tiny * 2.0**40)
@@ -43,13 +42,13 @@ def _full_precision(dtype: str) -> float:
     effort=2,
     proof=exactly.outputs_lie_among_the_allowed_values,
 )
-def the_output_stays_among_the_values(attention: Implementation, problem: Problem) -> None:
-    """No output lies outside the values that the query may see, in any column.
+def output_stays_in_range_of_visible_values(attention: Implementation, problem: Problem) -> None:
+    """In each column, an output lies in the range of the values that are visible to the query.
 
-        min_j v_jc <= o_ic <= max_j v_jc    over the keys allowed to i
+        min_j v_jc <= o_ic <= max_j v_jc    over the keys j that query i may attend to
 
-    Weights that are not negative (S2) and sum to one (S1) make a convex combination. An idle
-    query returns zero.
+    The weights are not negative (S2) and sum to one (S1), so the output is a convex combination.
+    A fully masked query returns zero.
     """
     v = definition.shared(problem.v, problem.H)[:, :, None]
     seen = problem.allowed[..., None]
@@ -68,11 +67,11 @@ def the_output_stays_among_the_values(attention: Implementation, problem: Proble
     catches={"adds_one_to_the_denominator", "forgets_the_denominator", "returns_zero"},
 )
 def constant_values_give_that_constant(attention: Implementation, problem: Problem) -> None:
-    """If all values agree, every query that sees one returns it.
+    """If all values are equal, every query that may attend to a key returns that value.
 
         v_j = c  implies  o_i = c
 
-    This is S1 times c. No score has a say, so what fails here is the denominator.
+    This is S1 times c. The scores do not matter here, so a failure points to the denominator.
     """
     constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
     c = definition.shared(constant.v, problem.H)[:, :, :1]
@@ -89,13 +88,14 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
     catches={"reads_keys_as_values"},
     proof=at_sizes.outputs_add_as_values_do,
 )
-def outputs_add_as_values_do(attention: Implementation, problem: Problem) -> None:
-    """The output is linear in the values: the output of a sum is the sum of the outputs.
+def output_is_linear_in_the_values(attention: Implementation, problem: Problem) -> None:
+    """The output is linear in the values: the output for a sum is the sum of the outputs.
 
         o(v + w) = o(v) + o(w)
 
-    The weights do not look at the values. Whatever else is read in their place counts once on
-    the left and twice on the right. Keys can be, where D = E.
+    The weights do not depend on the values. If an implementation reads another array instead of
+    the values, that array counts once on the left and twice on the right. The keys can be read by
+    mistake where D = E.
     """
     other = problem.but(v=np.roll(problem.v, 1, axis=2) / 2)
     both = problem.but(v=problem.v + other.v)
@@ -112,8 +112,8 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
 
         o(v P) = o(v) P    for a permutation P of the columns
 
-    A weight is a number: it multiplies a value as a whole. With E > D a kernel that has one
-    width for both loses the last columns, whichever they are.
+    A weight is one number, which multiplies a value vector as a whole. With E > D, a kernel that
+    uses one width for both loses the last columns, whichever columns these are.
     """
     order = moves.permutation(problem, problem.E)
     moved = problem.but(v=problem.v[..., order])
@@ -134,14 +134,14 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
 
         o(2 v) = 2 o(v)
 
-    A power of two passes through every rounding, except where a result is too small for the
-    full precision of the format; there the budget applies.
+    Multiplying by a power of two commutes with every rounding, unless a result is too small for
+    the full precision of the format. There the error bound applies.
     """
     doubled = problem.but(v=2 * problem.v)
 
     before, after = attention.forward(problem), attention.forward(doubled)
 
-    small = np.abs(before) <= _full_precision(problem.dtype)  # one may be rounded up to that
+    small = np.abs(before) <= _full_precision(problem.dtype)  # <= as a smaller one may round up
     within = 2 * rounding.of_output(problem) + rounding.of_output(doubled)
     equal(after, 2 * before, within=np.where(small, within, 0))
 
@@ -152,13 +152,13 @@ def doubled_values_double_the_output(attention: Implementation, problem: Problem
     catches={"scales_by_value_width", "takes_the_width_of_values_from_keys"},
     needs={Capability.WIDTHS},
 )
-def values_of_any_width_are_averaged(attention: Implementation, problem: Problem) -> None:
-    """The width of the values is free: more columns leave the others as they were.
+def extra_value_columns_leave_others_unchanged(attention: Implementation, problem: Problem) -> None:
+    """The width of the values is free: additional columns do not change the output in the others.
 
         o([v, w]) = [o(v), o(w)]
 
-    The scale belongs to the width of queries and keys. One that is taken from the width of the
-    values changes as columns are added.
+    The scale depends on the width of queries and keys. A scale that is taken from the width of
+    the values changes as columns are added.
     """
     wider = moves.with_values(problem, np.concatenate([problem.v, -problem.v, problem.v], axis=-1))
 
@@ -179,12 +179,12 @@ def values_of_any_width_are_averaged(attention: Implementation, problem: Problem
     },
     proof=at_sizes.value_gradients_mirror_the_output,
 )
-def value_gradients_mirror_the_output(attention: Implementation, problem: Problem) -> None:
+def value_gradient_is_the_forward_transpose(attention: Implementation, problem: Problem) -> None:
     """The gradient of the values is the transpose of the forward pass.
 
         v^T dv = o^T dout,    so  <v, dv> = <o, dout>
 
-    Both sides are v^T a^T dout: one matrix (E, E) for each key head, summed over the query
+    Both sides are v^T a^T dout: one (E, E) matrix for each key head, summed over the query
     heads that read it.
     """
     o, dv = attention.forward(problem), attention.backward(problem).v
@@ -206,12 +206,12 @@ def value_gradients_mirror_the_output(attention: Implementation, problem: Proble
     proof=any_number_of_keys.value_gradients_sum_to_the_cotangents,
 )
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
-    """The gradients of all values together are the cotangents of all queries that are not idle.
+    """The value gradients sum to the cotangents dout of all queries that are not fully masked.
 
-        sum_j dv_j = sum_i dout_i    over live queries
+        sum_j dv_j = sum_i dout_i    over the queries that are not fully masked
 
-    The weights of a live query sum to one (S1), and those of an idle one to zero. Unlike the
-    sums of dk (K2), this one is not zero, so gradients of zero do not pass.
+    The weights of such a query sum to one (S1), and those of a fully masked query to zero. Unlike
+    the sum of dk (K2), this sum is not zero, so an implementation that returns zeros fails.
     """
     live = np.where(problem.idle[..., None], 0, problem.dout)
 
@@ -227,14 +227,13 @@ def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Pr
     catches={"flushes_subnormal_results"},
     force="should",
 )
-def values_may_be_subnormal(attention: Implementation, problem: Problem) -> None:
-    """Values too small for full precision are averaged as others are, and not taken for zero.
+def subnormal_values_are_not_flushed_to_zero(attention: Implementation, problem: Problem) -> None:
+    """Values too small for full precision are averaged like all others, and not flushed to zero.
 
         o(t v) = t o(v)    for t the smallest normal number
 
-    Each product and each addition may round on the coarse grid of the subnormal
-    numbers. Arithmetic that flushes them to zero is faster, and common; no other
-    clause objects to it.
+    Each product and each addition may round on the coarse grid of the subnormal numbers.
+    Arithmetic that flushes them to zero is faster, and common. No other clause rejects it.
     """
     last = FORMATS[problem.dtype]
     small = problem.but(v=problem.v * last.tiny)

@@ -1,7 +1,8 @@
-"""Section W, continued. Every query has a window of its own, and nothing of what lies outside.
+"""Section W, continued. Keys outside the window of a query have no influence on it.
 
-So a window costs L + R + 1 keys for each query, however long the text is, and a decoder may forget
-what every window has left. Both depend on edges: of the window, of tiles, of the text.
+So with a window, each query costs L + R + 1 keys, however long the sequence is. A decoder may
+discard the keys that no later window contains. Both savings depend on correct edges: of the
+window, of tiles and of the sequence.
 """
 
 from dataclasses import replace
@@ -22,13 +23,13 @@ from spec.formats import rounded
 
 
 def narrowed(problem: Problem) -> Problem:
-    """The problem with a window of one key on each side at most."""
+    """The problem with its window reduced to at most one key on each side."""
     left, right = (0 if bound is None else min(bound, 1) for bound in problem.window)
     return problem.but(window=(left, right))
 
 
 def by_itself(problem: Problem) -> tuple[list[int], Problem]:
-    """A query that the problem's seed settles, and it alone with the keys that it sees."""
+    """A query t chosen by the problem's seed, and the problem of t and its visible keys alone."""
     t = [problem.chance().below(problem.N)]
     keys = np.flatnonzero(problem.allowed[0, 0, t[0]])
     alone = moves.of_keys(moves.of_queries(problem, t), keys)
@@ -36,7 +37,9 @@ def by_itself(problem: Problem) -> tuple[list[int], Problem]:
 
 
 def changed_out_of_sight(problem: Problem) -> tuple[int, Problem]:
-    """A query that the problem's seed settles, and other keys and values where it sees none."""
+    """A query t chosen by the problem's seed, and the problem with other keys and values at all
+    positions that are masked for t.
+    """
     t = problem.chance().below(problem.N)
     outside = (~problem.allowed[0, 0, t])[:, None]
     k = rounded(1 - np.clip(problem.k, -1, 1), problem.dtype)
@@ -56,8 +59,9 @@ def changed_out_of_sight(problem: Problem) -> tuple[int, Problem]:
     },
     proof=exactly.a_window_of_nothing_copies_the_values,
 )
-def the_narrowest_window_shows_a_query_itself(attention: Implementation, problem: Problem) -> None:
-    """A window of no keys behind and none ahead leaves each query the key at its own place.
+def window_of_one_key_copies_the_values(attention: Implementation, problem: Problem) -> None:
+    """With the window (0, 0), each query attends only to the key at its own position, and returns
+    the value of that key.
 
     o((0, 0))_i = v_i    for N = M
     """
@@ -82,12 +86,12 @@ def the_narrowest_window_shows_a_query_itself(attention: Implementation, problem
     effort=2,
     proof=exactly.a_window_is_a_part_of_the_keys,
 )
-def a_row_is_attention_over_its_window(attention: Implementation, problem: Problem) -> None:
-    """A query with the keys of its window, and no window, is a row of the whole.
+def query_row_equals_attention_over_its_window(attention: Implementation, problem: Problem) -> None:
+    """The output of a query equals attention over the keys of its window alone, with no window set.
 
         o_t = o(q_t; k[t - L : t + R + 1], v[t - L : t + R + 1])
 
-    This is how a decoder reads one token with a cache that holds no more than a window.
+    A decoder computes one token in this way, with a cache that holds no more than a window.
     """
     t, alone = by_itself(problem)
 
@@ -103,8 +107,8 @@ def a_row_is_attention_over_its_window(attention: Implementation, problem: Probl
     catches={"ignores_the_window", "keeps_the_first_key_in_sight", "skips_whole_tiles_alone"},
     effort=2,
 )
-def what_lies_outside_a_window_may_change(attention: Implementation, problem: Problem) -> None:
-    """What keys and values hold outside of its window changes no bit of the output of a query.
+def keys_outside_window_do_not_change_output(attention: Implementation, problem: Problem) -> None:
+    """Changing keys and values outside the window of a query changes no bit of its output.
 
     o(k, v)_t = o(k', v')_t    where they differ only at keys outside the window of t
     """
@@ -126,12 +130,13 @@ def what_lies_outside_a_window_may_change(attention: Implementation, problem: Pr
     },
     effort=2,
 )
-def no_tile_is_lost(attention: Implementation, problem: Problem) -> None:
-    """In a long text a window shows what it shows in a short one.
+def windows_are_correct_on_long_sequences(attention: Implementation, problem: Problem) -> None:
+    """In a long sequence, a window contains the same keys as in a short one.
 
         o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N = M
 
-    Tiles that lie outside are skipped, and the two that an edge cuts are not.
+    A kernel skips the tiles of keys that lie outside the window. It must not skip the two tiles
+    that contain the edges of the window.
     """
     o = attention.forward(problem)
 
@@ -148,12 +153,12 @@ def no_tile_is_lost(attention: Implementation, problem: Problem) -> None:
     },
     effort=2,
 )
-def no_tile_of_queries_is_lost(attention: Implementation, problem: Problem) -> None:
-    """Each of many queries has a window of its own.
+def windows_are_correct_with_many_queries(attention: Implementation, problem: Problem) -> None:
+    """If there are many queries, each of them still has its own window.
 
         o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N
 
-    A bound that is computed once for a tile of queries is that of one of them.
+    A bound that is computed once for a tile of queries is correct for only one of them.
     """
     o = attention.forward(problem)
 
@@ -166,8 +171,8 @@ def no_tile_of_queries_is_lost(attention: Implementation, problem: Problem) -> N
     needs={Capability.GRADIENTS},
     catches={"differentiates_without_the_window"},
 )
-def what_no_window_reaches_has_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """A key that lies in no window gets no gradient, and its value none.
+def key_in_no_window_receives_no_gradient(attention: Implementation, problem: Problem) -> None:
+    """A key that lies in no window receives no gradient, and neither does its value.
 
     dk_j = 0, dv_j = 0    where j lies outside the window of every query
     """
@@ -185,13 +190,13 @@ def what_no_window_reaches_has_no_gradient(attention: Implementation, problem: P
     over=Problems(masks=PLAIN, windows=True, tiled="queries"),
     catches={"stops_windows_at_the_last_key", "ignores_the_window"},
 )
-def a_query_with_an_empty_window_is_idle(attention: Implementation, problem: Problem) -> None:
-    """A query whose window holds no key returns zeros.
+def query_with_empty_window_returns_zero(attention: Implementation, problem: Problem) -> None:
+    """A query whose window contains no key returns zeros.
 
         o_i = 0    where i - L > M - 1
 
-    There are such queries where there are more of them than keys; a window moved back to the last
-    key shows them what is none of theirs.
+    This happens where there are more queries than keys. The bug is to move the window back to the
+    last key, so that such a query attends to keys outside its window.
     """
     narrow = narrowed(problem)
 
@@ -210,12 +215,12 @@ def a_query_with_an_empty_window_is_idle(attention: Implementation, problem: Pro
     effort=2,
     proof=exactly.what_has_left_the_window_is_forgotten,
 )
-def what_has_left_the_window_is_forgotten(attention: Implementation, problem: Problem) -> None:
-    """Who begins to read a text later gives the same answers as soon as a window has passed.
+def prefix_before_the_window_can_be_dropped(attention: Implementation, problem: Problem) -> None:
+    """Dropping the first t tokens of a sequence changes no output from position t + L on.
 
         o(x[t:])_(i-t) = o(x)_i    for i >= t + L
 
-    So a cache may forget what lies further back than L, and be overwritten in turn.
+    So a cache may discard keys that are more than L positions back, and reuse their memory.
     """
     length = problem.N
     t = problem.chance().randrange(1, length)

@@ -1,13 +1,14 @@
-"""Section W. A window shows a query the keys around its own place.
+"""Section W. A sliding window limits each query to the keys around its position.
 
-A window (L, R) leaves query i the keys from L places behind its own to R places ahead of it,
-its own included, and None bounds nothing:
+With a window (L, R), a query may attend to the keys from L positions before its position to R
+positions after it, both included. None means that there is no bound on that side:
 
-    j is seen by i    only if    -L <= j - p_i <= R
+    query i may attend to key j    only if    -L <= j - p_i <= R
 
-(a sliding window: Beltagy, Peters and Cohan 2020). Causality and a mask hide what they hide
-beside it. The place p_i is i, or i + M - N where the queries are the last of the text: the
-corner is that of causality unless `window corner` is declared.
+(a sliding window: Beltagy, Peters and Cohan 2020). Causality and a mask apply in addition. The
+position p_i is i (top-left alignment), or i + M - N where the queries are the last of the
+sequence (bottom-right). The alignment is that of causality unless the convention `window corner`
+is declared.
 """
 
 from dataclasses import replace
@@ -53,12 +54,12 @@ ALONE = Problems(masks=PLAIN, windows=True, square=True, causal=False, positions
     },
     effort=2,
 )
-def a_window_is_a_mask(attention: Implementation, problem: Problem) -> None:
-    """Asking for a window is asking for its mask, for any lengths.
+def sliding_window_equals_explicit_mask(attention: Implementation, problem: Problem) -> None:
+    """A window gives the same output as the equivalent explicit mask, for any N and M.
 
         o(window = (L, R)) = o(mask = -L <= j - p_i <= R)
 
-    Where N != M this settles the corner that windows hang in.
+    Where N != M, this determines the alignment of the window.
     """
     written = moves.written_out(problem)
 
@@ -72,12 +73,13 @@ def a_window_is_a_mask(attention: Implementation, problem: Problem) -> None:
     over=Problems(masks=(*BOOLEAN, *ADDITIVE), windows=True),
     catches={"forgets_the_window_beside_a_mask", "ignores_the_window"},
 )
-def a_mask_and_a_window_intersect(attention: Implementation, problem: Problem) -> None:
-    """A key is seen if the mask, the window and causality all leave it.
+def mask_and_window_both_apply(attention: Implementation, problem: Problem) -> None:
+    """A key is visible only if the mask, the window and causality all allow it.
 
         o(mask, window) = o(mask and window)
 
-    A mask that replaces a window is right while each is tested alone.
+    An implementation in which a mask replaces the window still passes if each of the two is
+    tested alone.
     """
     written = moves.written_out(problem)
 
@@ -94,12 +96,12 @@ def a_mask_and_a_window_intersect(attention: Implementation, problem: Problem) -
     effort=2,
     proof=exactly.causality_ends_a_window,
 )
-def causality_ends_a_window_at_the_present(attention: Implementation, problem: Problem) -> None:
-    """Beside causality a window reaches no further ahead than to its query.
+def causal_window_ends_at_the_query(attention: Implementation, problem: Problem) -> None:
+    """If attention is causal, a window reaches no further ahead than the query itself.
 
         o(causal; (L, R)) = o((L, 0))
 
-    For N = M, where every corner is the same.
+    This is for N = M, where both alignments agree.
     """
     left, _ = problem.window
     bounded = problem.but(causal=False, window=(left, 0))
@@ -121,8 +123,8 @@ def causality_ends_a_window_at_the_present(attention: Implementation, problem: P
         "has_windows_where_it_is_causal",
     },
 )
-def without_a_bound_behind_it_is_causality(attention: Implementation, problem: Problem) -> None:
-    """A window with no bound to the left, and none of the keys ahead, is causality.
+def left_unbounded_window_equals_causal(attention: Implementation, problem: Problem) -> None:
+    """A window with no left bound and no keys ahead of the query is the same as causality.
 
     o((None, 0)) = o(causal)    for N = M
     """
@@ -144,10 +146,10 @@ def without_a_bound_behind_it_is_causality(attention: Implementation, problem: P
     },
     proof=exactly.a_window_read_backwards_is_turned_round,
 )
-def a_window_read_backwards_is_turned_round(attention: Implementation, problem: Problem) -> None:
-    """Read backwards, what lay behind lies ahead.
+def reversing_the_sequence_swaps_window_bounds(attention: Implementation, problem: Problem) -> None:
+    """Reversing the sequence and swapping the bounds of the window reverses the output.
 
-    o(x backwards; (R, L))_i = o(x; (L, R))_(N-1-i)    for N = M
+    o(x reversed; (R, L))_i = o(x; (L, R))_(N-1-i)    for N = M
     """
     backwards = slice(None, None, -1)
     mirrored = moves.of_keys(moves.of_queries(problem, backwards), backwards)
@@ -160,8 +162,8 @@ def a_window_read_backwards_is_turned_round(attention: Implementation, problem: 
 
 
 @clause("W9", over=replace(WINDOWS, positions=False), catches={"takes_windows_to_be_causal"})
-def a_window_wider_than_the_text_hides_nothing(attention: Implementation, problem: Problem) -> None:
-    """Bounds that reach beyond both ends of the text change nothing.
+def window_wider_than_sequence_masks_nothing(attention: Implementation, problem: Problem) -> None:
+    """A window whose bounds reach beyond both ends of the sequence changes nothing.
 
     o((N + M, N + M)) = o(no window)
     """
@@ -178,7 +180,7 @@ def a_window_wider_than_the_text_hides_nothing(attention: Implementation, proble
     over=Problems(masks=PLAIN, windows=True, modest=True),
     catches={"ignores_the_window", "floors_the_exponential"},
 )
-def what_lies_outside_a_window_has_no_weight(attention: Implementation, problem: Problem) -> None:
+def key_outside_window_has_zero_weight(attention: Implementation, problem: Problem) -> None:
     """The weight of a key outside the window of a query is exactly zero.
 
     a_ij = 0    for j outside the window of i

@@ -1,1 +1,1 @@
-"""The laws of a cache, one idea a module."""
+"""The clauses about KV caches, one topic per module."""

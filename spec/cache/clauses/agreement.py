@@ -1,13 +1,13 @@
-"""Section C, continued. Decoding with a cache is decoding without one.
+"""Section C, continued. Decoding with a cache gives the rows of one causal pass.
 
-Row t of a causal pass is the attention of token t to all keys so far (C12). A cache that
-keeps those keys can answer each token as it comes, one at a time or in chunks of any size,
-and its answers are the rows of one pass over the whole text:
+Row t of a causal pass is the attention of token t to all keys so far (C12). A cache that keeps
+those keys can compute the output of each token as it arrives. Tokens may arrive one at a time or
+in chunks of any size. The outputs are the rows of one pass over the whole sequence:
 
     o(x_t; cache of x_0 ... x_(t-1)) = o(x; causal)_t
 
-Whoever holds the first against the second has tested the cache and nothing else, as both
-are the same attention.
+Comparing the two sides tests the cache and nothing else, because both compute the same
+attention.
 """
 
 from spec.cache import proofs, rounding
@@ -34,12 +34,12 @@ from spec.comparison import equal
     },
     proof=proofs.a_token_is_a_row_of_one_pass,
 )
-def token_by_token_is_one_pass(cache: Cache, problem: Problem) -> None:
-    """Read token by token, a text has the answers of one causal pass.
+def token_by_token_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
+    """Decoding a sequence token by token gives the outputs of one causal pass.
 
         o(x_t; cache of x_0 ... x_(t-1)) = o(x; causal)_t
 
-    The keys so far are all that a token sees (C12), and the cache has kept them.
+    A token attends only to the keys so far (C12), and the cache has kept them.
     """
     steps = one_by_one(0 * problem.ends, problem.ends)
 
@@ -60,13 +60,13 @@ def token_by_token_is_one_pass(cache: Cache, problem: Problem) -> None:
     },
     proof=proofs.chunks_are_rows_of_one_pass,
 )
-def any_chunks_are_one_pass(cache: Cache, problem: Problem) -> None:
-    """Read in chunks of any size, a text has the answers of one causal pass.
+def any_chunking_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
+    """Processing a sequence in chunks of any size gives the outputs of one causal pass.
 
         o(x[t:u]; cache of x[:t]) = o(x; causal)[t:u]
 
-    A chunk is a causal problem of its own, with u - t queries and u keys, whose diagonal ends
-    in the bottom-right corner.
+    A chunk is itself a causal problem, with u - t queries and u keys. Its causal diagonal has
+    bottom-right alignment.
     """
     o = reading(cache, problem)
 
@@ -83,12 +83,12 @@ def any_chunks_are_one_pass(cache: Cache, problem: Problem) -> None:
         "sees_only_its_own_chunk",
     },
 )
-def a_prompt_may_be_read_at_a_stroke(cache: Cache, problem: Problem) -> None:
-    """After a prompt that was read in one chunk, tokens that come one by one see all of it.
+def prefill_then_decode_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
+    """After a prompt was processed in one chunk, tokens that come one by one attend to all of it.
 
         o(x_t; cache of x[:p] at once, then x_p ... x_(t-1)) = o(x; causal)_t
 
-    Prefill and decoding are paths of their own in most programs, and meet in the cache.
+    Prefill and decoding are separate code paths in most programs. They share only the cache.
     """
     prompt = problem.place()
     steps = at_once(0 * prompt, prompt), one_by_one(prompt, problem.ends)
@@ -110,13 +110,13 @@ def a_prompt_may_be_read_at_a_stroke(cache: Cache, problem: Problem) -> None:
     },
     effort=2,
 )
-def two_ways_of_arriving_agree(cache: Cache, problem: Problem) -> None:
-    """How a text is cut into chunks does not change its answers.
+def chunk_boundaries_do_not_change_outputs(cache: Cache, problem: Problem) -> None:
+    """The outputs do not depend on how a sequence is split into chunks.
 
-        o(x; cut one way) = o(x; cut another way)
+        o(x; split one way) = o(x; split another way)
 
-    This needs no definition: a cache can be held against itself. A fault that every way has in
-    common (a wrong scale, a lost head) passes here, and C17 rejects it.
+    This needs no definition: the cache is compared with itself. A bug that affects every split
+    in the same way (a wrong scale, a lost head) passes here, and C17 rejects it.
     """
     whole = in_steps(problem, at_once(0 * problem.ends, problem.ends))
 

@@ -1,13 +1,13 @@
-"""Section C, continued. A past may be shared, and is read once.
+"""Section C, continued. Forked caches share a prefix and are independent afterwards.
 
-Beam search goes on from one past in several ways; a server reads a prompt that many
-requests begin with once, and hands the cache on. A branch is a cache that has read the
-same, and from there on the two know nothing of each other:
+Beam search continues one prefix in several ways. A server processes a shared prompt once
+and forks the cache for each request. A fork is a cache that has processed the same tokens, and
+from then on neither of the two affects the other:
 
-    reading y in fork(state) is reading y in state, and state may still read x
+    extend(fork(state), y) = extend(state, y), and state can still be extended by x
 
-A state that nothing changes is its own branch. It is then worth a promise: any earlier
-state may be used again.
+A state that never changes is its own fork. Such a cache can promise more: any earlier state may
+be used again.
 """
 
 import numpy as np
@@ -25,12 +25,12 @@ BRANCHES = {Capability.FORK}
 
 
 def since(problem: Problem, places: Array) -> Array:
-    """True behind the places where branches part.   (B, 1, N, 1)"""
+    """True at and after the position where the branches of a sequence part.   (B, 1, N, 1)"""
     return np.asarray(np.arange(problem.N) >= places[:, None])[:, None, :, None]
 
 
 def moved(o: Array, places: Array, to: Problem) -> Array:
-    """Answers to the other text, at its places in the text that it continues."""
+    """The outputs of the other sequence, moved to its positions after the shared prefix."""
     found = np.zeros((*to.q.shape[:3], to.E), o.dtype)
     put(found, o, places, np.full(to.B, to.M))
     return found
@@ -47,12 +47,13 @@ def moved(o: Array, places: Array, to: Problem) -> Array:
     },
     effort=2,
 )
-def branches_do_not_meet(cache: Cache, problem: Problem) -> None:
-    """Two branches of one past, that go on by turns, have the answers of two texts.
+def forked_caches_are_independent(cache: Cache, problem: Problem) -> None:
+    """A cache and its fork, extended in turn by different tokens, give the outputs of two separate
+    sequences.
 
-        o(y; fork of cache of x[:t]) = o(x[:t] y; causal)[t:]    while x[t:] is read beside it
+        o(y; fork of cache of x[:t]) = o(x[:t] y; causal)[t:]    with x[t:] processed in between
 
-    Neither the branch nor what it came from sees what the other reads.
+    The tokens of either cache must not influence the other cache.
     """
     places, text = problem.place(), problem.text
     half, end = places + problem.M // 2, places + problem.M
@@ -79,13 +80,14 @@ def branches_do_not_meet(cache: Cache, problem: Problem) -> None:
     needs=BRANCHES,
     catches={"branches_into_itself", "branches_without_the_last_token"},
 )
-def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
-    """Whoever goes on from a past that was kept has the answers of having read it himself.
+def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Problem) -> None:
+    """Every fork of a cached prefix gives the same outputs as a cache that processed the prefix
+    itself.
 
         o(x[t:]; first fork of cache of x[:t]) = o(x[t:]; second fork) = o(x; causal)[t:]
 
-    A hit in a cache of prefixes is a miss that costs less. The branches ask the same, in equal
-    shapes, and so are answered alike to the bit; another one reads something else in between.
+    So a hit in a prefix cache changes only the cost. Two forks process the same tokens in the same
+    shapes, and must agree to the bit. A third fork processes other tokens in between.
     """
     places, here = problem.place(), since(problem, problem.place())
     past, rest = at_once(0 * places, places), problem.steps(places, problem.ends)
@@ -105,12 +107,12 @@ def a_past_may_be_read_once_for_many(cache: Cache, problem: Problem) -> None:
 @clause(
     "C30", over=Texts(), needs={Capability.PERSISTENT}, catches={"promises_what_it_does_not_keep"}
 )
-def an_earlier_state_may_be_used_again(cache: Cache, problem: Problem) -> None:
-    """Where a cache promises that states stay as they were, going on twice gives the same twice.
+def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
+    """If a cache promises that states never change, extending a state twice gives the same outputs.
 
-        o(x[t:]; s) = o(x[t:]; s)    for one state s, with another text read from s in between
+        o(x[t:]; s) = o(x[t:]; s)    for one state s, with other tokens processed in between
 
-    A promise of this kind is what programs without assignment rely on.
+    Purely functional programs rely on such a promise.
     """
     places = problem.place()
     rest, other = problem.steps(places, problem.ends), at_once(places, places + problem.M)

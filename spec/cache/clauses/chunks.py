@@ -1,15 +1,15 @@
-"""Section C, continued. A chunk sees the whole past, and its own tokens up to each.
+"""Section C, continued. A chunk attends to the whole past, and to itself causally.
 
-For n tokens after m others there are two corners to hang the diagonal in. In the
-bottom-right one token i of the chunk sees the keys up to m + i: the past and itself. In the
-top-left one it sees the keys up to i, and so loses the past, all the more the longer it is;
-for m = 0 the two are the same. And a chunk may not be read as a heap: its first token came
-before its last.
+For a chunk of n tokens after m others, there are two alignments of the causal diagonal. With
+bottom-right alignment, token i of the chunk attends to the keys up to m + i: the past, and its
+chunk up to itself. With top-left alignment it attends to the keys up to i only. It then loses
+keys, and more of them the longer the past is. For m = 0 the two alignments are the same. The
+tokens of a chunk also have an order: its first token must not attend to its last.
 
-    nothing too late     what comes after token t does not change its answer
-    nothing too little   the last token of a chunk sees everything so far
-    everything once      for q = 0 the answer is the mean of all values so far
-    and in its place     the first queries of a chunk are answered as if all of them were there
+    nothing too late     what comes after token t does not change its output
+    nothing too little   the last token of a chunk attends to everything so far
+    everything once      for q = 0 the output is the mean of all values so far
+    fewer queries        the first queries of a chunk have the same outputs without the others
 """
 
 import numpy as np
@@ -31,12 +31,12 @@ from spec.comparison import equal, same_bits
     catches={"sees_its_whole_chunk", "leaves_empty_places_a_little"},
     effort=2,
 )
-def later_tokens_of_a_chunk_are_not_seen(cache: Cache, problem: Problem) -> None:
-    """What comes after a token, in its own chunk or later, does not change a bit of its answer.
+def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem) -> None:
+    """Changing later tokens, in the same chunk or in later chunks, changes no bit of an output.
 
         o(x)_i = o(x')_i    where x and x' differ only from t > i on
 
-    This is C3 for a cache. It bites where t lies inside a chunk.
+    This is C3 for a cache. It is a real test where t lies inside a chunk.
     """
     t = problem.chance().randrange(1, problem.N)
     n = np.arange(problem.N)
@@ -62,12 +62,12 @@ def later_tokens_of_a_chunk_are_not_seen(cache: Cache, problem: Problem) -> None
     },
     effort=2,
 )
-def the_last_token_of_a_chunk_sees_everything(cache: Cache, problem: Problem) -> None:
-    """The last token of a chunk attends to all that was read, without any mask.
+def last_token_of_chunk_attends_to_all_tokens(cache: Cache, problem: Problem) -> None:
+    """The last token of a chunk attends to all tokens so far, without any mask.
 
         o(x[t:u]; cache of x[:t])_(u-1) = o(q_(u-1); k[:u], v[:u])
 
-    This is C6 for a cache: it settles the corner, which the first chunk leaves open.
+    This is C6 for a cache. It determines the alignment, which the first chunk leaves open.
     """
     ends = np.cumsum(arriving(problem)[:, 0])
     u = int(ends[problem.chance().below(len(ends))])
@@ -92,13 +92,14 @@ def the_last_token_of_a_chunk_sees_everything(cache: Cache, problem: Problem) ->
     proof=proofs.every_token_counts_once,
     effort=2,
 )
-def every_token_counts_once(cache: Cache, problem: Problem) -> None:
-    """For queries of zeros each answer is the mean of all values so far.
+def zero_queries_give_running_mean_of_values(cache: Cache, problem: Problem) -> None:
+    """If all queries are zero, each output is the mean of all values so far.
 
         o_t = (v_0 + ... + v_t) / (t + 1)    for q = 0
 
-    This is C8 for a cache. No token is too light to be missed: one that is lost where the memory
-    grows, at 8, 16, 32 or 64 tokens, or written over, or counted twice, moves every later mean.
+    This is C8 for a cache. All tokens have the same weight here, so none can be lost unnoticed.
+    A token that is lost where the memory grows (at 8, 16, 32 or 64 tokens), overwritten or counted
+    twice changes every later mean.
     """
     flat = problem.but(q=0 * problem.q)
     v = definition.shared(flat.v, flat.H).astype(np.longdouble)
@@ -123,13 +124,14 @@ def every_token_counts_once(cache: Cache, problem: Problem) -> None:
     proof=proofs.first_queries_need_no_others,
     effort=2,
 )
-def first_queries_need_no_others(cache: Cache, problem: Problem) -> None:
-    """A step that asks for its first tokens alone has their answers, and keeps all its keys.
+def chunk_may_have_fewer_queries_than_keys(cache: Cache, problem: Problem) -> None:
+    """A step may contain only the first queries of its tokens. Their outputs are the same as
+    in a full step, and the cache keeps all keys of the step.
 
         o(q[t:s]; cache of x[:t], k[t:u], v[t:u]) = o(x; causal)[t:s]    for s <= u
 
-    Query i of a step stands where its token i does: it sees key j where j <= t + i, and t is how
-    many came before, not how many keys there are beyond the queries.
+    Query i of a step has the position of its token i: it attends to key j where j <= t + i. Here t
+    is the number of earlier tokens, not the number of keys minus the number of queries.
     """
     o, asked = reading_in_part(cache, problem)
 

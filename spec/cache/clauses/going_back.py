@@ -1,13 +1,13 @@
-"""Section C, continued. What was taken back was never there.
+"""Section C, continued. Tokens that were rolled back have no influence.
 
-Speculative decoding reads tokens that it then takes back; a chat goes back to an earlier
-turn. The first tokens stay, the others go:
+Speculative decoding processes tokens and then removes some of them. A chat returns to an earlier
+turn. The first tokens stay, and the others are removed:
 
     rollback(read(state, x), length before) = state
 
-Caches do this by a number: the end of the text moves back, and what lies behind it stays
-where it is, stale, until it is written over. So behind the end there may be anything, and
-nothing of it may show: not as a key, not as a value, not as the place of the next token.
+Most caches do this by a number: the end of the sequence moves back. The data beyond the end stays
+in memory, stale, until it is overwritten. So the memory beyond the end may hold anything. None of
+it may influence an output: not as a key, not as a value, not as the position of the next token.
 """
 
 from dataclasses import replace
@@ -29,9 +29,9 @@ ROLLBACK = {Capability.ROLLBACK}
 
 
 def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool = False) -> Array:
-    """The answers to a text that is read up to `places`, then the other text, which is taken back.
+    """The outputs of a sequence in which the other one is inserted at `places` and rolled back.
 
-    slowly: the other text is read token by token.
+    slowly: the other sequence is processed token by token.
     """
     problem, ends = paused(problem, places), places + problem.M
     o, state = read(cache, cache.begin(problem), problem.text, problem.steps(0 * places, places))
@@ -55,12 +55,12 @@ def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool
     },
     effort=2,
 )
-def what_was_taken_back_was_never_there(cache: Cache, problem: Problem) -> None:
-    """A text that was left for another and taken up again has the answers of one pass.
+def rollback_restores_the_earlier_state(cache: Cache, problem: Problem) -> None:
+    """If another sequence is processed and rolled back, the outputs are still those of one pass.
 
         o(x[t:]; rollback of (cache of x[:t] and y) to t) = o(x; causal)[t:]
 
-    Keys, values and the place of the next token all go back to where they were.
+    Keys, values and the position of the next token must all be as they were before.
     """
     o = with_a_detour(cache, problem, problem.place())
 
@@ -78,12 +78,12 @@ def what_was_taken_back_was_never_there(cache: Cache, problem: Problem) -> None:
         "sees_what_was_taken_back",
     },
 )
-def everything_may_be_taken_back(cache: Cache, problem: Problem) -> None:
-    """Taken back to its beginning, a cache is as if it were new.
+def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
+    """A cache that is rolled back to length zero behaves like a new one.
 
         o(x; rollback of (cache of y) to 0) = o(x; causal)
 
-    A length of zero is a length.
+    Zero is a valid length. The bug is to treat it as a missing one.
     """
     o = with_a_detour(cache, problem, 0 * problem.ends, slowly=True)
 
@@ -102,13 +102,13 @@ def everything_may_be_taken_back(cache: Cache, problem: Problem) -> None:
     },
     effort=2,
 )
-def stale_content_does_not_matter(cache: Cache, problem: Problem) -> None:
-    """What was taken back does not change a bit of what follows, however large it was.
+def rolled_back_content_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
+    """Tokens that were rolled back change no bit of later outputs, however large they were.
 
-        o(x[t:]; after y was taken back) = o(x[t:]; after y' was)
+        o(x[t:]; after rollback of y) = o(x[t:]; after rollback of y')
 
-    Keys that would win every softmax and values of a million lie behind the end. A weight that
-    is small there, and not zero, shows.
+    The memory beyond the end holds keys that would dominate every softmax, and values of a
+    million. So a weight there that is small but not zero changes the output.
     """
     places = problem.place()
     one, two = (problem.but(**overwhelming(problem, sign)) for sign in (1, -1))
@@ -119,7 +119,7 @@ def stale_content_does_not_matter(cache: Cache, problem: Problem) -> None:
 
 
 def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
-    """Another text, whose keys point to the last query (or away from it), as far as they may."""
+    """Another sequence, as large as allowed; its keys point to the last query (or away from it)."""
     k, v = np.zeros_like(problem.k_other), np.zeros_like(problem.v_other)
     towards = np.sign(problem.q[:, :: problem.H // problem.G, -1:])
     longest = np.sqrt((np.concatenate([problem.q, problem.q_other], axis=2) ** 2).sum(axis=-1))
@@ -137,12 +137,12 @@ def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
     catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
     effort=2,
 )
-def taking_nothing_back_changes_nothing(cache: Cache, problem: Problem) -> None:
-    """Taken back to where they stand, all sequences go on as if nothing had been said.
+def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -> None:
+    """Rolling all sequences back to their current lengths changes nothing.
 
         o(x[t:]; rollback of (cache of x[:t]) to t) = o(x[t:]; cache of x[:t])
 
-    A batch is taken back together even if only one of its sequences has a reason.
+    A batch is rolled back as a whole, even if only one of its sequences needs it.
     """
     places = problem.place()
     problem = paused(problem, places)
@@ -164,12 +164,13 @@ def taking_nothing_back_changes_nothing(cache: Cache, problem: Problem) -> None:
     catches={"multiplies_what_is_hidden_by_zero"},
     force="should",
 )
-def stale_content_need_not_be_numbers(cache: Cache, problem: Problem) -> None:
-    """NaN that was taken back leaves no trace.
+def rolled_back_nan_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
+    """NaN that was rolled back does not change later outputs.
 
-        o(x[t:]; after NaN was taken back) = o(x; causal)[t:]
+        o(x[t:]; after rollback of NaN) = o(x; causal)[t:]
 
-    A weight of zero does not hide a value, as 0 * NaN is NaN; leaving the value out does.
+    Multiplying a value by a weight of zero does not remove it, because 0 * NaN is NaN. The value
+    must be left out.
     """
     nothing = {
         name: np.full_like(getattr(problem, name), np.nan) for name in ("k_other", "v_other")

@@ -1,9 +1,9 @@
-"""Section C, continued. A cache remembers one text, and nothing else.
+"""Section C, continued. A cache remembers only its own sequence.
 
-It is there to remember, and so it may remember too much: the text before, because nobody
-reset it; that of another cache, because both write into one memory; arrays that belong to
-its caller, who uses them for the next token. A cache begins empty, is alone, and keeps
-copies.
+A cache is meant to remember, so a bug can make it remember too much. It can keep the previous
+sequence, because nothing reset it. It can contain the sequence of another cache, because both
+write into one memory. It can hold arrays of its caller, which the caller reuses for the next
+token. A correct cache begins empty, shares no memory, and keeps copies.
 """
 
 import numpy as np
@@ -18,20 +18,20 @@ from spec.comparison import equal, holds, same_bits
 
 
 def turned(problem: Problem) -> Text:
-    """A text of the same shapes with other content: the problem's, read backwards and negated."""
+    """A sequence of the same shapes with other content: the problem's, reversed and negated."""
     return Text(*(-np.flip(x, axis=2) for x in problem.text))
 
 
 @clause(
     "C36", over=Texts(), catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"}
 )
-def every_text_begins_with_nothing(cache: Cache, problem: Problem) -> None:
-    """A cache that is begun after others were used is empty.
+def new_cache_starts_empty(cache: Cache, problem: Problem) -> None:
+    """A new cache is empty, even if other caches were used before.
 
-        o(x), o(x'), o(x), each in a cache begun for it, and the last is the first
+        o_3(x) = o_1(x)    for o_1(x), o_2(x'), o_3(x) in this order, each with a new cache
 
-    o(x) and o(x') are compared with the definition too: a memory whose key is the shape repeats
-    o(x) faithfully, and gives it to x' as well.
+    o_1(x) and o_2(x') are compared with the definition, too. A memory that is looked up by shape
+    repeats o(x) correctly, but returns it for x' as well.
     """
     other = problem.but(**dict(zip("qkv", turned(problem), strict=True)))
 
@@ -43,12 +43,12 @@ def every_text_begins_with_nothing(cache: Cache, problem: Problem) -> None:
 
 
 @clause("C37", over=Texts(), catches={"shares_its_memory_between_caches"}, effort=2)
-def caches_do_not_meet(cache: Cache, problem: Problem) -> None:
-    """Two caches that are used by turns each read a text of their own.
+def interleaved_caches_are_independent(cache: Cache, problem: Problem) -> None:
+    """Two caches that are used in turn each process their own sequence.
 
-        o(x) with x' read in between, step for step, in another cache, is o(x; causal)
+        o(x; with x' processed step by step in another cache) = o(x; causal)
 
-    What belongs to a class, a module or a kernel belongs to both.
+    Data that belongs to a class, a module or a kernel is shared by both caches.
     """
     other = problem.but(**dict(zip("qkv", turned(problem), strict=True)))
     one, two, places = cache.begin(problem), cache.begin(other), 0 * problem.ends
@@ -74,12 +74,12 @@ def caches_do_not_meet(cache: Cache, problem: Problem) -> None:
     },
     effort=2,
 )
-def the_arrays_of_the_caller_are_its_own(cache: Cache, problem: Problem) -> None:
-    """No chunk is written to, no answer lies in the memory of a chunk, or changes afterwards.
+def cache_neither_changes_nor_aliases_its_inputs(cache: Cache, problem: Problem) -> None:
+    """No chunk is written to, and no output shares memory with a chunk or changes afterwards.
 
         q, k, v after = q, k, v before, and o after the next chunk = o before, to the bit
 
-    This is T1 and T2 for a cache, which has good reason to keep memory.
+    This is T1 and T2 for a cache. Because a cache keeps memory, such bugs are likely.
     """
     _, calls = watched(cache, problem)
 
@@ -93,10 +93,10 @@ def the_arrays_of_the_caller_are_its_own(cache: Cache, problem: Problem) -> None
 @clause(
     "C39", over=Texts(), needs={Capability.CALL}, catches={"keeps_the_callers_arrays"}, effort=2
 )
-def the_caller_may_use_its_arrays_again(cache: Cache, problem: Problem) -> None:
-    """What a caller writes into its arrays after they were read is none of the cache's concern.
+def caller_may_reuse_its_arrays_after_a_step(cache: Cache, problem: Problem) -> None:
+    """If a caller overwrites its arrays after a step, later outputs do not change.
 
-        o(x) = o(x; causal)    though each chunk is overwritten once it was answered
+        o(x) = o(x; causal)    where each chunk is overwritten after its step
 
     Programs that decode use one array for all tokens.
     """

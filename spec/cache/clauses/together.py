@@ -1,12 +1,13 @@
-"""Section C, continued. Sequences and heads are decoded together, and each is alone.
+"""Section C, continued. Sequences and heads that are decoded together are independent.
 
-A batch is an economy, and a cache is where its sequences lie side by side: in one array,
-with lengths of their own, in chunks that are padded to the longest share, or in pages of one
-pool. None of that is part of what is computed:
+A batch only saves time and memory. A cache stores the sequences of a batch together: in one
+array, with different lengths, in chunks that are padded to the longest share, or in pages of one
+pool. None of this changes what is computed:
 
     o(batch)_b = o(sequence b by itself)
 
-Nor do heads meet, but for the query heads that read one key head, which is kept once.
+Heads are independent as well. Only the query heads of one group share a key head, which is
+stored once.
 """
 
 import numpy as np
@@ -22,12 +23,12 @@ from spec.comparison import equal, same_bits
 
 
 @clause("C31", over=Texts(sequences=2), catches={"reads_the_first_sequence_for_all"})
-def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
-    """What the other sequences of a batch hold does not change a bit of an answer.
+def sequences_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
+    """Changing other sequences of a batch changes no bit of the outputs of a sequence.
 
         o(x)_b = o(x')_b    where x and x' differ in other sequences only
 
-    The lengths stay as they are; what happens when they do not is the next clause's affair.
+    Here the lengths stay the same. C32 is about different lengths.
     """
     b = problem.chance().below(problem.B)
     others = (np.arange(problem.B) != b)[:, None, None, None]
@@ -50,12 +51,12 @@ def sequences_do_not_meet(cache: Cache, problem: Problem) -> None:
         "reads_the_first_sequence_for_all",
     },
 )
-def each_sequence_has_a_length_of_its_own(cache: Cache, problem: Problem) -> None:
-    """A sequence is answered in a batch of longer and shorter ones as it is alone.
+def ragged_batch_equals_separate_sequences(cache: Cache, problem: Problem) -> None:
+    """In a batch of sequences of different lengths, each has the same outputs as by itself.
 
         o(batch)_b = o(sequence b by itself)
 
-    Alone there is no padding, and only one length.
+    A sequence by itself has no padding, and only one length.
     """
     o = reading(cache, problem)
 
@@ -66,12 +67,13 @@ def each_sequence_has_a_length_of_its_own(cache: Cache, problem: Problem) -> Non
 
 
 @clause("C33", over=Texts(sequences=2, ragged=True), catches={"takes_padding_for_text"}, effort=2)
-def padding_is_not_read(cache: Cache, problem: Problem) -> None:
-    """What pads a chunk does not change a bit of the answers to its tokens.
+def chunk_padding_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
+    """The padding of a chunk changes no bit of the outputs of its tokens.
 
         o(x; padded with y) = o(x; padded with y')
 
-    Padding may be written where the next token will lie, as long as nobody looks there before.
+    Padding may be written where the next token will lie, as long as no query attends to it before
+    that token is written.
     """
     other = {"q_other": -problem.q_other, "k_other": -problem.k_other}
     turned = problem.but(**other, v_other=2 - problem.v_other)
@@ -82,12 +84,12 @@ def padding_is_not_read(cache: Cache, problem: Problem) -> None:
 
 
 @clause("C34", over=Texts(heads=2), catches={"reads_the_first_head_for_all"}, effort=2)
-def heads_do_not_meet(cache: Cache, problem: Problem) -> None:
-    """What one key head holds does not change a bit of the answers of heads that do not read it.
+def heads_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
+    """Changing one key head changes no bit of the outputs of query heads that do not read it.
 
-        o(x)_h = o(x')_h    where k and v differ in other heads than h reads
+        o(x)_h = o(x')_h    where k and v differ only in key heads that h does not read
 
-    This is H3 for a cache, in whose memory heads lie next to each other.
+    This is H3 for a cache, where heads are adjacent in memory.
     """
     g = problem.chance().below(problem.G)
     own = (np.arange(problem.G) == g)[:, None, None]
@@ -106,12 +108,13 @@ def heads_do_not_meet(cache: Cache, problem: Problem) -> None:
     catches={"hands_key_heads_round_in_turn"},
     effort=2,
 )
-def shared_heads_are_kept_once(cache: Cache, problem: Problem) -> None:
-    """A cache of G key heads answers as one in which each is kept for every head that reads it.
+def grouped_cache_equals_repeated_key_heads(cache: Cache, problem: Problem) -> None:
+    """A cache with G key heads gives the same outputs as one in which each key head is repeated
+    for every query head that reads it.
 
         o(q; k, v)_h = o(q; each head of k and v H / G times in a row)_h
 
-    To keep each key head once is what grouped heads are for (H4).
+    The purpose of grouped heads is to store each key head only once (H4).
     """
     spread = {
         name: definition.shared(getattr(problem, name), problem.H)

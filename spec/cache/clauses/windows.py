@@ -1,13 +1,13 @@
-"""Section C, continued. A window forgets what no token will see, and nothing else.
+"""Section C, continued. A cache with a window discards only keys that no later token needs.
 
-Where a token sees its own key and the W - 1 before it, a cache may forget the others, and most
-do: keys lie in a ring of W places, where each is written over by the one that comes W later.
-Tokens that come one by one never notice. A chunk does: when its last token was written, the keys
-that its first token sees are gone.
+With a window, a token attends to its own key and the W - 1 before it. A cache may discard the
+others, and most do: keys lie in a ring of W positions, where each key is overwritten by the one
+that comes W later. This is safe if tokens come one by one. It is wrong for a chunk: once its
+last token is written, keys that its first token attends to are gone.
 
     o(x; cache with a window) = o(x; causal, window of W keys)
 
-So a chunk needs the W - 1 keys before it beside its own, whatever its length is.
+So a chunk needs its own keys and the W - 1 keys before it, whatever its length is.
 """
 
 import numpy as np
@@ -34,12 +34,12 @@ WINDOW = {Capability.WINDOW}
         "hides_the_present_token",
     },
 )
-def a_window_is_one_pass_with_it(cache: Cache, problem: Problem) -> None:
-    """Read token by token, a text has the answers of one pass with the window.
+def windowed_cache_equals_one_windowed_pass(cache: Cache, problem: Problem) -> None:
+    """Decoding a sequence token by token gives the outputs of one pass with the window.
 
         o(x_t; cache of x_0 ... x_(t-1)) = o(x; causal, window)_t
 
-    This is C16 for a cache that may forget: the last W keys are all that a token sees.
+    This is C16 for a cache that may discard keys: a token attends to the last W keys only.
     """
     o = reading(cache, in_steps(problem, one_by_one(0 * problem.ends, problem.ends)))
 
@@ -60,13 +60,13 @@ def a_window_is_one_pass_with_it(cache: Cache, problem: Problem) -> None:
     proof=proofs.a_chunk_needs_the_keys_of_its_first_window,
     effort=2,
 )
-def chunks_of_a_window_are_one_pass(cache: Cache, problem: Problem) -> None:
-    """Read in chunks of any size, a text has the answers of one pass with the window.
+def chunked_windowed_cache_equals_one_pass(cache: Cache, problem: Problem) -> None:
+    """Processing a sequence in chunks of any size gives the outputs of one pass with the window.
 
         o(x[t:u]; cache of x[:t]) = o(x; causal, window)[t:u]
 
-    Chunks shorter than the window, longer ones, and those that go round the ring: the first token
-    of a chunk sees keys that its last no longer sees, and none that come later.
+    Chunks are shorter than the window, longer, or wrap around the ring. The first token of a chunk
+    attends to keys that its last token no longer attends to, and to none that come later.
     """
     o = reading(cache, problem)
 
@@ -80,12 +80,12 @@ def chunks_of_a_window_are_one_pass(cache: Cache, problem: Problem) -> None:
     catches={"forgets_nothing", "sees_one_key_beyond_its_window"},
     effort=2,
 )
-def what_has_left_the_window_is_not_seen(cache: Cache, problem: Problem) -> None:
-    """What lies before the window of a token does not change a bit of its answer.
+def tokens_before_window_do_not_change_outputs(cache: Cache, problem: Problem) -> None:
+    """Changing tokens that lie before the window of a token changes no bit of its output.
 
         o(x)_i = o(x')_i    where x and x' differ only up to t, and i >= t + W
 
-    This is C20 to the other side: forgotten is forgotten, and no weight is left on it.
+    This is C20 in the other direction: a key outside the window has a weight of exactly zero.
     """
     t = problem.chance().randrange(1, problem.N)
     early = (np.arange(problem.N) < t)[:, None]

@@ -1,1 +1,1 @@
-"""The laws of dropout, one idea a module."""
+"""The clauses on dropout (section D), one topic per module."""

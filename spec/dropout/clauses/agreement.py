@@ -1,16 +1,17 @@
-"""Section D. Dropout: some weights are dropped by chance, and the others grow to make up.
+"""Section D. Dropout zeroes attention weights at random and scales up the others.
 
-In training each weight of attention is dropped with probability p, independently of all
-others, and divided by 1 - p if it is kept:
+In training, each attention weight is dropped with probability p, independently of all
+others. A weight that is kept is divided by 1 - p:
 
     w_ij = m_ij a_ij / (1 - p)      o_i = sum_j w_ij v_j
 
-(dropout: Srivastava et al. 2014). So the mean of w is a, and in evaluation there is nothing
-to do. Dropout comes after the softmax: the kept weights are not normalised again.
+(dropout: Srivastava et al. 2014). The mean of w is therefore a, and evaluation needs no
+correction. Dropout follows the softmax: the kept weights are not normalised again.
 
-The mask is chance, but it is not hidden: with the identity for values the output is w
-itself. Read off that way, at the same seed, it turns the output and every gradient into a
-closed form, to be held to within rounding. What is left to chance comes after.
+The mask is random, but it can be observed: if the values are the identity, the output is w
+itself. We read the mask this way, and repeat the call with the same seed. The output and
+every gradient then have a closed form, which must hold up to rounding. The modules that
+follow test the randomness itself.
 """
 
 import numpy as np
@@ -37,12 +38,13 @@ from spec.dropout.rounding import bounds
         "normalises_again",
     },
 )
-def a_weight_is_dropped_or_divided(network: Dropout, problem: Problem) -> None:
-    """A weight that is used is 0, or the weight of attention divided by 1 - p.
+def dropout_zeroes_or_rescales_each_weight(network: Dropout, problem: Problem) -> None:
+    """After dropout, each weight is either 0 or the attention weight divided by 1 - p.
 
         w_ij = 0    or    w_ij = a_ij / (1 - p)
 
-    Nothing between, and no normalising: the weights of a query need not sum to one.
+    No other value is allowed, and nothing is normalised again: the weights of a query need not
+    sum to one.
     """
     w = used_weights(network, problem)
 
@@ -55,13 +57,13 @@ def a_weight_is_dropped_or_divided(network: Dropout, problem: Problem) -> None:
     over=Problems(),
     catches={"drops_the_output", "drops_entries_of_the_values", "draws_again_for_the_values"},
 )
-def the_output_is_that_of_the_kept_weights(network: Dropout, problem: Problem) -> None:
-    """The output is the sum of the values under the weights that were kept.
+def dropout_output_uses_the_kept_weights(network: Dropout, problem: Problem) -> None:
+    """The output is the sum of the values, weighted by the kept and rescaled weights.
 
         o_i = sum_j m_ij a_ij v_j / (1 - p)
 
-    The mask is read off at the same seed. What is dropped are weights, and neither entries of
-    the values nor entries of the output.
+    The mask is read from another call with the same seed. Dropout applies to the weights, not to
+    entries of the values and not to entries of the output.
     """
     known = bounds(problem, kept(network, problem))
 
@@ -81,12 +83,13 @@ def the_output_is_that_of_the_kept_weights(network: Dropout, problem: Problem) -
     },
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def value_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> None:
-    """The gradient of the values goes through the very weights that the forward pass used.
+def value_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem) -> None:
+    """The gradient of the values uses exactly the weights that the forward pass used.
 
         dv_j = sum_i m_ij a_ij dout_i / (1 - p)
 
-    A backward pass draws nothing: it keeps the mask, or makes it again from the same numbers.
+    A backward pass draws no new mask. It either stores the mask or generates it again from the
+    same random numbers.
     """
     known = bounds(problem, kept(network, problem))
 
@@ -107,13 +110,14 @@ def value_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> Non
     },
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def query_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> None:
-    """The gradient of the queries passes back through the mask, and then through the softmax.
+def query_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem) -> None:
+    """The gradient of the queries passes through the forward mask, and then through the softmax.
 
         da_ij = m_ij <dout_i, v_j> / (1 - p)      ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
         dq_i  = scale sum_j ds_ij k_j
 
-    A dropped weight still has a score, which took part in the softmax of its row.
+    The score of a dropped weight still receives a gradient, because it took part in the softmax
+    of its row.
     """
     known = bounds(problem, kept(network, problem))
 
@@ -129,12 +133,12 @@ def query_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> Non
     catches={"draws_again_backward", "multiplies_by_the_rate_backward", "drops_score_gradients"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def key_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> None:
-    """The gradient of the keys passes back the same way.
+def key_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem) -> None:
+    """The gradient of the keys passes through the forward mask, and then through the softmax.
 
         dk_j = scale sum_i ds_ij q_i
 
-    A key whose weight was dropped for every query still gets a gradient, by the softmax.
+    A key whose weight was dropped for every query still receives a gradient through the softmax.
     """
     known = bounds(problem, kept(network, problem))
 
@@ -150,13 +154,14 @@ def key_gradients_use_the_same_mask(network: Dropout, problem: Problem) -> None:
     catches={"shows_the_weights_before_dropout", "shows_another_draw"},
     force="should",
 )
-def the_weights_shown_are_those_used(network: Dropout, problem: Problem) -> None:
-    """The weights that are returned are those that were used, dropped ones among them.
+def returned_weights_include_dropout(network: Dropout, problem: Problem) -> None:
+    """The returned weights are the weights after dropout, with zeros where a weight was dropped.
 
         shown_ij = w_ij
 
-    They may sum to more than one, which surprises (pytorch/pytorch#42929), but the output is
-    theirs. To return the weights before dropout is a choice, and so this is only a `should`.
+    They may sum to more than one, which surprises users (pytorch/pytorch#42929), but they are the
+    weights that produced the output. Returning the weights before dropout is a legitimate choice,
+    so this clause is only a `should`.
     """
     known = bounds(problem, kept(network, problem))
 

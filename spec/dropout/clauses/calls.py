@@ -1,7 +1,8 @@
-"""Section D, ended. The call is a function, but for its draws.
+"""Section D, ended. A call does not modify its inputs.
 
-Section T asks this of attention, and F23 of what follows it: inputs belong to whoever goes on
-with them. What is drawn may differ from call to call; whose memory is whose may not.
+Section T tests the same for attention, and clause F23 for the feed-forward layer: the
+caller still needs its arrays after the call. The random mask may differ from call to call.
+The memory of the caller's arrays must stay untouched.
 """
 
 from spec.attention.options import Capability
@@ -18,11 +19,11 @@ from spec.dropout.notation import Dropout, Problem
     catches={"answers_where_the_queries_were"},
     effort=2,
 )
-def inputs_are_left_alone(network: Dropout, problem: Problem) -> None:
-    """No input is changed by a call, and the output has memory of its own.
+def dropout_does_not_modify_its_inputs(network: Dropout, problem: Problem) -> None:
+    """A call changes none of its inputs, and the output has its own memory.
 
         q, k, v, mask after = q, k, v, mask before, to the bit
 
-    What is done in place gives the right output, and a wrong residual sum after it.
+    An in-place computation returns the right output, but the residual sum that follows is wrong.
     """
     leaves_its_inputs_alone(network.call(problem))

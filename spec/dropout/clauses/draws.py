@@ -1,13 +1,15 @@
-"""Section D, continued. Which weights are dropped is chance, and chance alone.
+"""Section D, continued. Dropout masks are random, independent and reproducible.
 
-One seed is one mask, and another seed another (D14, D15); the next call draws anew, and
-evaluation in between changes nothing about it (D16). How many weights are kept, and that
-one mask says nothing about another, are claims about chance: they are held to bounds that
-hold for any number of draws and fail once in 2^50 comparisons (`chance`).
+One seed gives one mask, and another seed gives another mask (D14, D15). The next call draws
+a new mask, and an evaluation in between does not change that (D16). The remaining clauses
+are statistical: they test how many weights are kept, and that masks are independent of each
+other. Their bounds hold for any number of draws and fail once in 2^50 comparisons
+(`chance`).
 
-Two masks agree at a place with probability p^2 + (1 - p)^2 if they are independent, and
-always if they are one. So a mask that heads, queries, keys or batch elements share is seen
-in the share of places, over disjoint pairs of places, where both are kept or both are dropped.
+Two independent masks agree at a position with probability p^2 + (1 - p)^2; two identical
+masks agree everywhere. So we compare disjoint pairs of positions, and count how often both
+are kept or both are dropped. This detects a mask that heads, queries, keys or batch
+elements share.
 """
 
 import numpy as np
@@ -24,7 +26,7 @@ KEYS, QUERIES, HEADS, BATCH = -1, -2, -3, -4  # axes of a mask
 
 
 def shared_by_chance(trials: Array, q: float) -> None:
-    """Raise Violation unless the share of True is one that trials of probability q may have."""
+    """Raise Violation unless the share of True is plausible for trials of probability q."""
     low, high = chance.share(trials.size, q)
     share = np.asanyarray(trials.mean())
     at_least(share, low, within=0)
@@ -32,23 +34,25 @@ def shared_by_chance(trials: Array, q: float) -> None:
 
 
 def agreeing(p: float) -> float:
-    """The probability that two independent masks agree at a place."""
+    """The probability that two independent masks agree at a position."""
     return p * p + (1 - p) * (1 - p)
 
 
 def first_of_pairs(places: int, apart: int) -> Array:
-    """The first places of pairs `apart`: blocks of that length go with the blocks after them.
+    """The first positions of pairs at distance `apart`: each block of that length is paired with
+    the next block.
 
-    So first places are in even blocks and second ones in odd blocks, and no place is in two.
+    First positions lie in even blocks and second positions in odd blocks, so pairs are disjoint.
     """
     first = np.arange(places - apart)
     return first[first // apart % 2 == 0]
 
 
 def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
-    """Raise Violation unless masks agree along an axis as often as independent ones do.
+    """Raise Violation unless masks agree along an axis as often as independent masks do.
 
-    However far apart they are, up to half of the axis: what is shared may repeat at any distance.
+    All distances up to half of the axis are tested, because a shared mask may repeat at any
+    distance.
     """
     along = np.moveaxis(masks(network, problem), axis, 0)
     for apart in range(1, len(along) // 2 + 1):
@@ -57,12 +61,12 @@ def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
 
 
 @clause("D14", over=Problems(), catches={"draws_from_the_clock"})
-def one_seed_has_one_answer(network: Dropout, problem: Problem) -> None:
-    """From the same seed, the output is the same to the bit.
+def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) -> None:
+    """Two calls with the same seed return the same output, bit for bit.
 
         o(seed) = o(seed)
 
-    Without this no run can be repeated, and no backward pass can make its mask again.
+    Without this, no run can be reproduced, and no backward pass can generate its mask again.
     """
     first, second = network.forward(problem), network.forward(problem)
 
@@ -70,12 +74,12 @@ def one_seed_has_one_answer(network: Dropout, problem: Problem) -> None:
 
 
 @clause("D15", over=CROWDS, catches={"ignores_the_seed", "never_drops"})
-def another_seed_has_another_answer(network: Dropout, problem: Problem) -> None:
-    """The masks of two seeds agree as often as independent masks do.
+def different_seeds_give_independent_masks(network: Dropout, problem: Problem) -> None:
+    """The masks of two different seeds agree only as often as independent masks do.
 
         share of i, j with m_ij(seed) = m_ij(seed + 1)  is about  p^2 + (1 - p)^2
 
-    A seed that is ignored, or of which only some bits are read, gives the same mask again.
+    An implementation that ignores the seed, or some of its bits, draws the same mask again.
     """
     of_crowd(problem)
 
@@ -89,12 +93,13 @@ def another_seed_has_another_answer(network: Dropout, problem: Problem) -> None:
     over=CROWDS,
     catches={"forgets_the_rate_in_evaluation", "draws_one_mask_for_ever", "starts_the_seed_again"},
 )
-def training_goes_on_after_evaluation(network: Dropout, problem: Problem) -> None:
-    """Training, evaluation, training: evaluation drops nothing, and training drops again, anew.
+def dropout_resumes_after_evaluation(network: Dropout, problem: Problem) -> None:
+    """In a sequence of training, evaluation and training calls, evaluation drops nothing, and the
+    second training call drops weights again, with a new mask.
 
         o_1, o_2, o_3 in a row:  o_2 = o(evaluation),  and the masks of o_1 and o_3 are independent
 
-    A mode that is kept in the rate itself is lost for good by the first evaluation
+    An implementation that sets the rate to zero for evaluation never recovers it
     (NVIDIA/Megatron-LM#411).
     """
     problem = readable(problem)
@@ -108,23 +113,23 @@ def training_goes_on_after_evaluation(network: Dropout, problem: Problem) -> Non
 
 
 @clause("D17", over=CROWDS, catches={"never_drops", "keeps_with_the_rate", "draws_four_bits"})
-def the_kept_share_is_binomial(network: Dropout, problem: Problem) -> None:
-    """The share of weights that are kept is 1 - p, as near as chance comes.
+def share_of_kept_weights_matches_the_rate(network: Dropout, problem: Problem) -> None:
+    """The share of kept weights is 1 - p, up to the random deviation of that many trials.
 
         P(share is further away) < 2^-50
 
-    At 2^15 weights a rate that is off by 0.05 is sure to be seen.
+    With 2^15 weights, a rate that is off by 0.05 is certain to be detected.
     """
     shared_by_chance(masks(network, problem), 1 - problem.p)
 
 
 @clause("D18", over=CROWDS, catches={"drops_keys_in_blocks", "drops_whole_queries"}, effort=2)
-def keys_are_dropped_independently(network: Dropout, problem: Problem) -> None:
-    """Whether one key is dropped says nothing about the next.
+def dropout_is_independent_across_keys(network: Dropout, problem: Problem) -> None:
+    """Whether one key of a query is dropped is independent of whether another key is dropped.
 
         share of pairs j, j' with m_ij = m_ij'  is about  p^2 + (1 - p)^2
 
-    Pairs are disjoint, so they are independent trials, and the bound for shares holds.
+    The pairs are disjoint, so they are independent trials, and the bound for shares applies.
     """
     independent_along(network, problem, KEYS)
 
@@ -135,46 +140,47 @@ def keys_are_dropped_independently(network: Dropout, problem: Problem) -> None:
     catches={"drops_whole_keys", "repeats_the_mask_every_four_queries"},
     effort=2,
 )
-def queries_drop_independently(network: Dropout, problem: Problem) -> None:
-    """Whether one query drops a key says nothing about the next query.
+def dropout_is_independent_across_queries(network: Dropout, problem: Problem) -> None:
+    """Whether one query drops a key is independent of whether another query drops it.
 
         share of pairs i, i' with m_ij = m_i'j  is about  p^2 + (1 - p)^2
 
-    To drop a value for all queries alike is another regularisation.
+    Dropping a value for all queries at once is a different regularisation.
     """
     independent_along(network, problem, QUERIES)
 
 
 @clause("D20", over=CROWDS, catches={"shares_the_mask_over_heads", "starts_each_head_at_the_seed"})
-def heads_drop_independently(network: Dropout, problem: Problem) -> None:
-    """Whether one head drops a weight says nothing about the next head.
+def dropout_is_independent_across_heads(network: Dropout, problem: Problem) -> None:
+    """Whether one head drops a weight is independent of whether another head drops it.
 
         share of pairs h, h' with m_hij = m_h'ij  is about  p^2 + (1 - p)^2
 
-    Each head draws for itself; a generator that each of them starts at the seed does not.
+    Each head needs random numbers of its own. If every head restarts the generator at the seed,
+    all heads share one mask.
     """
     independent_along(network, problem, HEADS)
 
 
 @clause("D21", over=CROWDS, catches={"shares_the_mask_over_the_batch"})
-def batch_elements_drop_independently(network: Dropout, problem: Problem) -> None:
-    """Whether one batch element drops a weight says nothing about the next.
+def dropout_is_independent_across_the_batch(network: Dropout, problem: Problem) -> None:
+    """Whether one batch element drops a weight is independent of whether another drops it.
 
         share of pairs b, b' with m_bij = m_b'ij  is about  p^2 + (1 - p)^2
 
-    A mask that is broadcast over the batch saves memory, and half of the noise.
+    Broadcasting one mask over the batch saves memory, but loses half of the noise.
     """
     independent_along(network, problem, BATCH)
 
 
 @clause("D22", over=CROWDS, catches={"drops_small_weights", "drops_large_weights"})
-def the_size_of_a_weight_does_not_matter(network: Dropout, problem: Problem) -> None:
-    """Large weights are kept as often as small ones.
+def dropout_ignores_the_size_of_weights(network: Dropout, problem: Problem) -> None:
+    """Large weights are kept as often as small weights.
 
-        share of kept weights among the larger half of each row, and among the smaller,
-        is 1 - p, as near as chance comes
+        share of kept weights among the larger half of each row, and among the smaller half,
+        is 1 - p, up to chance
 
-    Chance knows nothing of the scores. To prune small weights is no dropout.
+    The mask does not depend on the scores. Removing small weights is pruning, not dropout.
     """
     a = used_weights(network, problem.but(training=False))
     larger = a >= np.median(a, axis=-1, keepdims=True)

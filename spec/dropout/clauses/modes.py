@@ -1,11 +1,12 @@
-"""Section D, continued. Evaluation is off, and off is off.
+"""Section D, continued. Evaluation mode, rate zero and rate one.
 
-A rate of zero, or evaluation at any rate, is attention: no chance, no factor, the same
-bits each time. A rate of one leaves nothing, which is zero and not 0 / 0. And a mode is a
-mode: after evaluation, training drops again.
+Evaluation at any rate, and training at a rate of zero, are plain attention: no randomness,
+no factor, and the same bits in every call. A rate of one drops every weight, so the output
+is zero, and not the NaN of 0 / 0.
 
-A function without a mode, as torch's own, drops in evaluation too if it is told a rate
-then (pytorch/pytorch#124464). Whoever calls it passes 0, and so does this specification.
+A function without a mode, such as torch's, also drops weights in evaluation if it receives
+a nonzero rate (pytorch/pytorch#124464). Its caller must pass 0 in evaluation, and so does
+this specification.
 """
 
 import numpy as np
@@ -20,12 +21,12 @@ from spec.dropout.reading import used_weights
 
 
 @clause("D7", over=Problems(), catches={"drops_in_evaluation", "scales_in_evaluation"})
-def evaluation_is_attention(network: Dropout, problem: Problem) -> None:
-    """In evaluation the output is that of attention, whatever the rate.
+def evaluation_mode_is_plain_attention(network: Dropout, problem: Problem) -> None:
+    """In evaluation mode the output is plain attention, at any dropout rate.
 
         o(evaluation, p)_i = sum_j a_ij v_j
 
-    Weights were divided by 1 - p in training so that nothing is left to do here.
+    Training divides the kept weights by 1 - p, so evaluation needs no correction.
     """
     o = network.forward(problem.but(training=False))
 
@@ -34,12 +35,12 @@ def evaluation_is_attention(network: Dropout, problem: Problem) -> None:
 
 
 @clause("D8", over=Problems(), catches={"drops_in_evaluation", "scales_in_evaluation"})
-def evaluation_does_not_know_the_rate(network: Dropout, problem: Problem) -> None:
-    """In evaluation neither the rate nor the seed changes a bit.
+def evaluation_ignores_dropout_rate_and_seed(network: Dropout, problem: Problem) -> None:
+    """In evaluation mode, neither the dropout rate nor the seed changes a bit of the output.
 
         o(evaluation, p, seed) = o(evaluation, 0, another seed)
 
-    This holds to the bit where D7 has to allow for rounding.
+    This must hold bit for bit, whereas clause D7 allows for rounding.
     """
     evaluated = problem.but(training=False)
 
@@ -52,8 +53,8 @@ def evaluation_does_not_know_the_rate(network: Dropout, problem: Problem) -> Non
 
 
 @clause("D9", over=Problems(), catches={"takes_a_rate_of_zero_for_none", "drops_in_evaluation"})
-def a_rate_of_zero_is_no_dropout(network: Dropout, problem: Problem) -> None:
-    """Training at a rate of zero is evaluation, to the bit.
+def dropout_rate_zero_equals_evaluation(network: Dropout, problem: Problem) -> None:
+    """Training at a dropout rate of zero returns the output of evaluation, bit for bit.
 
         o(training, 0) = o(evaluation, p)
 
@@ -65,13 +66,13 @@ def a_rate_of_zero_is_no_dropout(network: Dropout, problem: Problem) -> None:
 
 
 @clause("D10", over=Problems(), catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"})
-def a_rate_of_one_leaves_nothing(network: Dropout, problem: Problem) -> None:
-    """At a rate of one the output is zero.
+def dropout_rate_one_returns_zero(network: Dropout, problem: Problem) -> None:
+    """At a dropout rate of one, the output is zero.
 
         o(training, 1) = 0
 
-    The factor 1 / (1 - p) is infinite there, and there is nothing that it multiplies: zero, as
-    torch has it, and not NaN.
+    The factor 1 / (1 - p) is infinite at p = 1, but no weight is left to multiply. The result is
+    zero, as in torch, and not NaN.
     """
     o = network.forward(problem.but(p=1.0))
 
@@ -84,12 +85,12 @@ def a_rate_of_one_leaves_nothing(network: Dropout, problem: Problem) -> None:
     needs={Capability.GRADIENTS},
     catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"},
 )
-def a_rate_of_one_passes_nothing_back(network: Dropout, problem: Problem) -> None:
-    """At a rate of one all gradients are zero.
+def dropout_rate_one_gives_zero_gradients(network: Dropout, problem: Problem) -> None:
+    """At a dropout rate of one, all gradients are zero.
 
         dq = 0, dk = 0, dv = 0    for p = 1
 
-    Inputs that reach nothing learn nothing.
+    Inputs that do not influence the output receive no gradient.
     """
     d = network.backward(problem.but(p=1.0))
 
@@ -103,12 +104,12 @@ def a_rate_of_one_passes_nothing_back(network: Dropout, problem: Problem) -> Non
     needs={Capability.GRADIENTS},
     catches={"drops_in_evaluation", "drops_in_evaluation_backward"},
 )
-def evaluation_has_the_gradients_of_attention(network: Dropout, problem: Problem) -> None:
-    """In evaluation the gradients are those of attention, whatever the rate.
+def evaluation_mode_has_plain_attention_gradients(network: Dropout, problem: Problem) -> None:
+    """In evaluation mode the gradients are those of plain attention, at any dropout rate.
 
         dq, dk, dv (evaluation, p) = dq, dk, dv of attention
 
-    Gradients are taken in evaluation too, for attributions and adversarial examples.
+    Gradients are also computed in evaluation mode, for attributions and adversarial examples.
     """
     attention = problem.attention
 
@@ -121,12 +122,12 @@ def evaluation_has_the_gradients_of_attention(network: Dropout, problem: Problem
 
 
 @clause("D13", over=Problems(), catches={"attends_to_the_forbidden_to_make_up"}, effort=2)
-def the_forbidden_stays_forbidden(network: Dropout, problem: Problem) -> None:
-    """A key that is hidden from a query has a weight of zero, whatever is dropped.
+def masked_keys_keep_zero_weight_under_dropout(network: Dropout, problem: Problem) -> None:
+    """A masked key has a weight of zero, whichever other weights are dropped.
 
-        w_ij = 0    where key j is forbidden to query i
+        w_ij = 0    where query i may not attend to key j
 
-    A row whose every weight was dropped is zero as well, and no reason to look elsewhere.
+    A row whose weights are all dropped is zero too. It must not fall back to masked keys.
     """
     mask = np.arange(problem.M) <= problem.seed % problem.M
     hidden = problem.but(mask=np.broadcast_to(mask, (problem.N, problem.M)), causal=False)

@@ -2,14 +2,15 @@
 
 With w_ij = m_ij a_ij / (1 - p) and independent m, over all masks
 
-    E o_i   = sum_j a_ij v_j                          that is what 1 / (1 - p) is for
+    E o_i   = sum_j a_ij v_j                          the factor 1 / (1 - p) ensures this
     Var o_i = p / (1 - p) sum_j a_ij^2 v_j^2          per column
 
-The mean tells nothing of how dropping one weight goes with dropping another; the variance
-does, as it is the sum over keys of variances only if no two keys are dropped together. Both
-are averages of bounded, independent numbers: `chance` bounds them for any number of calls.
+The mean does not depend on whether weights are dropped independently of each other. The
+variance does: it is a sum of variances over keys only if the drops of two keys are
+uncorrelated. Both are averages of bounded, independent numbers, and `chance` bounds them
+for any number of calls.
 
-Values are taken positive here, so that neither mean nor variance is small by cancelling.
+Values are positive here, so that no cancellation makes the mean or the variance small.
 """
 
 import numpy as np
@@ -27,20 +28,20 @@ from spec.notation import Array
 
 
 def positive(problem: Problem) -> Problem:
-    """The same problem with values of 1 and more."""
+    """The same problem with values of at least 1."""
     return problem.but(v=rounded(1 + np.abs(problem.v) / 4, problem.dtype))
 
 
 def first_column(network: Dropout, problem: Problem) -> Array:
-    """The first column of the output, call after call.   (calls, B, H, N)
+    """The first column of the output of every call.   (calls, B, H, N)
 
-    Columns share their mask, so that another one would teach nothing new.
+    All columns share one mask, so another column would add no information.
     """
     return np.stack([network.forward(each)[..., 0] for each in repeated(problem)])
 
 
 def contributions(problem: Problem) -> Array:
-    """c_ij = a_ij v_j / (1 - p), what a kept weight adds.   (B, H, N, M)"""
+    """c_ij = a_ij v_j / (1 - p), the contribution of a kept weight.   (B, H, N, M)"""
     a = rounding.reference(problem.attention).weights.astype(np.float64)
     v: Array = problem.v[..., 0]
     return a * v[..., None, :] / (1 - problem.p)
@@ -52,12 +53,12 @@ def contributions(problem: Problem) -> Array:
     catches={"forgets_to_scale", "multiplies_by_the_rate", "keeps_with_the_rate"},
     proof=proofs.the_mean_is_attention,
 )
-def the_mean_of_the_output_is_attention(network: Dropout, problem: Problem) -> None:
-    """Averaged over masks, the output is that of attention.
+def mean_dropout_output_equals_attention(network: Dropout, problem: Problem) -> None:
+    """Averaged over masks, the output with dropout is the output of plain attention.
 
         E o_i = sum_j a_ij v_j
 
-    So a model that was trained with dropout meets inputs of the size it knows in evaluation.
+    So the inputs of later layers have the same size in training and in evaluation.
     """
     problem = positive(problem)
 
@@ -74,15 +75,14 @@ def the_mean_of_the_output_is_attention(network: Dropout, problem: Problem) -> N
     catches={"drops_whole_queries", "drops_the_output", "never_drops", "normalises_again"},
     proof=proofs.the_variance_is_that_of_single_weights,
 )
-def the_variance_of_the_output_is_that_of_dropped_weights(
-    network: Dropout, problem: Problem
-) -> None:
-    """The squared deviation of the output is, on average, that of weights dropped one by one.
+def dropout_output_variance_matches_independent_drops(network: Dropout, problem: Problem) -> None:
+    """The mean squared deviation of the output from attention equals the variance for
+    independently dropped weights.
 
         Var o_i = p / (1 - p) sum_j a_ij^2 v_j^2
 
-    Dropped together, they would add up before they are squared. The average goes over queries,
-    heads, batch elements and calls, which are all independent.
+    If weights are dropped together, their deviations add up before they are squared. The mean is
+    taken over queries, heads, batch elements and calls, which are all independent.
     """
     problem = positive(problem)
     wanted = rounding.reference(problem.attention).o[..., 0]

@@ -1,1 +1,1 @@
-"""The laws of a feed-forward network, one idea a module."""
+"""The clauses about a feed-forward network, one topic per module."""

@@ -1,14 +1,15 @@
-"""Section F. The feed-forward network: two linear maps, and a gate between them.
+"""Section F. The feed-forward network is two linear maps with a ReLU between them.
 
-What lies between attention and attention in a transformer is a network of two layers,
-the same at every position (Vaswani et al. 2017, section 3.3):
+A transformer has this network between its attention layers, the same at every position
+(Vaswani et al. 2017, section 3.3):
 
     y = max(0, x W1 + b1) W2 + b2
 
-A unit f receives z_f = <x, W1[:, f]> + b1[f]; where that is positive its gate is open, and
-it adds z_f W2[f] to the output. So the output is a sum over open units, and b2. Given
-which gates are open, the network is linear in each of its arrays, and that is all there is
-to its gradients. Here output and gradients are held to the definition.
+A hidden unit f has the pre-activation z_f = <x, W1[:, f]> + b1[f]. If z_f is positive, the
+unit is active (its gate is open), and it adds z_f W2[f] to the output. The output is
+therefore a sum over active units, plus b2. Once it is known which units are active, the
+network is linear in each of its arrays, and its gradients follow. These clauses compare
+output and gradients with the definition.
 """
 
 from spec.attention.options import Capability
@@ -34,12 +35,13 @@ from spec.feed_forward.rounding import bounds, of_gradients, of_output
         "rounds_what_units_hold",
     },
 )
-def the_output_is_that_of_the_definition(network: FeedForward, problem: Problem) -> None:
-    """The output is two linear maps with a gate between them.
+def feed_forward_output_matches_definition(network: FeedForward, problem: Problem) -> None:
+    """The output is two linear maps with a ReLU between them.
 
         y = max(0, x W1 + b1) W2 + b2
 
-    Every budget is per element: what a right implementation may round, in any order of sums.
+    Each element has its own error bound, which covers the rounding of a correct implementation in
+    any order of sums.
     """
     y = network.forward(problem)
 
@@ -53,12 +55,12 @@ def the_output_is_that_of_the_definition(network: FeedForward, problem: Problem)
     catches={"forgets_the_gate_backward", "gates_by_the_output", "gates_by_the_cotangent"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradient_of_x_is_that_of_the_definition(network: FeedForward, problem: Problem) -> None:
-    """The gradient of <dy, y> by the input passes through open gates only.
+def gradient_of_x_matches_definition(network: FeedForward, problem: Problem) -> None:
+    """The gradient of <dy, y> with respect to the input passes through active units only.
 
         dx = ([z > 0] dy W2^T) W1^T
 
-    A gate that rounding might have opened or shut makes no claim: see the budget.
+    If rounding could change whether a unit is active, the error bound allows either case.
     """
     dx = network.backward(problem).x
 
@@ -72,12 +74,12 @@ def the_gradient_of_x_is_that_of_the_definition(network: FeedForward, problem: P
     catches={"forgets_the_gate_backward", "gates_by_the_cotangent"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradient_of_W1_is_that_of_the_definition(network: FeedForward, problem: Problem) -> None:
-    """The gradient by the first weights pairs each input with what its units pass back.
+def gradient_of_W1_matches_definition(network: FeedForward, problem: Problem) -> None:
+    """The gradient with respect to W1 sums the products of inputs and pre-activation gradients.
 
         dW1 = sum x^T dz
 
-    The sum goes over all positions of all batch elements, for they share the weights.
+    All positions of all batch elements share the weights, so the sum runs over all of them.
     """
     dW1 = network.backward(problem).W1
 
@@ -91,8 +93,8 @@ def the_gradient_of_W1_is_that_of_the_definition(network: FeedForward, problem: 
     catches={"forgets_the_gate_backward", "sums_the_inner_bias_over_one_batch_element"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradient_of_b1_is_that_of_the_definition(network: FeedForward, problem: Problem) -> None:
-    """The gradient by the first bias is the sum of what the units pass back.
+def gradient_of_b1_matches_definition(network: FeedForward, problem: Problem) -> None:
+    """The gradient with respect to b1 is the sum of the gradients of the pre-activations.
 
         db1 = sum dz
 
@@ -110,12 +112,14 @@ def the_gradient_of_b1_is_that_of_the_definition(network: FeedForward, problem: 
     catches={"pairs_cotangents_with_what_units_receive"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradient_of_W2_is_that_of_the_definition(network: FeedForward, problem: Problem) -> None:
-    """The gradient by the second weights pairs what units hold with the cotangent.
+def gradient_of_W2_matches_definition(network: FeedForward, problem: Problem) -> None:
+    """The gradient with respect to W2 sums the products of the activations and the cotangents.
 
         dW2 = sum h^T dy
 
-    Not what they receive: a unit whose gate is shut holds 0, and learns nothing.
+    The cotangent dy is the gradient with respect to the output. An inactive unit has the activation
+    0 and receives no gradient. The bug that this catches uses pre-activations instead of
+    activations.
     """
     dW2 = network.backward(problem).W2
 
@@ -129,12 +133,12 @@ def the_gradient_of_W2_is_that_of_the_definition(network: FeedForward, problem: 
     catches={"averages_the_bias_gradient", "sums_the_bias_gradient_over_the_batch_only"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradient_of_b2_is_the_sum_of_the_cotangents(network: FeedForward, problem: Problem) -> None:
-    """The gradient by the second bias is the sum of all cotangents.
+def gradient_of_b2_is_sum_of_cotangents(network: FeedForward, problem: Problem) -> None:
+    """The gradient with respect to b2 is the sum of all cotangents.
 
         db2 = sum dy
 
-    No gate lies between b2 and the output, and no weight: nothing of the problem but dy enters.
+    There is no ReLU and no weight between b2 and the output, so the gradient depends on dy alone.
     """
     db2 = network.backward(problem).b2
 

@@ -1,7 +1,7 @@
-"""Section F, continued. The call is a function.
+"""Section F, continued. Calls of the network have no side effects.
 
-As section T says of attention: it leaves its inputs alone, answers the same question the
-same way, and remembers nothing. A gate is the kind of thing that is applied in place.
+These are the claims of section T about attention: a call modifies no input, the same input
+gives the same output, and no state is kept. Implementations often apply a ReLU in place.
 """
 
 import numpy as np
@@ -15,23 +15,23 @@ from spec.feed_forward.rounding import bounds, of_output
 
 
 @clause("F23", over=Problems(), needs={Capability.CALL}, catches={"adds_the_residual_in_place"})
-def inputs_are_left_alone(network: FeedForward, problem: Problem) -> None:
-    """No input is changed by the call, and the output has memory of its own.
+def feed_forward_call_does_not_modify_inputs(network: FeedForward, problem: Problem) -> None:
+    """A call modifies no input, and the output has its own memory.
 
         x, W1, b1, W2, b2 after = x, W1, b1, W2, b2 before, to the bit
 
-    What is done in place gives the right output, and a wrong residual sum after it.
+    An operation in place gives the right output, but the residual sum after it is wrong.
     """
     leaves_its_inputs_alone(network.call(problem))
 
 
 @clause("F24", over=Problems(), catches={"drops_units_at_random", "remembers_outputs_by_shape"})
-def nothing_is_remembered(network: FeedForward, problem: Problem) -> None:
-    """The same question has the same answer, to the bit, and another question its own.
+def feed_forward_output_ignores_earlier_calls(network: FeedForward, problem: Problem) -> None:
+    """The output depends on the input alone, bit for bit, and not on earlier calls.
 
-        F(x), F(-x), F(x)    and the last is the first
+        F(x), F(-x), F(x)    and the last equals the first
 
-    F(-x) is compared with the definition: a cache by shape would repeat F(x).
+    F(-x) is compared with the definition, because a cache that is keyed by shape would repeat F(x).
     """
     other = problem.but(x=-problem.x)
 
@@ -44,12 +44,12 @@ def nothing_is_remembered(network: FeedForward, problem: Problem) -> None:
 @clause(
     "F25", over=Problems(), needs={Capability.GRADIENTS}, catches={"accumulates_bias_gradients"}
 )
-def gradients_start_from_nothing(network: FeedForward, problem: Problem) -> None:
-    """Gradients asked for twice are the same, to the bit, and the output is as before.
+def feed_forward_gradients_do_not_accumulate(network: FeedForward, problem: Problem) -> None:
+    """Two backward passes give the same gradients, bit for bit, and the output stays the same.
 
         d(x), d(x)    and F(x) before = F(x) after
 
-    Gradients that add to those of the last call are a choice of frameworks, not of functions.
+    Some frameworks add new gradients to those of the last call. A function must not do that.
     """
     before = network.forward(problem)
     first, second = network.backward(problem), network.backward(problem)

@@ -1,8 +1,8 @@
-"""Section F, continued. Each position is alone.
+"""Section F, continued. Every position is computed independently.
 
-Position-wise: attention mixes positions, the feed-forward network does not. Whatever is
-done to the others, y_n is a function of x_n. Mixing hides in a sum over the wrong axis, a
-normalisation over the sequence, or a reshape that runs positions into widths.
+Attention mixes positions; the position-wise feed-forward network does not. Whatever the
+other positions hold, y_n is a function of x_n. Typical bugs are a sum over the wrong axis, a
+normalisation over the sequence, or a reshape that mixes positions with widths.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ TWO_ELEMENTS = Problems(least=(2, 1, 1))
 
 
 def elsewhere(x: Array, axis: int, kept: int) -> Array:
-    """x, with other numbers at every place of the axis but one."""
+    """x with other numbers at every position of the axis except `kept`."""
     other = np.flip(-x, axis=axis).copy()
     place = (slice(None),) * axis + (kept,)
     other[place] = x[place]
@@ -32,12 +32,12 @@ def elsewhere(x: Array, axis: int, kept: int) -> Array:
     over=TWO_POSITIONS,
     catches={"subtracts_the_mean_over_positions", "gates_by_the_mean_over_positions"},
 )
-def each_position_is_alone(network: FeedForward, problem: Problem) -> None:
-    """What other positions hold does not change a bit of the output at one.
+def feed_forward_positions_are_independent(network: FeedForward, problem: Problem) -> None:
+    """Inputs at other positions do not change a bit of the output at one position.
 
         y(x')_n = y(x)_n    for x'_n = x_n
 
-    The shapes are the same, so the same sums are taken in the same order.
+    Both calls have the same shapes, so they take the same sums in the same order.
     """
     n = problem.chance().below(problem.N)
     changed = problem.but(x=elsewhere(problem.x, 1, n))
@@ -52,12 +52,12 @@ def each_position_is_alone(network: FeedForward, problem: Problem) -> None:
     over=TWO_ELEMENTS,
     catches={"normalises_over_the_batch", "gates_by_the_mean_over_the_batch"},
 )
-def each_batch_element_is_alone(network: FeedForward, problem: Problem) -> None:
-    """What other elements of the batch hold does not change a bit of the output of one.
+def feed_forward_batch_elements_are_independent(network: FeedForward, problem: Problem) -> None:
+    """Other elements of the batch do not change a bit of the output of one element.
 
         y(x')_b = y(x)_b    for x'_b = x_b
 
-    Batch normalisation would be seen here, and nowhere else while the batch stays as it is.
+    Batch normalisation violates this. No test that keeps the batch unchanged would detect it.
     """
     b = problem.chance().below(problem.B)
     changed = problem.but(x=elsewhere(problem.x, 0, b))
@@ -68,13 +68,13 @@ def each_batch_element_is_alone(network: FeedForward, problem: Problem) -> None:
 
 
 @clause("F9", over=TWO_POSITIONS, catches={"adds_the_previous_position", "weights_by_position"})
-def positions_may_come_in_any_order(network: FeedForward, problem: Problem) -> None:
-    """A permutation of the positions permutes the output.
+def permuting_positions_permutes_the_output(network: FeedForward, problem: Problem) -> None:
+    """Permuting the positions permutes the output in the same way.
 
         y(x[order]) = y(x)[order]
 
-    The weights are the same everywhere. Two orders of positions may sum in different blocks, so
-    this is not asked to the bit.
+    The weights are the same at all positions. Another order of positions may put sums into
+    different blocks, so the outputs need not agree to the bit.
     """
     order = problem.chance().permutation(problem.N)
     moved = problem.but(x=problem.x[:, order])
@@ -88,11 +88,11 @@ def positions_may_come_in_any_order(network: FeedForward, problem: Problem) -> N
     "F10", over=TWO_POSITIONS, catches={"subtracts_the_mean_over_positions", "weights_by_position"}
 )
 def a_position_by_itself_has_the_same_output(network: FeedForward, problem: Problem) -> None:
-    """The output at a position is what it would be if there were no other.
+    """A position alone has the same output as it has within a longer sequence.
 
         y(x[n:n+1]) = y(x)[n:n+1]
 
-    This is what makes the network fit for decoding, where positions arrive one by one.
+    Decoding relies on this, because positions arrive one by one.
     """
     n = problem.chance().below(problem.N)
     alone = problem.but(x=problem.x[:, n : n + 1], dy=problem.dy[:, n : n + 1])
@@ -105,12 +105,12 @@ def a_position_by_itself_has_the_same_output(network: FeedForward, problem: Prob
 @clause(
     "F11", over=TWO_POSITIONS, needs={Capability.GRADIENTS}, catches={"averages_the_gates_backward"}
 )
-def the_gradient_of_a_position_is_its_own(network: FeedForward, problem: Problem) -> None:
-    """No bit of the gradient at a position depends on other positions or their cotangents.
+def gradient_at_a_position_ignores_other_positions(network: FeedForward, problem: Problem) -> None:
+    """Inputs and cotangents at other positions do not change a bit of the gradient at one position.
 
         dx(x', dy')_n = dx(x, dy)_n    for x'_n = x_n, dy'_n = dy_n
 
-    The passes are written separately, so F7 does not say it for the gradient.
+    Forward and backward pass are separate code, so F7 does not imply this for the gradient.
     """
     n = problem.chance().below(problem.N)
     changed = problem.but(x=elsewhere(problem.x, 1, n), dy=elsewhere(problem.dy, 1, n))
@@ -127,11 +127,11 @@ def the_gradient_of_a_position_is_its_own(network: FeedForward, problem: Problem
     catches={"averages_the_bias_gradient", "sums_the_bias_gradient_over_the_batch_only"},
 )
 def gradients_of_parameters_add_over_positions(network: FeedForward, problem: Problem) -> None:
-    """The gradients of the parameters are sums of what each position adds by itself.
+    """The gradient of a parameter is the sum of independent contributions of the positions.
 
         dW(x, dy) = dW(x[:, :n], dy[:, :n]) + dW(x[:, n:], dy[:, n:])
 
-    One set of weights serves all positions, so each adds its share, whoever else is there.
+    All positions share the weights, so each adds its part, whatever the other positions hold.
     """
     n = problem.chance().randrange(1, problem.N)
     parts = [

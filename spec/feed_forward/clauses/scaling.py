@@ -1,11 +1,12 @@
-"""Section F, continued. Without biases the network is homogeneous, and biases are added once.
+"""Section F, continued. Without biases the network is homogeneous, and biases are added
+once.
 
 max(0, lambda z) = lambda max(0, z) for lambda >= 0. So with b1 = 0 and b2 = 0
 
     F(lambda x) = lambda F(x)    for every lambda >= 0                  (F13, F14)
 
-and for no other activation in common use: GELU bends, a sigmoid saturates. Powers of two
-rescale every sum without rounding, so they are asked for to the bit.
+and for no other activation in common use: GELU is curved, and a sigmoid saturates. Powers of
+two rescale every sum without rounding, so for them equality is required to the bit.
 """
 
 import numpy as np
@@ -20,17 +21,17 @@ from spec.feed_forward.rounding import bounds, of_output
 
 
 def unbiased(problem: Problem) -> Problem:
-    """The same network without its biases."""
+    """The same network with both biases set to zero."""
     return problem.but(b1=np.zeros(problem.F), b2=np.zeros(problem.E))
 
 
 @clause("F13", over=Problems(families=EXACT), catches={"smooths_the_gate", "saturates"})
 def doubling_the_input_doubles_the_output(network: FeedForward, problem: Problem) -> None:
-    """Without biases, doubling the input doubles the output, to the bit.
+    """Without biases, doubling the input doubles the output, bit for bit.
 
         F(2 x) = 2 F(x)    for b1 = 0, b2 = 0
 
-    Doubling changes exponents and no digit, so every product and every sum just doubles.
+    Doubling changes only exponents and no digit, so every product and every sum doubles exactly.
     """
     problem = unbiased(problem)
 
@@ -45,12 +46,14 @@ def doubling_the_input_doubles_the_output(network: FeedForward, problem: Problem
     catches={"smooths_the_gate", "saturates", "normalises_each_position"},
     proof=proofs.the_network_is_homogeneous,
 )
-def the_network_is_homogeneous(network: FeedForward, problem: Problem) -> None:
-    """Without biases, a factor that is not negative passes through the network.
+def network_without_biases_is_homogeneous(network: FeedForward, problem: Problem) -> None:
+    """Without biases, scaling the input by a nonnegative factor scales the output by the same
+    factor.
 
         F(lambda x) = lambda F(x)    for lambda in 0, 1/2, 3, and b1 = 0, b2 = 0
 
-    A gate does not depend on the size of what it gates. A negative factor would shut open gates.
+    Whether a unit is active does not depend on the size of its pre-activation. A negative factor
+    would make active units inactive.
     """
     problem = unbiased(problem)
     y, budget = network.forward(problem), of_output(problem)
@@ -70,12 +73,13 @@ def the_network_is_homogeneous(network: FeedForward, problem: Problem) -> None:
         "adds_the_inner_bias_after_the_gate",
     },
 )
-def an_input_of_zeros_shows_the_biases(network: FeedForward, problem: Problem) -> None:
-    """On an input of zeros, the units hold the positive part of their bias.
+def zero_input_applies_both_biases(network: FeedForward, problem: Problem) -> None:
+    """On an input of zeros, the activations of the hidden units are the positive part of b1.
 
         F(0) = max(0, b1) W2 + b2
 
-    Nothing else is left, so both biases are seen, each in its place.
+    The output then depends on the biases and W2 alone. A bias that is missing, added twice, or
+    added at the wrong step shows here.
     """
     nothing = problem.but(x=np.zeros_like(problem.x))
 
@@ -89,12 +93,12 @@ def an_input_of_zeros_shows_the_biases(network: FeedForward, problem: Problem) -
     over=Problems(),
     catches={"adds_the_outer_bias_twice", "adds_the_outer_bias_on_each_shard"},
 )
-def the_outer_bias_is_added_once(network: FeedForward, problem: Problem) -> None:
-    """The second bias is added to the output, once, after everything else.
+def second_bias_is_added_exactly_once(network: FeedForward, problem: Problem) -> None:
+    """The second bias is added to the output exactly once, after everything else.
 
         y(b2) - y(0) = b2
 
-    Added once for each head, each unit or each device, it would come out as a multiple.
+    If it is added once for each head, unit or device, the output contains a multiple of it.
     """
     without = problem.but(b2=np.zeros(problem.E))
 
@@ -112,12 +116,12 @@ def the_outer_bias_is_added_once(network: FeedForward, problem: Problem) -> None
     effort=2,
 )
 def the_output_is_linear_in_the_second_weights(network: FeedForward, problem: Problem) -> None:
-    """The output less its bias is a linear function of the second weights.
+    """The output minus its bias is a linear function of the second weights.
 
         y(A + C) = y(A) + y(C)    for b2 = 0,    and C reads one unit only
 
-    What comes after the gate is linear. C is 1 from unit f to column c, so y(C) is what that
-    unit holds, in that column and no other.
+    Everything after the ReLU is linear. C is 1 from unit f to column c and zero elsewhere, so y(C)
+    is the activation of that unit, in that column alone.
     """
     problem = problem.but(b2=np.zeros(problem.E))
     f, c = problem.seed % problem.F, problem.seed % problem.E

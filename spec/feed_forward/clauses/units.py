@@ -1,14 +1,15 @@
-"""Section F, continued. Units are a set, and each has a scale that nobody sees.
+"""Section F, continued. Hidden units have no order, and each can be rescaled without any
+effect.
 
     y = b2 + sum_f max(0, <x, W1[:, f]> + b1[f]) W2[f]
 
-A sum has no order (F18). A factor c > 0 may move from a unit's second weights to its
-first (F20), because the gate lets it through; differentiated in log c, at c = 1, that is
+A sum has no order (F18). A factor c > 0 may move from a unit's second weights to its first
+weights (F20), because max(0, c z) = c max(0, z). Differentiated in log c, at c = 1, this is
 
     <W1[:, f], dW1[:, f]> + b1[f] db1[f] = <W2[f], dW2[f]>              (F21)
 
-for every unit and every loss: a law that no gradient of another activation keeps. A unit
-whose gate is shut everywhere takes no part in anything (F22).
+for every unit and every loss. The gradients of no other activation satisfy this identity. A
+unit that is inactive everywhere has no effect and receives no gradient (F22).
 """
 
 import numpy as np
@@ -28,7 +29,7 @@ FACTORS = (1.0, 2.0, 0.5)
 
 
 def with_units(problem: Problem, units: Array) -> Problem:
-    """The network with these of its units, in this order."""
+    """The network with the given units only, in the given order."""
     return problem.but(W1=problem.W1[:, units], b1=problem.b1[units], W2=problem.W2[units])
 
 
@@ -37,12 +38,12 @@ def with_units(problem: Problem, units: Array) -> Problem:
     over=Problems(least=(1, 1, 2)),
     catches={"skips_the_last_unit", "transposes_equal_widths"},
 )
-def units_may_come_in_any_order(network: FeedForward, problem: Problem) -> None:
-    """A permutation of the units changes nothing.
+def permuting_hidden_units_changes_nothing(network: FeedForward, problem: Problem) -> None:
+    """Permuting the hidden units does not change the output.
 
         y(W1[:, order], b1[order], W2[order]) = y(W1, b1, W2)
 
-    The output is a sum over units. Columns of W1 and rows of W2 are the same units only if no
+    The output is a sum over units. Columns of W1 and rows of W2 belong to the same units only if no
     matrix is read transposed.
     """
     order = np.roll(np.arange(problem.F), 1 + problem.seed % (problem.F - 1))
@@ -60,14 +61,14 @@ def units_may_come_in_any_order(network: FeedForward, problem: Problem) -> None:
     catches={"opens_the_gate_at_zero", "opens_the_gate_halfway_at_zero"},
     force="should",
 )
-def a_unit_at_zero_passes_nothing_back(network: FeedForward, problem: Problem) -> None:
-    """A unit that receives exactly 0 gets no gradient, and passes none on.
+def relu_gradient_at_zero_is_zero(network: FeedForward, problem: Problem) -> None:
+    """A unit whose pre-activation is exactly 0 receives no gradient, and passes none on.
 
         dx = 0, dW1 = 0, db1 = 0    for x W1 + b1 = 0
 
     Any number between 0 and 1 is a subgradient of max(0, z) at 0, so this is only a `should`. The
     usual choice is 0, as in torch.relu and jax.nn.relu; torch.clamp takes 1, and torch.maximum one
-    half. It is asked for by this clause alone: elsewhere a gate at 0 makes no claim.
+    half. Only this clause tests the choice. Elsewhere the error bound allows any subgradient at 0.
     """
     silent = problem.but(W1=np.zeros_like(problem.W1), b1=np.zeros_like(problem.b1))
     none = problem.but(x=np.zeros_like(problem.x), b1=np.zeros_like(problem.b1))
@@ -80,12 +81,13 @@ def a_unit_at_zero_passes_nothing_back(network: FeedForward, problem: Problem) -
 
 
 @clause("F20", over=Problems(families=EXACT), catches={"smooths_the_gate", "saturates"})
-def a_factor_may_move_through_the_gate(network: FeedForward, problem: Problem) -> None:
-    """A power of two may move from a unit's second weights to its first: not a bit changes.
+def rescaling_a_unit_across_relu_changes_nothing(network: FeedForward, problem: Problem) -> None:
+    """A power of two can move from a unit's second weights to its first without changing a bit of
+    y.
 
         y(c W1[:, f], c b1[f], W2[f] / c) = y    for c in 1, 2, 1/2, one for each unit
 
-    max(0, c z) / c = max(0, z) for c > 0, and powers of two round nothing on the way.
+    max(0, c z) / c = max(0, z) for c > 0, and multiplying by powers of two does not round.
     """
     c = problem.chance().choices(FACTORS, problem.F)
     moved = problem.but(W1=c * problem.W1, b1=c * problem.b1, W2=problem.W2 / c[:, None])
@@ -106,12 +108,13 @@ def a_factor_may_move_through_the_gate(network: FeedForward, problem: Problem) -
     },
     proof=proofs.gradients_of_a_unit_balance,
 )
-def the_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -> None:
-    """What a unit's first weights gain with its scale, its second weights gain with theirs.
+def weight_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -> None:
+    """For each unit, the inner product of weights and gradients is the same before and after the
+    ReLU, if the bias counts as a first weight.
 
         sum_e W1[e, f] dW1[e, f] + b1[f] db1[f] = sum_e W2[f, e] dW2[f, e]
 
-    This is F20 differentiated in log c. Zero gradients pass; F3 to F5 reject them.
+    This is F20 differentiated in log c. Zero gradients satisfy it; F3 to F5 reject them.
     """
     d, budget = network.backward(problem), of_gradients(problem)
 
@@ -128,12 +131,13 @@ def the_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -> N
     catches={"forgets_the_gate_backward", "leaks_below_zero", "gates_by_the_cotangent"},
     effort=2,
 )
-def a_dead_unit_learns_nothing(network: FeedForward, problem: Problem) -> None:
-    """A unit whose gate is shut everywhere gets no gradient, and its second weights do nothing.
+def dead_unit_receives_no_gradient(network: FeedForward, problem: Problem) -> None:
+    """A unit that is inactive everywhere receives no gradient and has no effect on the output.
 
         dW1[:, f] = 0, db1[f] = 0, dW2[f] = 0    and y does not change by a bit with W2[f]
 
-    Its bias keeps it at -1 or below. Exact zeros: no gradient of size 1e-8 leaks through.
+    The bias of the unit keeps its pre-activation at -1 or below. The zeros are exact: even a
+    gradient of size 1e-8 is a failure.
     """
     f = problem.seed % problem.F
     dead = problem.but(b1=problem.b1 * 0, W1=problem.W1 * 0)

@@ -1,1 +1,1 @@
-"""The laws of a layer, one idea a module."""
+"""The clauses about a layer, one topic per module."""

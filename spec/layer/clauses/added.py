@@ -1,8 +1,8 @@
-"""Section L, continued. What is added to the scores of a layer.
+"""Section L, continued. A float mask is added to the scores of a layer.
 
-A mask of numbers is added to the scores, after the scale: 0 leaves a key as it is, -inf forbids
-it, and everything between is a preference. What is the same along a row does nothing, and so
-nothing is hidden from a query whose keys are all given a low number, however low.
+The mask is added after the scale. An entry of 0 leaves a score as it is, -inf masks the key,
+and any other number is a preference. A constant that is added to a whole row changes
+nothing. A query whose biases are all very negative therefore still attends to its keys.
 """
 
 import numpy as np
@@ -25,12 +25,13 @@ from spec.layer.rounding import budgets
     catches={"adds_a_mask_of_truth_values"},
     proof=exactly.truth_values_are_minus_infinity,
 )
-def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProblem) -> None:
-    """True and False are -inf and 0: in a layer, True forbids.
+def layer_boolean_mask_equals_additive_mask(layer: Layer, problem: LayerProblem) -> None:
+    """A boolean mask gives the same output as an additive mask that is -inf where it is True.
 
         y(mask) = y(-inf where mask, 0 elsewhere)
 
-    An attention function says it the other way round (M1), and the two are often confused.
+    In a layer, True means masked out. In an attention function it means that the query may attend
+    to the key (M1), and the two are often confused.
     """
     assert problem.mask is not None
     added = problem.but(mask=np.where(problem.mask, -np.inf, 0.0))
@@ -46,13 +47,13 @@ def a_mask_of_truth_values_is_an_additive_one(layer: Layer, problem: LayerProble
     needs={Capability.BIAS, Capability.MASK, Capability.FUTURE},
     catches={"takes_low_biases_of_a_layer_for_a_mask", "adds_a_mask_in_half_precision"},
 )
-def a_low_bias_of_a_layer_hides_nothing_by_itself(layer: Layer, problem: LayerProblem) -> None:
-    """Where every bias is low, the keys whose bias is least low are seen.
+def layer_largest_bias_wins_if_all_are_very_negative(layer: Layer, problem: LayerProblem) -> None:
+    """If all biases of a query are very negative, it attends to the keys with the largest of them.
 
-        W_q = 0, b_q = 0, bias_ij in {c_i, 2 c_i}  implies  y = y(key j hidden where 2 c_i)
+        W_q = 0, b_q = 0, bias_ij in {c_i, 2 c_i}  implies  y = y(key j masked where 2 c_i)
 
-    As M22 has it of attention. Masks of the lowest number are what layers are often given for
-    -inf, and a text that is padded on the left has rows of nothing else.
+    M22 is the same claim about attention. Callers often pass the lowest finite number instead of
+    -inf. If a sequence is padded on the left, some rows of its mask then hold nothing else.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = moves.asking_nothing(problem).but(mask=~least_low)
@@ -74,14 +75,14 @@ def a_low_bias_of_a_layer_hides_nothing_by_itself(layer: Layer, problem: LayerPr
     catches={"takes_numbers_for_truth_values_in_evaluation"},
     effort=3,
 )
-def what_is_added_is_added_in_evaluation(layer: Layer, problem: LayerProblem) -> None:
-    """In evaluation too, a mask of numbers is added to the scores.
+def additive_mask_is_added_in_evaluation_mode(layer: Layer, problem: LayerProblem) -> None:
+    """A float mask is added to the scores in evaluation mode, as it is in training mode.
 
         y(evaluation) = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(q_h, k_h, v_h; b)
 
-    The fast path of a layer that reads one text is a program of its own, and may know of no masks
-    but those of truth values: then every number but zero hides, or none does. The first key
-    has zero here, so that who reads them so sees something, and what is wrong is a number.
+    The fast path for self-attention is separate code, and may support boolean masks only. It then
+    masks every key whose entry is not zero, or no key. The entry of the first key is zero here, so
+    a layer with this bug still attends to one key and returns wrong numbers, not NaN.
     """
     assert problem.mask is not None
     bias = problem.mask.copy()

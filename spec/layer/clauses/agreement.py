@@ -1,9 +1,10 @@
 """Section L. A layer is attention between four projections.
 
-The first clauses hold a layer to the definition, number by number: the output, every
-gradient, the weights, on self-attention and between texts, with biases and without, with
-masks of every form. A torch layer is judged under its own names and polarities: True in a
-mask forbids. Then what is returned beside the output must leave the output alone.
+The first clauses compare a layer with the definition, number by number: the output, every
+gradient, and the weights. They cover self-attention and cross-attention, with and without
+biases, with every kind of mask. Parameter names and masks follow
+`torch.nn.MultiheadAttention`: True means masked out. The other clauses check that returning
+the weights does not change the output.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from spec.layer.record import Capability, Layer
 from spec.layer.rounding import budgets
 
 SHOWN = LayerProblems(asks=("heads", "mean"), training=None)
-ASKING = LayerProblems(asks=("nothing", "mean", "heads"))  # a path each, which is differentiated
+ASKING = LayerProblems(asks=("nothing", "mean", "heads"))  # each a code path with gradients
 
 
 @clause(
@@ -44,12 +45,13 @@ ASKING = LayerProblems(asks=("nothing", "mean", "heads"))  # a path each, which 
     effort=3,
 )
 def the_output_is_attention_between_projections(layer: Layer, problem: LayerProblem) -> None:
-    """The output of a layer is attention between projections, joined and projected once more.
+    """The output of a layer is attention between projected inputs, with the heads concatenated and
+    projected once more.
 
         y = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(q_h, k_h, v_h)
 
-    Head h reads rows hD to (h + 1)D of the three projections, and its output is read by as many
-    columns of W_o. Weights that were trained elsewhere mean something only then.
+    Head h uses rows hD to (h + 1)D of the three input projections, and its output is multiplied by
+    the same columns of W_o. Weights that were trained elsewhere need exactly this layout.
     """
     y = layer.forward(problem)
 
@@ -69,16 +71,16 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
         "sends_gradients_through_the_transpose",
         "forgets_the_output_projection_in_gradients",
     },
-    proof=gradients.the_gradients_of_the_inputs_are_the_derivatives,
+    proof=gradients.input_gradients_match_the_definition,
     effort=2,
 )
-def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: LayerProblem) -> None:
-    """The gradients by query, key and value are the closed form.
+def input_gradients_match_the_definition(layer: Layer, problem: LayerProblem) -> None:
+    """The gradients with respect to query, key and value are those of the closed form.
 
         dquery = dQ W_q,    dkey = dK W_k,    dvalue = dV W_v
 
-    where attention sends dQ, dK and dV back for dC = dout W_o. One array that is several of
-    them gets their sum.
+    Here dQ, dK and dV are the gradients that attention returns for dC = dout W_o. An array that is
+    passed as several inputs receives the sum of their gradients.
     """
     got = layer.backward(problem)
 
@@ -105,17 +107,15 @@ def the_gradients_of_the_inputs_are_the_derivatives(layer: Layer, problem: Layer
         "swaps_the_gradients_of_keys_and_values",
         "returns_zero_gradients_of_the_output_weights",
     },
-    proof=gradients.the_gradients_of_the_parameters_are_the_derivatives,
+    proof=gradients.parameter_gradients_match_the_definition,
     effort=2,
 )
-def the_gradients_of_the_parameters_are_the_derivatives(
-    layer: Layer, problem: LayerProblem
-) -> None:
-    """The gradient by every parameter is the closed form.
+def parameter_gradients_match_the_definition(layer: Layer, problem: LayerProblem) -> None:
+    """The gradient with respect to every parameter is that of the closed form.
 
         dW_q = sum dQ^T query,    db_q = sum dQ    over all rows of all batch elements
 
-    and likewise for k and v; dW_o = sum dout^T C, db_o = sum dout.
+    The same holds for k and v. For the output, dW_o = sum dout^T C and db_o = sum dout.
     """
     got = layer.backward(problem).parameters.named()
 
@@ -138,12 +138,12 @@ def the_gradients_of_the_parameters_are_the_derivatives(
     },
     effort=2,
 )
-def the_weights_of_a_layer_are_those_that_it_used(layer: Layer, problem: LayerProblem) -> None:
-    """The weights that are returned are the softmax of each head, or their mean, as asked.
+def layer_weights_are_softmax_per_head_or_head_mean(layer: Layer, problem: LayerProblem) -> None:
+    """The returned weights are the softmax of each head, or their mean over heads, as requested.
 
         a_h,ij = exp(s_h,ij) / sum_j exp(s_h,ij),    mean_ij = sum_h a_h,ij / H
 
-    The mean over heads is what most heat maps show. It is not what any head did.
+    The mean over heads is what most heat maps show. It is not what any single head computed.
     """
     a = layer.weights(problem)
 
@@ -160,12 +160,12 @@ def the_weights_of_a_layer_are_those_that_it_used(layer: Layer, problem: LayerPr
     needs={Capability.WEIGHTS},
     catches={"returns_float_noise_when_asked_for_weights"},
 )
-def asking_for_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """The output is the same whether weights are asked for or not.
+def returning_weights_does_not_change_layer_output(layer: Layer, problem: LayerProblem) -> None:
+    """The output is the same whether or not the weights are returned.
 
-        y(asked for weights) = y
+        y(weights returned) = y
 
-    A kernel that keeps no weights cannot show them, so asking for them takes another path.
+    A fused kernel does not keep the weights, so a request for them takes another code path.
     """
     asked, plain = layer.forward(problem), layer.forward(problem.but(asks="nothing"))
 
@@ -179,12 +179,14 @@ def asking_for_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> N
     catches={"fills_hidden_scores_when_asked_for_weights"},
     proof=exactly.the_only_visible_key_has_all_the_weight,
 )
-def asking_for_weights_loses_no_key(layer: Layer, problem: LayerProblem) -> None:
-    """Asked for weights too, a query that sees one key returns its value, however low its score is.
+def only_visible_key_is_kept_when_returning_weights(layer: Layer, problem: LayerProblem) -> None:
+    """Even if the weights are returned, a query with one unmasked key attends to that key alone,
+    however low its score is.
 
-        y_i = y_i(W_q = 0, b_q = 0)    if i sees one key alone, whatever s_ij is
+        y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
 
-    As L49 has it of who is not asked: the path that keeps weights hides keys in a way of its own.
+    L49 is the same claim without returned weights. The code path that keeps the weights may mask
+    keys in another way, for example by filling in a finite number.
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)
@@ -200,12 +202,12 @@ def asking_for_weights_loses_no_key(layer: Layer, problem: LayerProblem) -> None
     needs={Capability.WEIGHTS, Capability.EACH_HEAD},
     catches={"shows_the_first_head_for_the_mean", "shows_the_sum_of_the_heads"},
 )
-def the_mean_is_the_mean_of_the_heads(layer: Layer, problem: LayerProblem) -> None:
-    """What is returned as the mean is the mean of what is returned for the heads.
+def mean_weights_are_the_mean_over_heads(layer: Layer, problem: LayerProblem) -> None:
+    """The returned mean weights are the mean of the weights that are returned for each head.
 
         mean_ij = sum_h a_h,ij / H
 
-    It holds of what the layer says itself, whatever its weights are.
+    The check compares two results of the layer. It does not show that the weights are right.
     """
     mean = layer.weights(problem)
     heads = layer.weights(problem.but(asks="heads"))
@@ -223,11 +225,11 @@ def the_mean_is_the_mean_of_the_heads(layer: Layer, problem: LayerProblem) -> No
     proof=any_number_of_keys.weights_sum_to_one,
 )
 def the_weights_of_every_query_sum_to_one(layer: Layer, problem: LayerProblem) -> None:
-    """The weights of a query sum to one, those of a head and those of the mean.
+    """The weights of a query sum to one, in each head and in the mean over heads.
 
         sum_j a_h,ij = 1
 
-    After dropout they would not; what is returned then is another thing (D).
+    After dropout they would not sum to one; section D covers dropout.
     """
     a = layer.weights(problem)
 

@@ -1,10 +1,10 @@
-"""Section L, continued. What the biases do, each in its place.
+"""Section L, continued. The effect of each bias on the output and on the gradients.
 
-A key bias adds <q_i, b_k> / sqrt(D) to every score of a query, and a softmax does not see that
-(K1): the bias does nothing, and its gradient is zero. A value bias is added to every value, and
-weights sum to one (S1), so it is added to every output of the head: it passes through as
-W_o b_v. The query bias is the one that matters to scores. The gradients say the same:
-db_v = W_o^T db_o.
+A key bias adds <q_i, b_k> / sqrt(D) to every score of a query, and a softmax ignores such a
+constant (K1). The key bias therefore has no effect, and its gradient is zero. A value bias
+is added to every value. Weights sum to one (S1), so it is added to every output of the head,
+and appears in y as W_o b_v. Only the query bias changes the weights. The gradients agree
+with this: db_v = W_o^T db_o.
 """
 
 from dataclasses import replace
@@ -33,13 +33,14 @@ OUTPUTS = LayerProblems(biases=("b_o",))
     proof=any_number_of_keys.the_key_bias_does_nothing,
     effort=2,
 )
-def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """The bias of the key projection may be anything.
+def key_bias_does_not_change_output(layer: Layer, problem: LayerProblem) -> None:
+    """The output does not depend on the bias of the key projection.
 
         y(b_k) = y(0)
 
-    It moves all scores of a query by <q_i, b_k> / sqrt(D). Stacked in a wrong order, it is another
-    bias.
+    The bias shifts all scores of a query by <q_i, b_k> / sqrt(D), which a softmax ignores. If
+    stacked biases are loaded in the wrong order, another bias takes its position and the output
+    changes.
     """
     without = problem.of(b_k=np.zeros_like(problem.parameters.named()["b_k"]))
 
@@ -58,12 +59,12 @@ def the_key_bias_does_nothing(layer: Layer, problem: LayerProblem) -> None:
     },
     proof=any_number_of_keys.the_key_bias_learns_nothing,
 )
-def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """The gradient of the key bias is zero.
+def key_bias_gradient_is_zero(layer: Layer, problem: LayerProblem) -> None:
+    """The gradient with respect to the key bias is zero.
 
         db_k = sum_bj dk_bj = 0
 
-    This is L13 differentiated, and K2 inside the layer. Rounding is all that is left of it.
+    This is L13 differentiated, and K2 inside the layer. Only rounding errors may remain.
     """
     db = layer.backward(problem).parameters.named()["b_k"]
 
@@ -77,13 +78,13 @@ def the_key_bias_learns_nothing(layer: Layer, problem: LayerProblem) -> None:
     catches={"forgets_the_value_bias", "leaves_out_the_output_projection"},
     proof=any_number_of_keys.the_value_bias_passes_through,
 )
-def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
-    """The bias of the values is added to every output, through W_o.
+def value_bias_is_added_through_output_projection(layer: Layer, problem: LayerProblem) -> None:
+    """The value bias adds the constant W_o b_v to every output.
 
         y(b_v) = y(0) + W_o b_v
 
-    Weights sum to one, so a constant added to all values is added to their mean. An idle query
-    has no mean, and is not drawn.
+    Weights sum to one, so a constant that is added to all values is added to their weighted mean. A
+    fully masked query has no such mean, so these problems contain none.
     """
     b = problem.parameters.named()["b_v"]
     without = problem.of(b_v=np.zeros_like(b))
@@ -101,12 +102,13 @@ def the_value_bias_passes_through(layer: Layer, problem: LayerProblem) -> None:
     catches={"adds_bias_gradients_over_the_first_batch", "averages_bias_gradients"},
     proof=gradients.the_output_bias_learns_the_sum_of_the_cotangents,
 )
-def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: LayerProblem) -> None:
-    """The gradient of the output bias is the sum of the cotangents.
+def output_bias_gradient_is_sum_of_cotangents(layer: Layer, problem: LayerProblem) -> None:
+    """The gradient with respect to the output bias is the sum of the cotangents.
 
         db_o = sum_bi dout_bi
 
-    The bias is added to every row of every batch element, so every row teaches it.
+    The cotangent dout is the gradient with respect to the output. The bias is added to every row of
+    every batch element, so every row contributes to its gradient.
     """
     db = layer.backward(problem).parameters.named()["b_o"]
 
@@ -121,12 +123,14 @@ def the_output_bias_learns_the_sum_of_the_cotangents(layer: Layer, problem: Laye
     catches={"forgets_the_output_projection_in_gradients"},
     proof=any_number_of_keys.the_value_bias_learns_through_the_output_weights,
 )
-def the_value_bias_learns_through_the_output_weights(layer: Layer, problem: LayerProblem) -> None:
-    """The gradient of the value bias is that of the output bias, seen through W_o.
+def value_bias_gradient_follows_from_output_bias_gradient(
+    layer: Layer, problem: LayerProblem
+) -> None:
+    """The gradient of the value bias is the gradient of the output bias, multiplied by W_o^T.
 
         db_v = W_o^T db_o
 
-    This is L15 differentiated: b_v and W_o b_v as a part of b_o are the same thing.
+    This is L15 differentiated: a value bias b_v has the same effect as W_o b_v added to b_o.
     """
     got = layer.backward(problem).parameters.named()
 

@@ -1,7 +1,8 @@
-"""Section L, continued. A layer is an object, and its calls are a function still.
+"""Section L, continued. Calls of a layer have no side effects.
 
-Whatever mode the layer is in, and whatever it was asked before, the same question gets the same
-answer, and nothing that it was given is changed by it. What is loaded comes back.
+A layer is an object, but its output is a function of the inputs and the parameters. Without
+dropout, neither the mode nor earlier calls change it. A call modifies nothing that it
+receives. Loaded parameters are returned unchanged.
 """
 
 from spec.clause import clause
@@ -19,12 +20,13 @@ from spec.layer.rounding import budgets
     catches={"scales_in_evaluation", "zeroes_padded_queries_in_evaluation"},
     effort=2,
 )
-def evaluation_is_training_without_dropout(layer: Layer, problem: LayerProblem) -> None:
-    """Without dropout, a layer in evaluation gives what it gives in training.
+def evaluation_equals_training_without_dropout(layer: Layer, problem: LayerProblem) -> None:
+    """Without dropout, a layer gives the same output in evaluation mode as in training mode.
 
         y(evaluation) = y(training)
 
-    Evaluation may take a faster path; padded rows are rows there too, and the output is as long.
+    Evaluation may take a faster code path. That path, too, has to compute the rows of padding
+    tokens and return an output of full length.
     """
     evaluated = problem.but(training=False)
 
@@ -39,12 +41,13 @@ def evaluation_is_training_without_dropout(layer: Layer, problem: LayerProblem) 
     needs={Capability.EVALUATION},
     catches={"evaluates_for_ever", "scales_in_evaluation"},
 )
-def modes_leave_no_trace(layer: Layer, problem: LayerProblem) -> None:
-    """Training, evaluation and training again: the third answer is the first, to the bit.
+def switching_to_evaluation_and_back_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
+    """Switching to evaluation mode and back to training mode restores the output, bit for bit.
 
         y, y(evaluation), y    of one object
 
-    A mode is a question that the layer is asked under. It overwrites nothing.
+    A switch of the mode must not overwrite anything. The bug that this catches turns something off
+    in evaluation mode and never turns it on again.
     """
     evaluated = problem.but(training=False)
 
@@ -61,11 +64,11 @@ def modes_leave_no_trace(layer: Layer, problem: LayerProblem) -> None:
     catches={"normalises_its_input_in_place", "answers_in_the_memory_of_the_query"},
 )
 def a_call_changes_neither_inputs_nor_parameters(layer: Layer, problem: LayerProblem) -> None:
-    """No input and no parameter is changed by a call, and the output has memory of its own.
+    """A call modifies no input and no parameter, and the output shares no memory with them.
 
         query, key, value, masks, parameters after = before, to the bit
 
-    A projection that is normalised or scaled in place is another one at the next call.
+    A projection that is normalised or scaled in place is a different projection in the next call.
     """
     call = layer.call(problem)
 
@@ -80,12 +83,12 @@ def a_call_changes_neither_inputs_nor_parameters(layer: Layer, problem: LayerPro
     needs={Capability.EVALUATION},
     catches={"remembers_answers_to_a_shape", "answers_otherwise_every_third_time"},
 )
-def a_layer_remembers_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """What a layer was asked before does not change its answer.
+def layer_output_ignores_earlier_calls(layer: Layer, problem: LayerProblem) -> None:
+    """The output of a layer does not depend on earlier calls.
 
-        y(x), y(-x), y(x) of one object: the last is the first, and y(-x) is the definition's
+        y(x), y(-x), y(x) of one object: the last equals the first, and y(-x) is as defined
 
-    Contexts that are kept by their shape are those of another text.
+    A cache that is keyed by shape returns the result for another sequence.
     """
     other = problem.but(**{name: -getattr(problem, name) for name in INPUTS})
 
@@ -101,12 +104,12 @@ def a_layer_remembers_nothing(layer: Layer, problem: LayerProblem) -> None:
     needs={Capability.STATE},
     catches={"loads_keys_before_queries", "loads_weights_in_half_precision"},
 )
-def what_is_loaded_comes_back(layer: Layer, problem: LayerProblem) -> None:
-    """The parameters that are loaded are those that are given back, to the bit.
+def loaded_parameters_are_returned_unchanged(layer: Layer, problem: LayerProblem) -> None:
+    """The parameters that are loaded are returned unchanged, bit for bit.
 
         state(load(p)) = p
 
-    Weights travel between implementations under torch's names; L1 says that they mean the same.
+    Implementations exchange weights under torch's names. L1 checks that the weights are used alike.
     """
     found = layer.state(problem).named()
 

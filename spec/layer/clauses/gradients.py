@@ -1,14 +1,14 @@
-"""Section L, continued. What the freedom of the heads says of the gradients.
+"""Section L, continued. Symmetries of the heads give identities between gradients.
 
-A loss that does not change along a direction has no slope along it. The gauges of L11 and
-L12 are directions, D^2 of each for every head, and differentiating them gives as many
-identities between the gradients of two projections, whatever the data:
+A loss that is constant along a direction has a derivative of zero along it. L11 and L12 give
+such directions, D^2 of each kind for every head. Their derivatives are as many identities
+between the gradients of two projections, for any data:
 
     W_q,h dW_q,h^T + b_q,h db_q,h^T = dW_k,h W_k,h^T + db_k,h b_k,h^T
     W_v,h dW_v,h^T + b_v,h db_v,h^T = dW_o,h^T W_o,h
 
-where W_o,h are the columns of head h. Zero gradients satisfy both, so L20 asks for one
-that is not zero. A step of gradient descent then is what it says.
+where W_o,h are the columns of head h. Zero gradients satisfy both, so L20 adds an identity
+that they violate. L22 checks a step of gradient descent.
 """
 
 import numpy as np
@@ -39,13 +39,14 @@ GRADIENTS = {Capability.GRADIENTS}
     proof=gradients.query_and_key_weights_learn_alike,
     effort=2,
 )
-def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, what its queries learn and what its keys learn fit together.
+def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
+    """In every head, W dW^T + b db^T of the query projection is the transpose of that of the key
+    projection.
 
         W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
 
-    This is L11 differentiated: turning queries one way and keys the other changes nothing. It is
-    true of any gradient of the scores, right or wrong; A2 and L3 are about that.
+    This is L11 differentiated: a linear map of the queries that the keys undo changes nothing. The
+    identity holds for any gradient of the scores, right or wrong; A2 and L3 check that gradient.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters
@@ -72,12 +73,12 @@ def query_and_key_weights_learn_alike(layer: Layer, problem: LayerProblem) -> No
     proof=gradients.value_and_output_weights_learn_alike,
     effort=2,
 )
-def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, what its values learn and what its columns of W_o learn fit together.
+def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
+    """In every head, W dW^T + b db^T of the value projection equals dW^T W of the columns of W_o.
 
         W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
 
-    This is L12 differentiated.
+    This is L12 differentiated. A gradient that is transposed or left at zero breaks the identity.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters
@@ -102,12 +103,13 @@ def value_and_output_weights_learn_alike(layer: Layer, problem: LayerProblem) ->
     },
     proof=gradients.the_output_weights_account_for_the_loss,
 )
-def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem) -> None:
-    """Without biases the loss is linear in W_o, so W_o and its gradient make up the loss.
+def output_weights_dot_their_gradient_equals_loss(layer: Layer, problem: LayerProblem) -> None:
+    """Without biases, the loss equals the inner product of W_o and its gradient.
 
         <W_o, dW_o> = <dout, y>
 
-    (Euler, for a function that is homogeneous of degree one.) Zero gradients do not.
+    The loss is linear in W_o. (This is Euler's theorem for a function that is homogeneous of degree
+    one.) Zero gradients violate it.
     """
     y, dW = layer.forward(problem), layer.backward(problem).parameters.W_o
 
@@ -124,12 +126,13 @@ def the_output_weights_account_for_the_loss(layer: Layer, problem: LayerProblem)
     catches={"forgets_a_way_of_self_attention"},
     proof=gradients.a_token_learns_along_three_ways,
 )
-def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None:
-    """In self-attention the gradient of a token is the sum of three.
+def self_attention_gradient_sums_query_key_value_paths(layer: Layer, problem: LayerProblem) -> None:
+    """In self-attention, the input gradient is the sum of the gradients of query, key and value.
 
         dx = dquery + dkey + dvalue
 
-    A token asks, is asked, and answers.
+    Each token is used as query, key and value. The bug that this catches loses one of the three
+    gradients.
     """
     apart = problem.but(arrays=3)
 
@@ -146,12 +149,12 @@ def a_token_learns_along_three_ways(layer: Layer, problem: LayerProblem) -> None
     needs={Capability.STEP, Capability.GRADIENTS},
     catches={"climbs", "steps_twice_as_far", "averages_weight_gradients_over_the_batch"},
 )
-def a_step_goes_down_the_slope(layer: Layer, problem: LayerProblem) -> None:
-    """A step of gradient descent takes the rate times the gradient from every parameter.
+def sgd_step_subtracts_rate_times_gradient(layer: Layer, problem: LayerProblem) -> None:
+    """A step of gradient descent subtracts the rate times the gradient from every parameter.
 
         p' = p - rate dp
 
-    The rate is a power of two here, so it rounds nothing by itself.
+    The rate is a power of two here, so the multiplication by it does not round.
     """
     rate = 2.0**-6
     moved = layer.step(problem, rate).named()

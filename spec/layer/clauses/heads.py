@@ -1,10 +1,10 @@
-"""Section L, continued. Each head has a part of every projection, and no other.
+"""Section L, continued. Each head uses its own block of every projection.
 
-The joined heads meet W_o, so the output is a sum over heads, each with rows and columns of
-its own: [o_1 ... o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split is a loop
-over heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a head may turn its queries
-if its keys are turned back, and its values if W_o turns them back. None of this freedom
-(a gauge) shows in the output.
+The concatenated heads are multiplied by W_o, so the output is a sum over heads: [o_1 ...
+o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split into heads equals a loop over
+heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a linear map of a head's queries
+changes nothing if its keys undo it. The same holds for its values if W_o undoes the map. The
+output does not show this freedom, which physicists call a gauge.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ OF_TWO = LayerProblems(least=(1, 2, 1, 1))
 
 
 def only(problem: LayerProblem, head: int) -> LayerProblem:
-    """The problem whose W_o reads one head, and which has no output bias."""
+    """The problem whose W_o reads one head only; an output bias is set to zero."""
     W, b = np.zeros_like(problem.parameters.W_o), problem.parameters.b_o
     own = moves.rows(problem, head)
     W[:, own] = problem.parameters.W_o[:, own]
@@ -33,13 +33,13 @@ def only(problem: LayerProblem, head: int) -> LayerProblem:
 
 
 def powers(problem: LayerProblem) -> Array:
-    """A power of two, of either sign, for every row of a projection.   (A)"""
+    """A random power of two, of either sign, for every row of a projection. (A)"""
     chance = problem.chance()
     return 2.0 ** chance.integers(-2, 3, problem.A) * chance.choices((-1, 1), problem.A)
 
 
 def within_heads(problem: LayerProblem) -> Array:
-    """The rows of every head in another order.   (A)"""
+    """The indices of all rows, permuted within every head. (A)"""
     chance = problem.chance()
     heads = [chance.permutation(problem.D) + h * problem.D for h in range(problem.H)]
     return np.concatenate(heads)
@@ -56,11 +56,12 @@ def within_heads(problem: LayerProblem) -> Array:
     proof=outputs.the_output_is_a_sum_over_heads,
 )
 def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
-    """Heads that are joined and projected add up, each through its own columns of W_o.
+    """The output is the sum of what each head contributes through its own columns of W_o, plus the
+    output bias.
 
         [o_1 ... o_H] W_o^T + b_o = sum_h o_h W_o,h^T + b_o
 
-    The bias is added once, not by every head.
+    The bias is added once, not once for every head.
     """
     alone = [only(problem, h) for h in range(problem.H)]
 
@@ -78,12 +79,12 @@ def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     catches={"merges_without_transposing", "gives_heads_every_hth_column"},
     proof=outputs.heads_do_not_meet,
 )
-def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
-    """What the other heads project does not reach the columns of one: not a bit of it.
+def layer_heads_are_independent(layer: Layer, problem: LayerProblem) -> None:
+    """The projections of the other heads do not change a bit of what one head contributes.
 
-        y(W_q, W_k, W_v) = y(W'_q, W'_k, W'_v)    if W_o reads only head h, and its rows agree
+        y(W_q, W_k, W_v) = y(W'_q, W'_k, W'_v)    if W_o reads only head h, and the rows of h agree
 
-    Split and joined in another way, a head's columns hold a part of some other head.
+    If heads are split or merged wrongly, the columns of one head hold a part of another head.
     """
     head = problem.chance().below(problem.H)
     one = only(problem, head)
@@ -105,12 +106,13 @@ def heads_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     catches={"splits_without_transposing", "merges_without_transposing", "joins_heads_in_reverse"},
     proof=outputs.heads_move_with_their_blocks,
 )
-def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
-    """Heads may stand in any order, if their rows and columns move with them.
+def permuting_heads_with_their_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
+    """Permuting the heads, together with their rows and columns of the weights, does not change the
+    output.
 
         y(rows and columns in the order of heads pi) = y
 
-    The sum over heads (L8) has no order.
+    The output is a sum over heads (L8), and a sum has no order.
     """
     order = problem.chance().permutation(problem.H)
     index = np.arange(problem.A).reshape(problem.H, problem.D)[order].reshape(-1)
@@ -129,14 +131,14 @@ def heads_move_with_their_blocks(layer: Layer, problem: LayerProblem) -> None:
     proof=outputs.queries_turn_against_keys,
     effort=2,
 )
-def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) -> None:
-    """A head's queries may be stretched and turned, if its keys are turned back.
+def rescaling_queries_against_keys_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
+    """Multiplying a head's queries by S and its keys by the inverse does not change the output.
 
         y(S W_q, S b_q; S^-1 W_k, S^-1 b_k) = y
 
-    Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any S with an inverse would do; here it
-    is diagonal, and powers of two and signs round nothing. Whatever is projected in a wrong place
-    is not turned back.
+    Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any invertible S would do. Here it is
+    diagonal, and its entries are powers of two with signs, which do not round. If a projection or a
+    bias is used for the wrong input, its factor is not undone.
     """
     by = powers(problem)
     turned = problem.but(parameters=moves.scaled(problem.parameters, q=by, k=1 / by))
@@ -152,12 +154,13 @@ def a_head_may_turn_queries_against_keys(layer: Layer, problem: LayerProblem) ->
     catches={"merges_without_transposing", "leaves_out_the_output_projection"},
     proof=outputs.values_turn_against_the_output,
 )
-def a_head_may_turn_values_against_the_output(layer: Layer, problem: LayerProblem) -> None:
-    """A head's values may be stretched, turned and permuted, if its columns of W_o undo it.
+def rescaling_values_against_W_o_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
+    """Scaling and permuting a head's values does not change the output if its columns of W_o undo
+    it.
 
         y(P S W_v, P S b_v; W_o S^-1 P^T) = y
 
-    The output of a head is linear in its values, and what is linear may be undone later.
+    The output of a head is linear in its values, so W_o can undo any invertible linear map of them.
     """
     by, order = powers(problem), within_heads(problem)
     p = moves.scaled(problem.parameters, v=by, o=1 / by)

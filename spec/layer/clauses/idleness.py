@@ -1,8 +1,8 @@
-"""Section L, continued. A query that may attend to nothing returns what is left: a bias.
+"""Section L, continued. A fully masked query returns the output bias.
 
-Its heads return zero, the empty sum of values, so of [o_1 ... o_H] W_o^T + b_o the bias
-remains. A softmax over no key is 0 / 0, and every path of a program meets it anew: the
-path of a kernel, the one that keeps weights to show them, the fast one of evaluation.
+Its heads return zero, the empty sum of values, so only the bias of [o_1 ... o_H] W_o^T + b_o
+remains. A softmax over no key is 0 / 0. Every code path has to handle this case separately:
+the fused kernel, the path that returns the weights, and the fast path of evaluation mode.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from spec.notation import Array
 
 
 def idle_rows_are_the_output_bias(y: Array, problem: LayerProblem) -> None:
-    """Raise Violation unless every idle row of an output is b_o, or zero where there is none."""
+    """Raise Violation unless every fully masked row of an output is b_o, or zero without a b_o."""
     idle, b = moves.idle(problem)[..., None], problem.parameters.b_o
     want = np.broadcast_to(0.0 if b is None else b, y.shape)
     equal(np.where(idle, y, 0), np.where(idle, want, 0), within=0)
@@ -31,12 +31,13 @@ def idle_rows_are_the_output_bias(y: Array, problem: LayerProblem) -> None:
     proof=exactly.idle_queries_return_the_output_bias,
     effort=2,
 )
-def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -> None:
-    """A query that may attend to nothing returns the bias of the output projection.
+def fully_masked_query_returns_output_bias(layer: Layer, problem: LayerProblem) -> None:
+    """A fully masked query returns the bias of the output projection.
 
-        y_i = b_o    if every key is forbidden to i, in every head
+        y_i = b_o    if every key is masked for i, in every head
 
-    Its heads return zero, the empty sum of values.
+    Its heads return zero, the empty sum of values. Wrong layers return NaN, or the mean of the
+    values.
     """
     y = layer.forward(problem)
 
@@ -55,13 +56,13 @@ def an_idle_query_returns_the_output_bias(layer: Layer, problem: LayerProblem) -
     proof=exactly.idle_queries_have_no_weights,
     effort=2,
 )
-def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerProblem) -> None:
-    """Asked for weights, an idle query has none, and its output is what it is when not asked.
+def fully_masked_layer_query_has_zero_weights(layer: Layer, problem: LayerProblem) -> None:
+    """If weights are returned, a fully masked query has weights of zero and still returns the bias.
 
-        a_ij = 0 for all j,    y_i = b_o    if every key is forbidden to i, in every head
+        a_ij = 0 for all j,    y_i = b_o    if every key is masked for i, in every head
 
-    The path that keeps its weights divides 0 by 0 where a kernel has thought of it; or it clears
-    what it shows of such a row, where the kernel returns a mean.
+    The code path that returns the weights may divide 0 by 0, even if the fused kernel avoids it. Or
+    it sets the returned weights to zero, while the fused kernel returns the mean of the values.
     """
     y, a = layer.forward(problem), layer.weights(problem)
 
@@ -82,12 +83,14 @@ def an_idle_query_is_idle_when_asked_for_weights(layer: Layer, problem: LayerPro
     proof=exactly.idle_queries_return_the_output_bias,
     effort=4,
 )
-def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> None:
-    """In evaluation too, an idle query returns the bias of the output projection.
+def fully_masked_query_returns_output_bias_in_evaluation(
+    layer: Layer, problem: LayerProblem
+) -> None:
+    """In evaluation mode, too, a fully masked query returns the bias of the output projection.
 
-        y_i = b_o    if every key is forbidden to i, in every head
+        y_i = b_o    if every key is masked for i, in every head
 
-    A layer that reads one text, trained and with biases, is what fast paths are written for.
+    Fast paths are written for a trained layer with biases in self-attention, the case tested here.
     """
     y = layer.forward(problem)
 
@@ -102,13 +105,13 @@ def an_idle_query_is_idle_in_evaluation(layer: Layer, problem: LayerProblem) -> 
     proof=exactly.idle_queries_return_the_output_bias,
     effort=2,
 )
-def minus_infinity_leaves_a_query_idle(layer: Layer, problem: LayerProblem) -> None:
-    """A query to which an additive mask says -inf of every key returns the output bias as well.
+def row_of_minus_infinity_mask_returns_output_bias(layer: Layer, problem: LayerProblem) -> None:
+    """A query whose row of an additive mask is -inf for every key returns the output bias.
 
         y_i = b_o    if b_ij = -inf for every j, in every head
 
-    Many programs fill where a truth value forbids, and add what is to be added: then the one is
-    a mean, and the other NaN.
+    Many programs fill in a number where a boolean mask is True, but add a float mask. A fully
+    masked row is then a mean in the first case, and NaN in the second.
     """
     y = layer.forward(problem)
 

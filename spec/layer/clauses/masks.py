@@ -1,9 +1,10 @@
-"""Section L, continued. What a layer hides: padding, masks, the future.
+"""Section L, continued. Padding, masks and causality exclude keys from a layer.
 
-Sequences of a batch are padded to one length, and a mask of truth values says which keys are
-padding; another says which query may attend to which key, for all heads or for each; a third
-way is the future. All of them forbid, and what any of them forbids is forbidden. What is
-forbidden may hold anything. The numbers in a token say nothing about whether it is there.
+The sequences of a batch are padded to one length, and a boolean padding mask marks the
+padding tokens. An attention mask says which query may attend to which key, for all heads or
+for each. A causal layer also masks later keys. A key is masked if any of these masks it, and
+its content then has no effect. Only a mask makes a token padding; the numbers in the token
+do not.
 """
 
 import numpy as np
@@ -32,12 +33,12 @@ OF_HEADS = LayerProblems(hiding=("mask of heads", "bias of heads"), least=(2, 2,
     },
     proof=exactly.padded_keys_are_deleted_keys,
 )
-def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
-    """A sequence with padding is the sequence without it.
+def padded_keys_act_as_if_removed(layer: Layer, problem: LayerProblem) -> None:
+    """A sequence with padding gives the same output as the sequence without its padding.
 
-        y(key, value; padding) = y(key', value')    where the padded keys are cut off
+        y(key, value; padding) = y(key', value')    where the padded keys are removed
 
-    Each sequence of a batch has a length of its own, and is cut alone here.
+    The sequences of a batch differ in length, so the check removes the padding from each one alone.
     """
     y = layer.forward(problem)
 
@@ -58,11 +59,11 @@ def a_padded_key_is_a_deleted_key(layer: Layer, problem: LayerProblem) -> None:
     effort=2,
 )
 def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) -> None:
-    """A padded token may hold any numbers: not a bit of the output changes.
+    """A padding token may hold any numbers as key and value without changing a bit of the output.
 
         y(key, value) = y(key', value')    where they differ at padded keys
 
-    Padding is whatever an embedding has for it, and large scores outweigh a finite penalty.
+    An embedding may put anything into padding tokens, and large scores outweigh a finite penalty.
     """
     assert problem.padding is not None
     hidden = problem.padding[..., None]
@@ -92,12 +93,12 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
     },
     proof=exactly.padding_is_a_mask,
 )
-def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
-    """Padding and a mask together are one mask, for every head of every batch element.
+def padding_and_mask_combine_into_one_mask(layer: Layer, problem: LayerProblem) -> None:
+    """Padding and a mask together equal one combined mask for every head of every batch element.
 
         y(mask, padding) = y(mask or padding, written out)
 
-    Either slot may have swallowed the other.
+    The bugs that this catches drop one of the two, or mask only those keys that both of them mask.
     """
     written = moves.one_mask(problem)
 
@@ -113,12 +114,12 @@ def padding_is_a_mask_for_everyone(layer: Layer, problem: LayerProblem) -> None:
     catches={"transposes_the_mask_of_a_square_layer"},
     proof=exactly.a_mask_holds_for_every_head,
 )
-def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
-    """A mask without heads means the same as its copies for every head of every batch element.
+def shared_mask_applies_to_every_head(layer: Layer, problem: LayerProblem) -> None:
+    """A mask without a head axis applies to every head of every batch element.
 
-        y(mask) = y(mask, B H times)
+        y(mask) = y(mask, repeated B H times)
 
-    And it hides keys (its columns) from queries (its rows).
+    Its rows are queries and its columns are keys; a transposed square mask is caught here.
     """
     written = moves.one_mask(problem)
 
@@ -135,12 +136,12 @@ def a_mask_holds_for_every_head(layer: Layer, problem: LayerProblem) -> None:
     catches={"lays_the_mask_of_heads_head_first", "gives_all_heads_the_mask_of_the_first"},
     proof=exactly.masks_of_heads_come_batch_by_batch,
 )
-def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) -> None:
-    """A mask for every head has the heads of one batch element side by side.
+def per_head_masks_are_ordered_batch_then_head(layer: Layer, problem: LayerProblem) -> None:
+    """In a mask for every head, the masks for the heads of one batch element are adjacent.
 
         y(mask)[b] = y of element b alone, with mask[b H : (b + 1) H]
 
-    Whoever folds heads before batches reads the mask of another sequence.
+    An implementation that puts heads before batch elements reads the mask of another sequence.
     """
     y = layer.forward(problem)
 
@@ -160,12 +161,13 @@ def the_masks_of_heads_come_batch_by_batch(layer: Layer, problem: LayerProblem) 
     proof=exactly.the_future_is_a_mask,
     effort=2,
 )
-def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
-    """Causality is the mask that forbids j > i.
+def layer_causal_flag_equals_causal_mask(layer: Layer, problem: LayerProblem) -> None:
+    """The causal flag gives the same output as a mask that excludes every key j > i.
 
-        y(causal) = y(mask_ij = (j > i)),    and both are the definition's
+        y(causal) = y(mask_ij = (j > i)),    and both are as defined
 
-    For torch it is a hint beside the mask; whoever trusts the hint has to be right about it.
+    In torch the flag is a hint that accompanies the mask. Code that relies on the hint has to apply
+    the same mask.
     """
     future = np.triu(np.ones((problem.N, problem.M), dtype=bool), 1)
     masked = problem.but(causal=False, mask=future)
@@ -185,12 +187,11 @@ def the_future_is_a_mask(layer: Layer, problem: LayerProblem) -> None:
     proof=exactly.the_only_visible_key_has_all_the_weight,
 )
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
-    """A query that sees one key returns its value, however low the score of that key is.
+    """A query with one unmasked key attends to that key alone, however low its score is.
 
-        y_i = y_i(W_q = 0, b_q = 0)    if i sees one key alone, whatever s_ij is
+        y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
 
-    exp(s_ij - s_ij) = 1. What stands for -inf and is finite, filled in or added, is above some
-    score.
+    exp(s_ij - s_ij) = 1. A finite number in place of -inf, filled in or added, is above some score.
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)
@@ -207,12 +208,12 @@ def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem)
     catches={"reads_padding_as_what_may_attend"},
     proof=exactly.padding_gets_no_gradient,
 )
-def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
-    """A padded key gets a gradient of exactly zero, and so does its value.
+def padded_keys_receive_no_gradient(layer: Layer, problem: LayerProblem) -> None:
+    """A padded key receives a gradient of exactly zero, and so does its value.
 
         dkey_j = 0,    dvalue_j = 0    where j is padding
 
-    This is L24 differentiated. As a query a padded token may well learn.
+    This is L24 differentiated. As a query, a padding token may still receive a gradient.
     """
     found = layer.backward(problem).inputs
 
@@ -228,12 +229,12 @@ def padding_gets_no_gradient(layer: Layer, problem: LayerProblem) -> None:
     needs={Capability.APART},
     catches={"forgets_tokens_of_zeros"},
 )
-def a_token_of_zeros_is_a_token(layer: Layer, problem: LayerProblem) -> None:
-    """A key whose entries are all zero is attended to like any other.
+def all_zero_token_is_not_padding(layer: Layer, problem: LayerProblem) -> None:
+    """A key whose entries are all zero takes part in attention like any other key.
 
-        y is the definition's, where key_j = 0 for some j and value_j is not
+        y is as defined, where key_j = 0 for some j and value_j is not
 
-    Only a mask says what is padding: no value of a token may.
+    Only a mask says what is padding. The entries of a token must not decide it.
     """
     j = problem.chance().below(problem.M)
     key = problem.key.copy()

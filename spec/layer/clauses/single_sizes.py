@@ -1,8 +1,9 @@
-"""Section L, concluded. No single size is an exception to a layer.
+"""Section L, concluded. The output of a layer is correct at every size.
 
-As for attention (`spec.attention.clauses.single_sizes`): a table of kernels has a row for each
-size, and one may be wrong. Sizes come in turn, so that the standard profile meets each: N and M to
-130, H to 20, D to 66, B to 8.
+`spec.attention.clauses.single_sizes` makes the same claim about attention. An implementation
+may choose its kernel from a table with a row for each size, and one row may be wrong. The
+sizes are used in turn, so that the standard profile tests each of them: N and M to 130, H to
+20, D to 66, B to 8.
 """
 
 from spec.clause import clause
@@ -12,7 +13,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.record import Layer
 from spec.layer.rounding import budgets
 
-# Every key is seen and has some weight, also the last one, which is the first to be lost.
+# No key is masked, so each has some weight, also the last one, which bugs lose most often.
 EACH = LayerProblems(hiding=("none",), grouped=False, families=("normal",), each=True)
 
 
@@ -22,12 +23,13 @@ EACH = LayerProblems(hiding=("none",), grouped=False, families=("normal",), each
     catches={"loses_a_token_at_one_length", "leaves_out_the_last_of_eleven_heads"},
     effort=15,
 )
-def no_size_is_an_exception_to_a_layer(layer: Layer, problem: LayerProblem) -> None:
-    """The output is that of the definition at every length, width and number of heads.
+def layer_output_is_correct_at_every_size(layer: Layer, problem: LayerProblem) -> None:
+    """The output matches the definition at every length, head size, number of heads and batch size.
 
         y = [o_1 ... o_H] W_o^T + b_o    for N, M = 1 … 130,  H = 1 … 20,  D = 1 … 66,  B = 1 … 8
 
-    Each is met, beside a few sizes of the other axes; a fault that needs two of them may not be.
+    Each size is tested together with a few sizes of the other axes. A bug that needs two particular
+    sizes at once may be missed.
     """
     y = layer.forward(problem)
 

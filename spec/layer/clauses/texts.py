@@ -1,9 +1,10 @@
-"""Section L, continued. Texts do not meet, and a text without positions is a set of tokens.
+"""Section L, continued. Batch elements and queries are independent, and tokens have no
+order.
 
-A batch is texts side by side, and a layer gives each what it would get alone, in a batch or
-not. Within a text, queries ask one by one. Self-attention puts one text in three places, and
-without positions it cannot tell in which order the tokens come. What no projection reads is
-not there, so keys and values may be wider than they need be.
+A layer gives each sequence of a batch the same output as it would alone, with or without a
+batch axis. Within a sequence, queries do not affect each other. Self-attention uses one
+sequence as query, key and value; without positions, its tokens have no order. Features that
+no projection reads have no effect, so keys and values may be wider than necessary.
 """
 
 import numpy as np
@@ -25,12 +26,13 @@ from spec.layer.rounding import budgets
     proof=exactly.batch_elements_do_not_meet,
     effort=4,
 )
-def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
-    """Every element of a batch gets what it would get alone.
+def layer_batch_elements_are_independent(layer: Layer, problem: LayerProblem) -> None:
+    """Every batch element gets the same output as it would alone.
 
-        y[b] = y of element b
+        y[b] = y of element b alone
 
-    Length before batch is another convention of layers, and no shape tells when they are equal.
+    Some layers put the length axis before the batch axis. If both axes have the same length, the
+    shapes do not reveal this mistake.
     """
     y = layer.forward(problem)
 
@@ -52,12 +54,12 @@ def batch_elements_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -
     proof=exactly.queries_do_not_meet,
     effort=2,
 )
-def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
-    """Queries in another order give the outputs in that order.
+def permuting_layer_queries_permutes_outputs(layer: Layer, problem: LayerProblem) -> None:
+    """Permuting the queries permutes the outputs in the same way.
 
         y(query in the order pi, mask rows too) = y in the order pi
 
-    A query that is split or joined wrongly takes columns from its neighbours.
+    If heads are split or merged wrongly, a query takes columns from its neighbours.
     """
     order = problem.chance().permutation(problem.N)
     moved = moves.of_queries(problem, order)
@@ -75,12 +77,12 @@ def queries_of_a_layer_do_not_meet(layer: Layer, problem: LayerProblem) -> None:
     catches={"splits_without_transposing", "merges_without_transposing"},
     proof=outputs.tokens_have_no_order,
 )
-def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) -> None:
-    """In self-attention, tokens in another order give the same outputs in that order.
+def self_attention_layer_is_permutation_equivariant(layer: Layer, problem: LayerProblem) -> None:
+    """In self-attention without positions, permuting the tokens permutes the outputs alike.
 
         y(x in the order pi) = y(x) in the order pi
 
-    "How are you" and "you how are" are the same set of tokens. Positions (R) break this.
+    "How are you" and "you how are" are the same set of tokens. Positions (section R) break this.
     """
     order = problem.chance().permutation(problem.N)
     x = problem.query[:, order]
@@ -102,14 +104,14 @@ def tokens_without_positions_have_no_order(layer: Layer, problem: LayerProblem) 
         "takes_a_memory_for_self_attention",
     },
 )
-def one_array_is_as_good_as_copies(layer: Layer, problem: LayerProblem) -> None:
-    """One array that is several inputs gives what copies of it give.
+def passing_one_array_equals_passing_copies(layer: Layer, problem: LayerProblem) -> None:
+    """Passing one array as several inputs gives the same output as passing copies of it.
 
         y(x, x, x) = y(x, x', x"),    y(q, x, x) = y(q, x, x')    for copies x', x" of x
 
-    A layer may notice that its inputs are one object, and take a shorter path: one in
-    self-attention, another where a decoder reads an encoder. Values of their own are looked at
-    too, which the shorter paths must not.
+    A layer may detect that its inputs are one object and take a shorter path, one for
+    self-attention and another for cross-attention. The check also passes three different inputs,
+    for which the layer must not take a shorter path.
     """
     copies = problem.but(arrays=3)
     other = copies.but(value=-problem.value, key=problem.key[:, ::-1])
@@ -127,12 +129,12 @@ def one_array_is_as_good_as_copies(layer: Layer, problem: LayerProblem) -> None:
     proof=outputs.features_that_are_not_read_do_nothing,
     effort=2,
 )
-def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Keys and values may have features that no projection reads.
+def features_with_zero_weights_change_nothing(layer: Layer, problem: LayerProblem) -> None:
+    """Extra features of keys and values have no effect if their projection weights are zero.
 
         y(key, value) = y([key, x], [value, x]; [W_k, 0], [W_v, 0])
 
-    Keys and values of widths of their own are projected from those widths.
+    Keys and values may be wider or narrower than queries, and each projection takes their width.
     """
     p = problem.parameters
     extra = np.ones((problem.B, problem.M, 1))
@@ -153,12 +155,12 @@ def a_feature_that_is_not_read_does_nothing(layer: Layer, problem: LayerProblem)
 
 
 @clause("L39", over=LayerProblems(unbatched=True), catches={"splits_without_transposing"})
-def a_text_need_not_stand_in_a_batch(layer: Layer, problem: LayerProblem) -> None:
-    """A text without a batch axis gives what a batch of one gives.
+def unbatched_input_equals_batch_of_one(layer: Layer, problem: LayerProblem) -> None:
+    """Inputs without a batch axis give the same output as a batch of one.
 
         y(query, key, value) = y(query[None], key[None], value[None])[0]
 
-    A length that is taken for a batch makes every token a text of its own.
+    If the length is taken for the batch size, every token becomes a sequence of its own.
     """
     in_a_batch = problem.but(batched=True)
 

@@ -1,1 +1,1 @@
-"""The clauses of section Q."""
+"""The clauses on merging partial results (section Q), one topic per module."""

@@ -1,13 +1,13 @@
-"""Section Q. Merging: what is known of some keys, and of others, makes what is known of all.
+"""Section Q. Merging two partial attention results gives attention over all their keys.
 
-Whoever cuts the keys into parts, because they lie on several machines, in a cache that many share,
-or because one core is not enough, computes the output and the log-sum-exp of each, and puts
-them together (Milakov and Gimelshein 2018, section 3; Ye et al. 2025, section 2.2):
+The keys may be split into parts: they lie on several machines, many requests share a cached
+prefix, or one core is not enough. Each part yields an output and a log-sum-exp (LSE), and
+these are then merged (Milakov and Gimelshein 2018, section 3; Ye et al. 2025, section 2.2):
 
     lse = log(exp lse_1 + exp lse_2)    o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2
 
-The output alone is not enough: the next merge needs the log-sum-exp. Here both, and their
-gradients, are held to the definition.
+The output alone is not enough, because the next merge needs the log-sum-exp. These clauses
+compare both, and their gradients, with the definition.
 """
 
 from spec.attention.options import Capability
@@ -37,12 +37,13 @@ from spec.merging.rounding import bounds, of_gradients, of_state
         "takes_nats_for_bits",
     },
 )
-def the_output_is_that_of_the_definition(merging: Merging, problem: Problem) -> None:
-    """The outputs are weighed by what their parts have of the sum of all exponentials.
+def merged_output_matches_the_definition(merging: Merging, problem: Problem) -> None:
+    """The merged output weights each output by its part's share of the sum of all exponentials.
 
         o = w_1 o_1 + w_2 o_2    w_i = exp(lse_i - lse)
 
-    The budget knows what is lost where parts were normalised before they met: u |lse| of a weight.
+    The error bound includes what is lost when parts are normalised before they are merged: a
+    relative error of u |lse| in each weight.
     """
     o, _ = merging.forward(problem)
 
@@ -63,12 +64,12 @@ def the_output_is_that_of_the_definition(merging: Merging, problem: Problem) -> 
         "takes_nats_for_bits",
     },
 )
-def the_log_sum_exp_is_that_of_both(merging: Merging, problem: Problem) -> None:
-    """The log-sum-exp that is returned is that of the keys of both parts.
+def merged_lse_covers_the_keys_of_both_parts(merging: Merging, problem: Problem) -> None:
+    """The returned log-sum-exp is the log-sum-exp over the keys of both parts.
 
         lse = log(exp lse_1 + exp lse_2)
 
-    It is not seen in the output, and is wrong where it is believed: in the next merge.
+    An error in it does not change this output. It appears in the next merge, which uses it.
     """
     _, lse = merging.forward(problem)
 
@@ -82,12 +83,13 @@ def the_log_sum_exp_is_that_of_both(merging: Merging, problem: Problem) -> None:
     catches={"hands_the_whole_cotangent_to_both", "swaps_the_weights_backward"},
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradients_of_outputs_are_weighed(merging: Merging, problem: Problem) -> None:
-    """The gradient by an output is the cotangent times its weight.
+def output_gradients_are_scaled_by_merge_weights(merging: Merging, problem: Problem) -> None:
+    """The gradient with respect to each output is the cotangent of the merged output times the
+    weight of that part.
 
         do_i = w_i do
 
-    The cotangent of the log-sum-exp has no part in it.
+    The cotangent of the log-sum-exp does not contribute.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 
@@ -109,12 +111,13 @@ def the_gradients_of_outputs_are_weighed(merging: Merging, problem: Problem) -> 
     },
     proof=proofs.the_gradients_are_the_derivatives,
 )
-def the_gradients_of_log_sum_exps_pass_both_results(merging: Merging, problem: Problem) -> None:
-    """The gradient by a log-sum-exp comes through the weights, and through that of both.
+def lse_gradients_flow_through_merged_output_and_lse(merging: Merging, problem: Problem) -> None:
+    """The gradient with respect to each log-sum-exp flows through the weights of the output and
+    through the merged log-sum-exp.
 
         dlse_i = w_i (<do, o_i - o> + dlse)
 
-    Without it the scores of a part learn nothing of the other parts.
+    If it is dropped, the gradients of the scores of one part ignore the other parts.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

@@ -1,8 +1,9 @@
-"""Section Q, continued. States are a commutative monoid, and a merge is a mean.
+"""Section Q, continued. Merging is commutative, associative and a weighted mean.
 
-Parts may come in any order and in any tree, and parts without a key are no parts: that is what
-lets a server choose how it cuts. Beside these laws stand what every mean keeps: it lies between,
-and knows no origin.
+Parts may be merged in any order and in any tree, and a part without keys changes nothing.
+States are thus a commutative monoid, which lets a server split the keys as it likes.
+Further clauses test what every weighted mean satisfies: it lies between its inputs, and it
+is unaffected when both log-sum-exps are shifted.
 """
 
 import numpy as np
@@ -21,12 +22,13 @@ SHIFTS = (1.0, -3.0, 40.0, -100.0, 10000.0, -10000.0)
 
 
 @clause("Q5", over=Problems(), catches={"overwrites_by_an_idle_split", "returns_the_first"})
-def parts_may_come_in_any_order(merging: Merging, problem: Problem) -> None:
-    """Two states in the other order make the same one.
+def merge_is_commutative(merging: Merging, problem: Problem) -> None:
+    """Swapping the two states does not change their merge.
 
         s_1 + s_2 = s_2 + s_1
 
-    Each is within its budget of the same numbers: who adds three terms may round them in order.
+    Both results are compared within their error bounds and not bit for bit, because a sum of
+    three terms may be rounded in a different order.
     """
     turned = problem.turned()
 
@@ -48,13 +50,14 @@ def parts_may_come_in_any_order(merging: Merging, problem: Problem) -> None:
     },
     proof=proofs.merging_is_associative,
 )
-def parts_may_be_merged_in_any_tree(merging: Merging, problem: Problem) -> None:
-    """Of three states it is no matter which two are merged first.
+def merge_is_associative(merging: Merging, problem: Problem) -> None:
+    """For three states, the result does not depend on which two are merged first.
 
         (s_1 + s_2) + s_3 = s_1 + (s_2 + s_3)
 
-    The third is the first one's cotangent as an output, and half its log-sum-exp. What the first
-    merge rounds moves the second, by as much as Lemma 5 of the budgets says.
+    The output of the third state is the cotangent `do`, and its log-sum-exp is half that of the
+    first state. Lemma 5 of the error bounds says how far the rounding of the first merge can
+    change the second.
     """
     third = exact(State(problem.do, np.where(problem.empty[0], -np.inf, problem.lse_1 / 2)))
     one, two = exact(problem.one), exact(problem.two)
@@ -72,13 +75,13 @@ def parts_may_be_merged_in_any_tree(merging: Merging, problem: Problem) -> None:
     catches={"adds_the_log_sum_exps", "averages_the_outputs", "starts_the_sum_at_one"},
     proof=blocks.merging_with_the_empty_block_changes_nothing,
 )
-def an_empty_state_changes_no_output(merging: Merging, problem: Problem) -> None:
-    """Merged with the state of no keys, on either side, an output keeps every bit.
+def empty_state_is_the_identity_of_merging(merging: Merging, problem: Problem) -> None:
+    """Merging with a state of no keys, on either side, does not change a bit of the output.
 
         (o, lse) + (0, -inf) = (o, lse) = (0, -inf) + (o, lse)
 
-    Its weight is exp(0) over 1, which nobody rounds. A log-sum-exp that is put in bits and back
-    may lose one, and keeps to its budget.
+    The weight of the live state is exp(0) / 1, which is exact. The log-sum-exp may change within
+    its error bound, because an implementation may convert it to base 2 and back.
     """
     nothing = State(np.zeros_like(problem.o_1), np.full_like(problem.lse_1, -np.inf))
     behind, before = problem.of(problem.one, nothing), problem.of(nothing, problem.one)
@@ -95,12 +98,13 @@ def an_empty_state_changes_no_output(merging: Merging, problem: Problem) -> None
     catches={"measures_in_base_two", "measures_the_mean", "returns_the_larger"},
     proof=proofs.a_state_twice_adds_log_two,
 )
-def a_state_and_itself_have_twice_the_sum(merging: Merging, problem: Problem) -> None:
-    """A state merged with itself has the same output, and log 2 more.
+def merging_a_state_with_itself_adds_log_two(merging: Merging, problem: Problem) -> None:
+    """Merging a state with itself keeps the output and adds log 2 to the log-sum-exp.
 
         (o, lse) + (o, lse) = (o, lse + log 2)
 
-    Every key is there twice, as where two splits overlap: the output does not tell.
+    Every key then counts twice, as it does if two splits overlap by mistake. The output does not
+    show this error, but the log-sum-exp does.
     """
     twice = problem.of(problem.one, problem.one)
 
@@ -116,13 +120,14 @@ def a_state_and_itself_have_twice_the_sum(merging: Merging, problem: Problem) ->
     catches={"forgets_the_maximum", "forgets_the_maximum_in_the_sum", "adds_the_log_sum_exps"},
     proof=proofs.a_constant_passes,
 )
-def a_constant_passes_into_the_log_sum_exp(merging: Merging, problem: Problem) -> None:
-    """A constant added to both log-sum-exps is added to that of both, and changes no output.
+def constant_added_to_both_lse_shifts_the_merged_lse(merging: Merging, problem: Problem) -> None:
+    """A constant added to both log-sum-exps is added to the merged log-sum-exp and does not
+    change the output.
 
         (o_1, lse_1 + c) + (o_2, lse_2 + c) = (o, lse + c)
 
-    So scores have no origin, however they were cut. Ten thousand is no exponent of any format;
-    on the lattice the sums with it are exact.
+    So scores may be shifted by a constant, however the keys are split. A constant of ten thousand
+    overflows exp in every format. The inputs are multiples of 1/16, so sums with it are exact.
     """
     c = np.resize(SHIFTS, problem.N)
     one, two = (State(x.o, x.lse + c) for x in (problem.one, problem.two))
@@ -136,12 +141,12 @@ def a_constant_passes_into_the_log_sum_exp(merging: Merging, problem: Problem) -
 
 
 @clause("Q10", over=LIVE, catches={"forgets_to_renormalise", "starts_the_sum_at_one"})
-def the_output_lies_between_the_two(merging: Merging, problem: Problem) -> None:
-    """Every number of the output lies between those of the two states.
+def merged_output_lies_between_both_outputs(merging: Merging, problem: Problem) -> None:
+    """Every entry of the merged output lies between the entries of the two outputs.
 
         min(o_1, o_2) <= o <= max(o_1, o_2)
 
-    The weights are not negative and sum to one.
+    The weights are nonnegative and sum to one.
     """
     o, _ = merging.forward(problem)
 
@@ -155,12 +160,12 @@ def the_output_lies_between_the_two(merging: Merging, problem: Problem) -> None:
     over=LIVE,
     catches={"forgets_to_renormalise", "starts_the_sum_at_one", "adds_epsilon_to_the_sum"},
 )
-def equal_outputs_stay(merging: Merging, problem: Problem) -> None:
-    """Where both states have the same output, so has their merge, whatever they weigh.
+def merging_equal_outputs_returns_that_output(merging: Merging, problem: Problem) -> None:
+    """If both states have the same output, the merge returns it, whatever the log-sum-exps are.
 
         (o, lse_1) + (o, lse_2) = (o, ...)
 
-    The weights sum to one, and their sum is all that is seen here.
+    The weights sum to one, and this clause depends on nothing except their sum.
     """
     same = problem.of(problem.one, State(problem.o_1, problem.lse_2))
 
@@ -172,12 +177,12 @@ def equal_outputs_stay(merging: Merging, problem: Problem) -> None:
 @clause(
     "Q12", over=LIVE, catches={"adds_the_log_sum_exps", "measures_in_base_two", "measures_the_mean"}
 )
-def the_log_sum_exp_is_near_the_larger_one(merging: Merging, problem: Problem) -> None:
-    """The log-sum-exp of both is no less than either, and above both by log 2 at most.
+def merged_lse_exceeds_the_larger_by_at_most_log_two(merging: Merging, problem: Problem) -> None:
+    """The merged log-sum-exp is at least the larger of the two, and exceeds it by at most log 2.
 
         max(lse_1, lse_2) <= lse <= max(lse_1, lse_2) + log 2
 
-    Log 2 is reached where they are equal, as with a state and itself.
+    The upper limit is reached if both are equal, for example if a state is merged with itself.
     """
     _, lse = merging.forward(problem)
 
@@ -198,11 +203,12 @@ def the_log_sum_exp_is_near_the_larger_one(merging: Merging, problem: Problem) -
     proof=proofs.gradients_add_up_to_the_cotangents,
 )
 def gradients_add_up_to_the_cotangents(merging: Merging, problem: Problem) -> None:
-    """What reaches the two states is what came back from their merge, and no more.
+    """The gradients of the two states add up to the cotangents of their merge.
 
         do_1 + do_2 = do    dlse_1 + dlse_2 = dlse
 
-    The first as the weights sum to one. The second is the derivative of Q9 in c.
+    The first sum holds because the weights sum to one. The second is the derivative of clause
+    Q9 with respect to c.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

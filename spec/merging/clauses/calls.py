@@ -1,7 +1,8 @@
-"""Section Q, ended. Each row is alone, and the call is a function.
+"""Section Q, ended. Rows are merged independently, and a call has no side effects.
 
-Rows, heads and texts meet in attention, if anywhere, and not where its parts are put together. And
-what is merged belongs to somebody: a prefix that many requests share is merged many times.
+Queries, heads and batch elements may interact in attention, but not when partial results
+are merged. The inputs still belong to the caller: many requests merge the same shared
+prefix.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ AXES = ("B", "H", "N")
 
 
 def elsewhere(x: Array, axis: int, kept: int) -> Array:
-    """x, with other numbers of the same format at every place of an axis but one."""
+    """x with other numbers of the same format everywhere except at position `kept` of an axis."""
     other = np.flip(-x if np.isfinite(x).all() else x, axis=axis).copy()
     place = (slice(None),) * axis + (kept,)
     other[place] = x[place]
@@ -26,7 +27,9 @@ def elsewhere(x: Array, axis: int, kept: int) -> Array:
 
 
 def but_for_one(problem: Problem, letter: str) -> tuple[Problem, tuple[slice | int, ...]]:
-    """A problem that is the same at one place of an axis alone, and that place."""
+    """A problem that agrees with this one only at one position of an axis, and the index of that
+    position.
+    """
     axis = AXES.index(letter)
     kept = problem.chance().below(getattr(problem, letter))
     changed = {name: elsewhere(getattr(problem, name), axis, kept) for name in Problem.axes}
@@ -34,7 +37,7 @@ def but_for_one(problem: Problem, letter: str) -> tuple[Problem, tuple[slice | i
 
 
 def is_alone(merging: Merging, problem: Problem, letter: str) -> None:
-    """Raise Violation unless a place of an axis keeps every bit when all others change."""
+    """Raise Violation unless the result at one position keeps every bit when all others change."""
     changed, place = but_for_one(problem, letter)
     here, there = merging.forward(problem), merging.forward(changed)
     same_bits(there.o[place], here.o[place])
@@ -44,12 +47,12 @@ def is_alone(merging: Merging, problem: Problem, letter: str) -> None:
 @clause(
     "Q22", over=Problems(least=(1, 1, 2)), catches={"reads_the_queries_before_the_heads"}, effort=2
 )
-def each_row_is_alone(merging: Merging, problem: Problem) -> None:
-    """What is known for other queries does not change a bit of what is merged for one.
+def merging_is_independent_across_queries(merging: Merging, problem: Problem) -> None:
+    """The states of other queries do not change a bit of the merged state of a query.
 
         s'(n) = s(n)    for s_1'(n) = s_1(n), s_2'(n) = s_2(n)
 
-    A log-sum-exp that is read in another layout is that of somebody else.
+    If a log-sum-exp is read in the wrong layout, a query gets the log-sum-exp of another query.
     """
     is_alone(merging, problem, "N")
 
@@ -60,20 +63,20 @@ def each_row_is_alone(merging: Merging, problem: Problem) -> None:
     catches={"reads_the_first_head_for_all", "turns_a_square_of_heads_and_queries"},
     effort=4,
 )
-def each_head_is_alone(merging: Merging, problem: Problem) -> None:
-    """What is known in other heads does not change a bit of what is merged in one.
+def merging_is_independent_across_heads(merging: Merging, problem: Problem) -> None:
+    """The states of other heads do not change a bit of the merged state of a head.
 
         s'(h) = s(h)    for s_1'(h) = s_1(h), s_2'(h) = s_2(h)
 
-    Servers disagree on whether heads or queries come first in a log-sum-exp, and where there are
-    as many of both, no shape tells.
+    Servers disagree on whether heads or queries come first in a log-sum-exp. If there are as many
+    heads as queries, the shape does not reveal a mistake.
     """
     is_alone(merging, problem, "H")
 
 
 @clause("Q24", over=Problems(least=(2, 1, 1)), catches={"reads_the_first_text_for_all"})
-def each_batch_element_is_alone(merging: Merging, problem: Problem) -> None:
-    """What is known in other batch elements does not change a bit of what is merged in one.
+def merging_is_independent_across_the_batch(merging: Merging, problem: Problem) -> None:
+    """Other batch elements do not change a bit of the merged state of a batch element.
 
         s'(b) = s(b)    for s_1'(b) = s_1(b), s_2'(b) = s_2(b)
 
@@ -88,12 +91,13 @@ def each_batch_element_is_alone(merging: Merging, problem: Problem) -> None:
     needs={Capability.GRADIENTS},
     catches={"adds_gradients_over_the_batch"},
 )
-def each_gradient_is_alone(merging: Merging, problem: Problem) -> None:
-    """No bit of the gradients in a batch element depends on the other ones.
+def merge_gradients_are_independent_across_the_batch(merging: Merging, problem: Problem) -> None:
+    """The states and cotangents of other batch elements do not change a bit of the gradients of a
+    batch element.
 
-        ds_i'(b) = ds_i(b)    for what is known and its cotangents the same in b
+        ds_i'(b) = ds_i(b)    for equal states and equal cotangents in b
 
-    The passes are written separately, so Q24 does not say it for the gradients.
+    Forward and backward passes are separate programs, so clause Q24 does not imply this.
     """
     changed, place = but_for_one(problem, "B")
 
@@ -109,23 +113,25 @@ def each_gradient_is_alone(merging: Merging, problem: Problem) -> None:
     needs={Capability.CALL},
     catches={"merges_into_the_first", "updates_the_log_sum_exp_in_place"},
 )
-def states_are_left_alone(merging: Merging, problem: Problem) -> None:
-    """Neither state is changed by the call, and the output has memory of its own.
+def merging_does_not_modify_its_inputs(merging: Merging, problem: Problem) -> None:
+    """A call changes neither state, and the output has its own memory.
 
         o_1, lse_1, o_2, lse_2 after = before, to the bit
 
-    What is merged in place gives the right state, once.
+    An in-place merge returns the right state only once: the next call reads overwritten inputs.
     """
     leaves_its_inputs_alone(merging.call(problem))
 
 
 @clause("Q27", over=Problems(), catches={"remembers_states_by_their_log_sum_exps"})
-def nothing_is_remembered(merging: Merging, problem: Problem) -> None:
-    """The same question has the same answer, to the bit, and another question its own.
+def merge_result_does_not_depend_on_earlier_calls(merging: Merging, problem: Problem) -> None:
+    """Equal inputs give equal results, bit for bit, even after a call with other inputs, whose
+    result is right too.
 
         m(s_1, s_2), m(-s_1, -s_2), m(s_1, s_2)    and the last is the first
 
-    with outputs of the other sign, whose answer is compared with the definition.
+    The call in between has outputs of the opposite sign, and its result is compared with the
+    definition. This catches a cache whose key omits some of the inputs.
     """
     other = problem.but(o_1=-problem.o_1, o_2=-problem.o_2)
 
@@ -137,12 +143,12 @@ def nothing_is_remembered(merging: Merging, problem: Problem) -> None:
 
 
 @clause("Q28", over=Problems(), needs={Capability.GRADIENTS}, catches={"accumulates_gradients"})
-def gradients_start_from_nothing(merging: Merging, problem: Problem) -> None:
-    """Gradients asked for twice are the same, to the bit.
+def merge_gradients_do_not_accumulate_between_calls(merging: Merging, problem: Problem) -> None:
+    """Two backward calls with the same inputs return the same gradients, bit for bit.
 
         d(s_1, s_2), d(s_1, s_2)
 
-    Gradients that add to those of the last call are a choice of frameworks, not of functions.
+    A framework may choose to add gradients to those of earlier calls; a function must not do so.
     """
     first, second = merging.backward(problem), merging.backward(problem)
 

@@ -1,7 +1,8 @@
-"""Section Q, continued. A state of no keys: what it says, and what it must not be asked.
+"""Section Q, continued. A state of no keys contributes nothing to a merge.
 
-A part may have no key for a query: a short prefix, a causal mask, a window, a split that the work
-did not fill. Its log-sum-exp is -inf. What its output is, is what was in the buffer.
+A part may have no key that a query may attend to: a short prefix, a causal mask, a sliding
+window, or a split that received no work. The log-sum-exp of such a part is -inf. Its output
+is whatever the buffer held before.
 """
 
 import numpy as np
@@ -17,11 +18,11 @@ from spec.stream import Stream
 
 NOTHING = Problems(rows=(NONE, NONE, ALL, NOT_FIRST, NOT_SECOND))
 ONE = Problems(rows=(NOT_FIRST, NOT_SECOND, NOT_SECOND, ALL, NONE))
-LEFT = 10000.0  # as what another call left in a buffer may be; in float16 it is finite
+LEFT = 10000.0  # a value that another call may have left in a buffer; finite in float16
 
 
 def left_behind(problem: Problem, number: float) -> Problem:
-    """The problem with numbers of that size where its states are empty."""
+    """The problem with numbers of up to this size as the outputs of its empty states."""
     chance = Stream(problem.seed, 3)
     (o_1, o_2), states = (problem.o_1, problem.o_2), (problem.one, problem.two)
     garbage = (np.float16(number * chance.random(*o.shape)).astype(np.float64) for o in (o_1, o_2))
@@ -39,12 +40,12 @@ def left_behind(problem: Problem, number: float) -> Problem:
         "returns_infinity_for_nothing",
     },
 )
-def two_empty_states_are_one(merging: Merging, problem: Problem) -> None:
-    """Where neither part has a key, there is none: the output is zero, and lse is -inf.
+def two_empty_states_merge_to_an_empty_state(merging: Merging, problem: Problem) -> None:
+    """If neither part has a key, the merged output is zero and the merged log-sum-exp is -inf.
 
         (0, -inf) + (0, -inf) = (0, -inf)
 
-    exp(-inf - max) is no number where the maximum is -inf too, and its NaN is handed on.
+    If the maximum is -inf too, exp(-inf - max) is NaN, which then spreads to the results.
     """
     none = problem.empty[0] & problem.empty[1]
 
@@ -55,12 +56,13 @@ def two_empty_states_are_one(merging: Merging, problem: Problem) -> None:
 
 
 @clause("Q19", over=NOTHING, catches={"interpolates", "shares_nothing_evenly"})
-def the_output_of_an_empty_state_is_no_matter(merging: Merging, problem: Problem) -> None:
-    """Any numbers may stand where a state is empty: not a bit of what is returned depends on them.
+def output_of_an_empty_state_is_ignored(merging: Merging, problem: Problem) -> None:
+    """The output of an empty state may be any finite number: no bit of the result depends on it.
 
         (x, -inf) + s = (0, -inf) + s    for finite x
 
-    Zero times a number is zero. A form that adds the difference of the outputs leaves digits.
+    Zero times a finite number is zero. The form o_1 + w_2 (o_2 - o_1) has rounding errors that
+    depend on x.
     """
     other = left_behind(problem, LEFT)
 
@@ -71,12 +73,13 @@ def the_output_of_an_empty_state_is_no_matter(merging: Merging, problem: Problem
 
 
 @clause("Q20", over=NOTHING, catches={"multiplies_nothing_by_zero"}, force="should")
-def what_an_empty_state_left_may_be_nan(merging: Merging, problem: Problem) -> None:
-    """Even NaN and infinity may stand where a state is empty.
+def nan_or_infinity_in_an_empty_state_is_ignored(merging: Merging, problem: Problem) -> None:
+    """The output of an empty state may even hold NaN or infinity.
 
         (NaN, -inf) + s = (0, -inf) + s
 
-    Memory that nobody wrote holds anything. Zero times NaN is NaN, so this takes a comparison.
+    Uninitialised memory may hold anything. Zero times NaN is NaN, so an implementation needs an
+    explicit test for empty states.
     """
     clean = merging.forward(problem)
 
@@ -97,13 +100,15 @@ def what_an_empty_state_left_may_be_nan(merging: Merging, problem: Problem) -> N
         "hands_the_whole_cotangent_to_both",
     },
 )
-def an_empty_state_has_no_gradient(merging: Merging, problem: Problem) -> None:
-    """No gradient reaches an empty state, and the other one gets all of it; of two, none does.
+def empty_state_receives_no_gradient(merging: Merging, problem: Problem) -> None:
+    """An empty state receives no gradient, and a live state that is merged with it receives the
+    whole cotangent.
 
         do_i = 0, dlse_i = 0 where lse_i = -inf    do_j = do, dlse_j = dlse of the other
 
-    The weights are 0 and 1, and stay so when a score moves a little. Who differentiates
-    exp(lse - max) has to say what (-inf) - (-inf) is.
+    The two weights are 0 and 1, and a small change of a score does not change them. If both
+    states are empty, both gradients are zero. A backward pass that differentiates exp(lse - max)
+    must handle (-inf) - (-inf).
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 
@@ -114,7 +119,7 @@ def an_empty_state_has_no_gradient(merging: Merging, problem: Problem) -> None:
 
 
 def _only_where(mine: Array, theirs: Array, got: Array, want: Array, within: Array) -> None:
-    """Raise Violation unless it is 0 where mine is empty, and `want` where only theirs is."""
+    """Raise Violation unless `got` is 0 where mine is empty, and `want` where only theirs is."""
     mine, theirs = (x.reshape(x.shape + (1,) * (got.ndim - x.ndim)) for x in (mine, theirs))
     same_bits(np.where(mine, got, 0.0), np.zeros(got.shape))
     alone = theirs & ~mine

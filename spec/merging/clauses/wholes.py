@@ -1,7 +1,8 @@
-"""Section Q, continued. Parts of attention make the whole.
+"""Section Q, continued. Merging the parts of an attention problem gives the whole.
 
-What is merged are the answers of attention itself, by `spec.attention`, for the keys of each part:
-however these were cut, between neighbours or across, evenly or with nothing in a part.
+The inputs of these merges are results of attention (`spec.attention`) for the keys of each
+part. The keys may be split in any way: into adjacent blocks or interleaved, evenly or
+unevenly, and with parts that have no key.
 """
 
 from functools import partial, reduce
@@ -20,7 +21,7 @@ from spec.merging.rounding import of_gradients, of_state
 
 
 def make_the_whole(merging: Merging, problem: Problem, whole: Attention) -> None:
-    """Raise Violation unless the parts of an attention problem, merged one by one, make it."""
+    """Raise Violation unless merging the parts of an attention problem gives the whole."""
     states = map(parts.answered, parts.cut(whole, problem.chance()))
 
     found = reduce(partial(parts.merged, merging, problem), states)
@@ -41,13 +42,14 @@ def make_the_whole(merging: Merging, problem: Problem, whole: Attention) -> None
     },
     proof=blocks.merging_blocks_gives_the_whole,
 )
-def parts_of_attention_make_the_whole(merging: Merging, problem: Problem) -> None:
-    """Keys are cut into any parts, each is attended to by itself, and what is merged is attention.
+def merging_key_splits_gives_full_attention(merging: Merging, problem: Problem) -> None:
+    """If the keys are split into any parts and attention is computed for each part, merging the
+    parts gives attention over all keys.
 
         s(K_1) + s(K_2) + ... = s(K_1 and K_2 and ...)
 
-    A part may have no key, and a query may see none. The budget is that of the parts, as any right
-    implementation computes them, and of each merge.
+    A part may have no key, and a query may be fully masked. The error bound covers the parts, as
+    any correct implementation computes them, and each merge.
     """
     make_the_whole(merging, problem, parts.whole(problem))
 
@@ -58,14 +60,14 @@ def parts_of_attention_make_the_whole(merging: Merging, problem: Problem) -> Non
     catches={"measures_the_mean", "starts_the_sum_at_one", "takes_nats_for_bits"},
     proof=blocks.merging_blocks_gives_the_whole,
 )
-def a_sink_counts_once(merging: Merging, problem: Problem) -> None:
-    """A sink is the business of one part, whichever has it, and the others know of none.
+def attention_sink_is_counted_once_in_a_merge(merging: Merging, problem: Problem) -> None:
+    """An attention sink belongs to exactly one part, no matter which; the other parts omit it.
 
         s(K_1, sink) + s(K_2) + ... = s(K_1 and K_2 and ..., sink)
 
-    It is a score without a value, so its state is (0, t). Whoever starts each part from the sink
-    counts it as often as there are parts, and who leaves it to the first that has a key may
-    not count it at all.
+    An attention sink is a score without a value, so its state is (0, t). If every part starts
+    from the sink, it is counted as often as there are parts. If the first part that has a key is
+    responsible for it, the sink may not be counted at all.
     """
     make_the_whole(merging, problem, parts.whole(problem, sinks=True))
 
@@ -75,12 +77,13 @@ def a_sink_counts_once(merging: Merging, problem: Problem) -> None:
     over=Problems(),
     catches={"averages_the_outputs", "forgets_the_maximum", "swaps_the_weights"},
 )
-def two_states_are_two_keys(merging: Merging, problem: Problem) -> None:
-    """To merge is to attend to two keys, whose scores are lse_1 and lse_2 and values o_1 and o_2.
+def merging_equals_attention_to_two_keys(merging: Merging, problem: Problem) -> None:
+    """Merging two states equals attention to two keys with scores lse_1 and lse_2 and values o_1
+    and o_2.
 
         o, lse = attention of s = (lse_1, lse_2), v = (o_1, o_2)
 
-    So this section needs no other definition than that of attention.
+    So this section needs no definition other than that of attention.
     """
     keys = parts.two_keys(problem)
 
@@ -102,12 +105,14 @@ def two_states_are_two_keys(merging: Merging, problem: Problem) -> None:
         "takes_the_weights_for_constants",
     },
 )
-def gradients_are_those_of_two_keys(merging: Merging, problem: Problem) -> None:
-    """The gradients are those of attention to two keys, by their scores and by their values.
+def merge_gradients_equal_those_of_two_keys(merging: Merging, problem: Problem) -> None:
+    """The gradients of a merge equal the gradients of attention to two keys, with respect to
+    their scores and values.
 
         dlse_i = ds_i + w_i dlse    do_i = dv_i
 
-    with ds and dv of the loss <do, o>. The derivatives of lse by the scores are the weights (S).
+    Here ds and dv are the gradients of the loss <do, o>. The derivatives of lse with respect to
+    the scores are the weights (section S).
     """
     d = attention.gradients(parts.two_keys(problem))
     assert d.bias is not None

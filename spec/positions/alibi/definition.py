@@ -1,15 +1,15 @@
-"""What ALiBi is (Press et al. 2022, section 3).
+"""The definition of ALiBi, attention with linear biases (Press et al. 2022, section 3).
 
     b_ij = -m_h (i - j)          for j <= i, where i and j are positions
     m_h  = 2^(-8 h / H)          for h = 1 ... H, if H is a power of two
 
-For any other H, the published program takes n, the largest power of two below H: the
-slopes of n heads, and then every other one of those of 2 n heads, from the first, as many
-as are missing:
+For any other H, the published program takes n, the largest power of two below H. It uses
+the slopes of n heads, followed by every second slope of 2 n heads, starting from the first,
+until there are H slopes:
 
     m_(n + g) = 2^(-8 (2 g - 1) / (2 n))    for g = 1 ... H - n
 
-which lie between those before, and so are not in order of size.
+The additional slopes lie between the first n, so the list is not sorted by size.
 """
 
 import numpy as np
@@ -37,18 +37,18 @@ def published(heads: int, number: type[np.floating] = np.float64) -> Array:
 
 
 def slopes(problem: Problem) -> Array:
-    """The slopes that are asked for, or the published ones.   (H)"""
+    """The slopes that the problem gives, or the published ones.   (H)"""
     number = problem.scores.dtype.type
     return published(problem.H, number) if problem.asked is None else problem.asked.astype(number)
 
 
 def bias(problem: Problem) -> Array:
-    """b_ij = -m_h (p_i - j), as far as keys lie behind; -m_h |p_i - j| in all.   (H, N, M)"""
+    """b_ij = -m_h |p_i - j|, which is -m_h (p_i - j) for past keys.   (H, N, M)"""
     return -slopes(problem)[:, None, None] * np.abs(problem.distance)
 
 
 def from_own_position(bias: Array, problem: Problem) -> Array:
-    """b_ij - b_ip, what a softmax sees of a bias.   (H, N, M)"""
+    """b_ij - b_ip, the bias relative to the query's own position.   (H, N, M)"""
     own = problem.first + np.arange(problem.N)
     return bias - bias[:, np.arange(problem.N), own][:, :, None]
 

@@ -1,13 +1,13 @@
-"""What rotary positions are (Su et al. 2021, section 3).
+"""The definition of rotary positions (Su et al. 2021, section 3).
 
-Pair i of the columns of a query or key at position p turns by the angle p theta_i:
+Pair i of the columns of a query or key at position p is rotated by the angle p theta_i:
 
     R(p) (x_2i, x_2i+1) = (x_2i cos a - x_2i+1 sin a, x_2i sin a + x_2i+1 cos a)    a = p theta_i
     theta_i = base^(-2i / r)
 
-where r is the number of columns that are rotated, usually all of them; the others stay as
-they are. Values are not rotated. R(p) is orthogonal, so the derivative of <dout, R(p) q> by
-q is R(p)^T dout = R(-p) dout, and scores depend on positions by their difference:
+Here r is the number of rotated columns, usually all of them. The other columns and the
+values are not changed. R(p) is orthogonal, so the derivative of <dout, R(p) q> by q is
+R(p)^T dout = R(-p) dout. Scores depend on positions only through their difference:
 
     <R(p) q, R(j) k> = sum_i cos((p - j) theta_i) (q_2i k_2i + q_2i+1 k_2i+1)
                            + sin((p - j) theta_i) (q_2i k_2i+1 - q_2i+1 k_2i)
@@ -28,7 +28,7 @@ def angle(problem: Problem) -> Array:
 
 
 def turned(x: Array, by: Array) -> Array:
-    """R(by) x, pair by pair; columns beyond the last angle stay as they are.   (..., D)"""
+    """R(by) x, pair by pair; columns beyond the last angle are not changed.   (..., D)"""
     r = 2 * by.shape[-1]
     even, odd = x[..., 0:r:2], x[..., 1:r:2]
     c, s = np.cos(by), np.sin(by)
@@ -51,7 +51,7 @@ def backward(problem: Problem) -> Array:
 
 
 def scores(problem: Problem) -> Array:
-    """<R(p_i) q_i, R(p_j) k_j> from the differences p_i - p_j alone.   (B, H, N, N)"""
+    """<R(p_i) q_i, R(p_j) k_j>, computed from the differences p_i - p_j alone.   (B, H, N, N)"""
     r, p = problem.width, problem.positions
     apart = angles(p[:, :, None] - p[:, None, :], r, problem.base, problem.q.dtype.type)
     q0, q1 = problem.q[..., 0:r:2], problem.q[..., 1:r:2]

@@ -1,11 +1,11 @@
-"""What sinusoidal positions are (Vaswani et al. 2017, section 3.5).
+"""The definition of sinusoidal positions (Vaswani et al. 2017, section 3.5).
 
     PE[p, 2i]     = sin(p theta_i)
     PE[p, 2i + 1] = cos(p theta_i)      theta_i = 10000^(-2i / E)
     y_n           = x_n + PE[first + n]
 
-An odd width ends with the sine of the last frequency, whose cosine is cut off. What is added
-does not depend on x, so the derivative of <dout, y> by x is dout.
+An odd width ends with the sine of the last frequency, whose cosine is omitted. The added
+rows do not depend on x, so the derivative of <dout, y> by x is dout.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from spec.positions.sinusoidal.notation import Problem
 
 
 def waves(angle: Array, width: int) -> Array:
-    """sin and cos of each angle, side by side, as far as the width goes.   (..., width)"""
+    """The sine and cosine of each angle, interleaved and cut to the width.   (..., width)"""
     return woven(np.sin(angle), np.cos(angle))[..., :width]
 
 

@@ -1,1 +1,1 @@
-"""The laws of linear biases, one idea a module."""
+"""The clauses on linear biases (ALiBi), one topic per module."""

@@ -1,15 +1,16 @@
-"""Section R, concluded. A linear bias fades what is far, each head at a rate of its own.
+"""Section R, concluded. ALiBi subtracts a penalty that is linear in the distance.
 
     b_ij = -m_h (i - j)    added to the score of query i and key j
 
-It depends on the distance alone (R35). Without scores the weights fall by the same
-ratio r = exp(-m_h) from each key to the next, so attention is a running mean that forgets:
+The bias depends only on the distance (R35). If all scores are equal, the weights fall from
+each key to the one before it by the same ratio r = exp(-m_h). Attention is then a running
+mean with exponential decay:
 
     a_ij = r^(i-j) (1 - r) / (1 - r^(i+1))                            (R36)
 
-Of the matrix a softmax sees only differences in a row, so a program may begin to count
-where it likes; but i and j are positions, and behind a cache the first row is not that of
-position zero (R37).
+A softmax depends only on differences within a row, so an implementation may count from any
+origin. But i and j are positions: after a cache, the first row is not the row of position
+zero (R37).
 """
 
 import numpy as np
@@ -40,12 +41,13 @@ from spec.positions.alibi.notation import LinearBias, Problem
     },
     effort=2,
 )
-def the_bias_is_linear_in_the_distance(bias: LinearBias, problem: Problem) -> None:
-    """Every step back costs a key the slope of the head.
+def alibi_bias_is_linear_in_distance(bias: LinearBias, problem: Problem) -> None:
+    """Each step further back lowers the bias of a key by the slope of the head.
 
         b_ij - b_ip = -m_h (p - j)    for j <= p, the position of query i
 
-    From the own position, as a softmax forgets what all keys of a row share.
+    The bias is compared relative to the query's own position, because a constant added to a whole
+    row does not change a softmax.
     """
     b = bias.bias(problem)
 
@@ -56,12 +58,13 @@ def the_bias_is_linear_in_the_distance(bias: LinearBias, problem: Problem) -> No
 
 
 @clause("R35", over=Biases(least=2), catches={"measures_distance_as_a_share"})
-def only_the_distance_counts(bias: LinearBias, problem: Problem) -> None:
-    """What a key is charged depends on how far behind it lies, not on where.
+def alibi_bias_depends_only_on_distance(bias: LinearBias, problem: Problem) -> None:
+    """The bias of a key depends on its distance from the query, not on its position.
 
-        b_ij - b_ip = b_(i+1)(j+1) - b_(i+1)(p+1)    for keys of the past
+        b_ij - b_ip = b_(i+1)(j+1) - b_(i+1)(p+1)    for past keys
 
-    The rows of a bias are one row, shifted: a Toeplitz matrix, but for constants in its rows.
+    The rows of a bias are one row, shifted. The bias is a Toeplitz matrix up to a constant in
+    each row.
     """
     b = bias.bias(problem)
 
@@ -83,12 +86,13 @@ def only_the_distance_counts(bias: LinearBias, problem: Problem) -> None:
     },
     proof=proofs.weights_are_geometric,
 )
-def without_scores_weights_fade_by_a_ratio(bias: LinearBias, problem: Problem) -> None:
-    """Where all scores are equal, weights fall from key to key by the ratio exp(-m_h).
+def alibi_weights_decay_geometrically_without_scores(bias: LinearBias, problem: Problem) -> None:
+    """If all scores are equal, each key has exp(-m_h) times the weight of the next key.
 
         a_ij = r^(i-j) (1 - r) / (1 - r^(i+1)),    r = exp(-m_h)
 
-    This is a mean over the past that forgets, and it is 1 / (i + 1) where the slope is zero.
+    Attention is then a mean over past keys with exponential decay. If the slope is zero, every
+    weight is 1 / (i + 1).
     """
     b = bias.bias(problem)
 
@@ -103,12 +107,12 @@ def without_scores_weights_fade_by_a_ratio(bias: LinearBias, problem: Problem) -
     over=Biases(cached=True, near=True),
     catches={"takes_rows_from_the_start", "is_a_row_early_behind_a_cache"},
 )
-def rows_behind_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) -> None:
-    """The bias of the last queries is the end of the bias of all.
+def alibi_rows_after_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) -> None:
+    """The bias of the last queries equals the last rows of the bias of all queries.
 
-        b(N, M) = b(M, M)[M - N:]    for keys of the past
+        b(N, M) = b(M, M)[M - N:]    for past keys
 
-    With a cache the matrix is not square, and its first row is not that of position zero.
+    With a cache, the matrix is not square, and its first row is not the row of position zero.
     """
     square = np.zeros((problem.H, problem.M, problem.M))
     whole_problem = problem.but(scores=square)
@@ -124,12 +128,13 @@ def rows_behind_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) ->
 
 
 @clause("R38", over=Biases(), catches={"leaves_the_future_infinite", "leaves_the_future_undefined"})
-def the_future_can_be_forbidden(bias: LinearBias, problem: Problem) -> None:
-    """What lies ahead is finite or minus infinity, so that a mask can be added to it.
+def alibi_bias_lets_a_mask_hide_future_keys(bias: LinearBias, problem: Problem) -> None:
+    """The bias of a future key is finite or minus infinity, so that adding a mask of -inf masks
+    the key.
 
         b_ij + (-inf) = -inf    for j > i
 
-    A mask that is added to plus infinity or NaN leaves NaN in the row.
+    If the bias is plus infinity or NaN, adding the mask gives NaN.
     """
     b = bias.bias(problem)
 
@@ -138,12 +143,13 @@ def the_future_can_be_forbidden(bias: LinearBias, problem: Problem) -> None:
 
 
 @clause("R39", over=Biases(symmetric=True), catches={"claims_both_sides_of_one"})
-def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
-    """Where both sides are declared, a key ahead is charged as one as far behind.
+def symmetric_alibi_bias_uses_absolute_distance(bias: LinearBias, problem: Problem) -> None:
+    """If the convention `sides` is "both", a future key has the same bias as a past key at the
+    same distance.
 
         b_ij - b_ip = -m_h |p - j|
 
-    This is not the published bias, which is causal, but what encoders make of it.
+    The published bias is causal; this symmetric form is used in encoders.
     """
     b = bias.bias(problem)
 
@@ -157,13 +163,14 @@ def both_sides_fade_alike(bias: LinearBias, problem: Problem) -> None:
     catches={"keeps_a_matrix_of_another_size", "keeps_slopes_of_another_head_count"},
     effort=2,
 )
-def no_matrix_is_remembered_wrongly(bias: LinearBias, problem: Problem) -> None:
-    """Another length or head count in between changes nothing, and is itself right.
+def no_stale_alibi_matrix_is_reused(bias: LinearBias, problem: Problem) -> None:
+    """Calls with another length or head count in between do not change a result, and their own
+    results are right.
 
         b(x), b(z), b(y), b(x)    and the last is the first
 
-    The matrix is the same for every layer and step, so it is kept; under a key that leaves out
-    heads or sizes it is somebody else's matrix.
+    The matrix is the same for every layer and step, so implementations cache it. If the cache key
+    omits heads or sizes, a call gets the wrong matrix.
     """
     shorter = problem.but(scores=problem.scores[:, 1:, 1:])
     more = np.zeros((problem.H + 1, *problem.scores.shape[1:]))

@@ -1,14 +1,13 @@
-"""Section R, continued. The slopes of linear biases: one for each head, and never learned.
+"""Section R, continued. ALiBi slopes are fixed powers of two, one for each head.
 
-They are powers of two in equal steps, m_h = 2^(-8 h / H), so that some heads see far and
-others hardly beyond their neighbours. A head count that is no power of two has a rule of its
-own, which a formula for all H misses:
+The slopes are powers of two with equal steps in the exponent, m_h = 2^(-8 h / H). So some
+heads attend far back, and others hardly beyond the neighbouring keys. A head count that is
+not a power of two has a different rule, and a single formula for all H is wrong:
 
     H = 2    1/16  1/256
     H = 3    1/16  1/256  1/4               those of 2, and the first of 4
 
-Nothing about them is trained, so there is no gradient to ask for; but a caller may bring
-slopes of its own.
+The slopes are not trained, so they have no gradient. A caller may pass other slopes.
 """
 
 import numpy as np
@@ -24,7 +23,7 @@ from spec.positions.record import Capability
 
 @clause(
     "R31",
-    over=Biases(published=True, least=2),  # where a bias shows its slopes as well
+    over=Biases(published=True, least=2),  # with two tokens, a bias depends on its slopes
     needs={Capability.SHOWN},
     catches={
         "takes_one_formula_for_all_heads",
@@ -34,13 +33,14 @@ from spec.positions.record import Capability
         "sorts_the_slopes",
     },
 )
-def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
-    """Slopes are equal steps of an exponent of two; heads beyond a power of two lie between.
+def alibi_slopes_match_the_paper(bias: LinearBias, problem: Problem) -> None:
+    """Slopes are powers of two with equally spaced exponents; heads beyond a power of two take
+    slopes that lie between the others.
 
         m_h = 2^(-8 h / n) for h = 1 ... n,    m_(n+g) = 2^(-4 (2 g - 1) / n) for g = 1 ... H - n
 
-    n is the largest power of two that is at most H. Heads are trained in this order, so a
-    sorted list is another list.
+    n is the largest power of two that is at most H. Models are trained with the slopes in this
+    order, so a sorted list is wrong.
     """
     m = bias.slopes(problem)
 
@@ -50,16 +50,17 @@ def slopes_are_the_published_ones(bias: LinearBias, problem: Problem) -> None:
 
 @clause(
     "R32",
-    over=Biases(published=True, least=2),  # where a bias shows its slopes as well
+    over=Biases(published=True, least=2),  # with two tokens, a bias depends on its slopes
     needs={Capability.SHOWN},
     catches={"counts_heads_from_zero", "grows_with_the_heads"},
 )
-def slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
-    """Every slope lies between 1/256 and 1, and they fall from head to head.
+def alibi_slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
+    """Every slope lies between 1/256 and 1, and slopes decrease from head to head among the first
+    n heads and among the others.
 
         1/256 <= m_h < 1,    m_(h+1) < m_h among the first n heads, and among the others
 
-    A slope of one or more would leave hardly anything to any key but the own one.
+    With a slope of one or more, a query would attend to hardly any key except its own.
     """
     m = bias.slopes(problem)
 
@@ -75,12 +76,13 @@ def slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
 @clause(
     "R33", over=Biases(asked=True), catches={"ignores_the_slopes", "takes_slopes_for_exponents"}
 )
-def slopes_are_those_asked_for(bias: LinearBias, problem: Problem) -> None:
-    """A head whose slope is zero has no bias, and twice the slope is twice the bias.
+def alibi_bias_scales_with_the_given_slopes(bias: LinearBias, problem: Problem) -> None:
+    """The bias uses the slopes that the caller passes: a slope of zero gives no bias, and
+    doubling a slope doubles the bias.
 
         m = 0: b = 0,    b(2 m) = 2 b(m), to the bit
 
-    Multiplying by two rounds nothing. Where all slopes are zero, attention is what it was.
+    Multiplication by two is exact. If all slopes are zero, attention has no bias.
     """
     none = problem.but(asked=np.zeros(problem.H))
     assert problem.asked is not None

@@ -1,1 +1,1 @@
-"""The laws of rotary positions, one idea a module."""
+"""The clauses on rotary positions, one topic per module."""

@@ -1,13 +1,13 @@
-"""Section R, continued. Attention sees rotary positions by their differences.
+"""Section R, continued. Rotary attention depends only on relative positions.
 
-A score is an inner product, and rotations that are common to both sides drop out:
+A score is an inner product, and a rotation that is common to both sides cancels:
 
     <R(p) q, R(j) k> = <R(p - j) q, k>                                (R23)
 
-so a text that stands somewhere else has the same scores, the same output (R24) and the same
-gradients (R25). Only queries and keys are rotated: values are what is read, wherever it
-stands (R29). Everything else says that a token is rotated by its own position and by
-nothing else: not by its head (R26), its place in a chunk (R27) or what was asked before (R30).
+So if all positions of a sequence are shifted, the scores, the output (R24) and the
+gradients (R25) stay the same. Only queries and keys are rotated, not values (R29). The
+other clauses say that the rotation of a token depends only on its own position. It does not
+depend on the head (R26), on the index in a chunk (R27) or on earlier calls (R30).
 """
 
 import numpy as np
@@ -25,11 +25,11 @@ from spec.positions.rotary.domain import Turns
 from spec.positions.rotary.notation import Problem, Rotation
 
 SHIFTS = (1, 5, 64, 200)
-BASES = range(200, 1000)  # nobody's, so none that was kept
+BASES = range(200, 1000)  # used by no model, so no cached table has one of them
 
 
 def rotated(rotation: Rotation, problem: Problem) -> tuple[Array, Array, Array, Array]:
-    """R(p) q and R(p) k as computed, and their budgets."""
+    """R(p) q and R(p) k as computed, and their error bounds."""
     keys = problem.but(q=problem.k)
     return (
         rotation.rotate(problem),
@@ -40,7 +40,7 @@ def rotated(rotation: Rotation, problem: Problem) -> tuple[Array, Array, Array, 
 
 
 def elsewhere(problem: Problem) -> Problem:
-    """The same text, further on."""
+    """The same sequence at later positions."""
     return problem.moved(SHIFTS[problem.seed % len(SHIFTS)])
 
 
@@ -50,12 +50,12 @@ def elsewhere(problem: Problem) -> Problem:
     catches={"turns_the_other_way", "turns_nothing", "gives_every_column_a_frequency"},
     proof=proofs.scores_depend_on_the_difference,
 )
-def scores_depend_on_the_difference(rotation: Rotation, problem: Problem) -> None:
-    """The score of a query and a key depends on how far apart they stand.
+def rotary_scores_depend_on_relative_position(rotation: Rotation, problem: Problem) -> None:
+    """The score of a query and a key depends only on the difference of their positions.
 
         <R(p_i) q_i, R(p_j) k_j> = <R(p_i - p_j) q_i, k_j>
 
-    It is compared with the sum over the cosines and sines of the differences.
+    The score is compared with a sum over the cosines and sines of the differences.
     """
     q, k, off_q, off_k = rotated(rotation, problem)
 
@@ -69,12 +69,12 @@ def scores_depend_on_the_difference(rotation: Rotation, problem: Problem) -> Non
     catches={"gives_every_column_a_frequency", "counts_in_powers", "subtracts_twice"},
     proof=proofs.scores_depend_on_the_difference,
 )
-def a_text_means_the_same_elsewhere(rotation: Rotation, problem: Problem) -> None:
-    """If all positions move together, the output of attention stays.
+def shifting_all_positions_keeps_rotary_output(rotation: Rotation, problem: Problem) -> None:
+    """Shifting all positions by the same amount does not change the output of attention.
 
         o(R(p + c) q, R(p + c) k, v) = o(R(p) q, R(p) k, v)
 
-    The scores have not changed, and the values were not touched.
+    The scores stay the same (R23), and the values are not rotated.
     """
     outputs, budgets = [], []
     for place in (problem, elsewhere(problem)):
@@ -94,13 +94,13 @@ def a_text_means_the_same_elsewhere(rotation: Rotation, problem: Problem) -> Non
     catches={"turns_gradients_the_same_way", "leaves_gradients_unturned"},
     proof=proofs.scores_depend_on_the_difference,
 )
-def gradients_mean_the_same_elsewhere(rotation: Rotation, problem: Problem) -> None:
-    """If all positions move together, the gradients by queries and keys stay.
+def shifting_all_positions_keeps_rotary_gradients(rotation: Rotation, problem: Problem) -> None:
+    """Shifting all positions by the same amount does not change the gradients of q and k.
 
         dq_i = R(-p_i) sum_j ds_ij R(p_j) k_j,    and ds does not change
 
-    For any loss: ds stands for the derivatives of the scores, through which every loss of
-    attention sees queries and keys.
+    This holds for any loss. Here ds are the derivatives with respect to the scores, and every
+    loss of attention depends on queries and keys only through the scores.
     """
     ds = problem.chance().integers(-16, 17, (problem.N, problem.N)) / 16
     found, budgets = [], []
@@ -126,8 +126,9 @@ def gradients_mean_the_same_elsewhere(rotation: Rotation, problem: Problem) -> N
     },
     effort=2,
 )
-def heads_and_batch_elements_do_not_meet(rotation: Rotation, problem: Problem) -> None:
-    """One head of one batch element is rotated as if it were alone, by its own positions.
+def rotary_is_independent_across_heads_and_batch(rotation: Rotation, problem: Problem) -> None:
+    """Each head of each batch element is rotated as if it were alone, by the positions of its
+    batch element.
 
         R(p)(q)_bh = R(p_b)(q_bh)
 
@@ -148,12 +149,13 @@ def heads_and_batch_elements_do_not_meet(rotation: Rotation, problem: Problem) -
     over=Turns(where="near", offset=True, least=2),
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
-def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> None:
-    """Tokens that follow a cache are rotated as in the whole text.
+def rotary_positions_continue_after_a_cache(rotation: Rotation, problem: Problem) -> None:
+    """Tokens that follow a cache are rotated as they are in the whole sequence.
 
         R(p)(q)[t:] = R(p[t:])(q[t:]),    p = 0, 1, 2, ...
 
-    The keys in the cache were rotated when they came, and a new query must fit them.
+    The keys in the cache were rotated when they were added, and the rotation of a new query must
+    be consistent with them.
     """
     t = problem.chance().randrange(1, problem.N)
     text = problem.but(positions=np.tile(np.arange(float(problem.N)), (problem.B, 1)))
@@ -170,12 +172,12 @@ def a_chunk_is_rotated_where_it_stands(rotation: Rotation, problem: Problem) -> 
     over=Turns(where="near", partial=True),
     catches={"negates_the_rest", "drops_the_rest", "divides_by_the_whole_width"},
 )
-def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
-    """A partial rotation leaves the other columns as they are, to the bit.
+def partial_rotary_keeps_the_other_columns(rotation: Rotation, problem: Problem) -> None:
+    """A partial rotation leaves the columns that it does not rotate unchanged, bit for bit.
 
         y[r:] = x[r:],    and theta_i = base^(-2i / r) for the r columns before
 
-    The frequencies are those of a width r, not of the whole width.
+    The frequencies depend on the rotated width r, not on the whole width.
     """
     y = rotation.rotate(problem)
 
@@ -194,13 +196,13 @@ def what_is_not_rotated_stays(rotation: Rotation, problem: Problem) -> None:
     needs={Capability.PLACES},
     catches={"rotates_values_too", "rotates_queries_only", "turns_keys_the_other_way"},
 )
-def values_are_not_rotated(rotation: Rotation, problem: Problem) -> None:
-    """Queries and keys are rotated alike, and values stay as they are, to the bit.
+def rotary_does_not_rotate_values(rotation: Rotation, problem: Problem) -> None:
+    """Queries and keys are both rotated, and values stay unchanged, bit for bit.
 
         (q, k, v) becomes (R(p) q, R(p) k, v)
 
-    Rotated values would tell the output where it was read from, turned by an angle that
-    nothing takes back.
+    If values were rotated, the output would depend on the positions of the keys, through a
+    rotation that nothing reverses.
     """
     q, k, v = rotation.place(problem)
 
@@ -216,13 +218,14 @@ def values_are_not_rotated(rotation: Rotation, problem: Problem) -> None:
     catches={"keeps_the_first_frequencies", "keeps_a_table_of_another_base"},
     effort=2,
 )
-def no_angles_are_remembered_wrongly(rotation: Rotation, problem: Problem) -> None:
-    """Another length, width or base in between changes nothing, and is itself right.
+def no_stale_rotary_angles_are_reused(rotation: Rotation, problem: Problem) -> None:
+    """A call with another length, width or base in between does not change a result, and its own
+    result is right.
 
         R(x), R(z), R(x)    and the last is the first
 
-    Cosines and sines are kept from call to call, and what they are kept under must say all
-    that they depend on.
+    Cosines and sines are cached from call to call. The cache key must contain everything on which
+    they depend.
     """
     kept = max(2, (problem.D - 2) // 2 * 2)
     other = problem.tokens(slice(1, None)).of(lambda x: x[..., :kept]).but(turned=None)

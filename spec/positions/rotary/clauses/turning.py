@@ -1,10 +1,10 @@
-"""Section R, continued. A rotary position turns every pair of columns, and only turns it.
+"""Section R, continued. A rotary position rotates every pair of columns.
 
-R(p) is a rotation for every pair, by p theta_i. So it keeps lengths (R16), the rotation by
-zero is none at all (R15), rotations add up (R17), the derivative is the rotation back
-(R19), and back undoes forth (R20). Lengths do not depend on the angle, and so are known
-to a few units at positions where the angle itself is not: R16 and R20 have far smaller
-budgets than R14 and R19.
+R(p) rotates pair i by p theta_i. So it preserves lengths (R16), position zero is the
+identity (R15), rotations add up (R17), the gradient is the inverse rotation (R19), and the
+backward pass inverts the forward pass (R20). A length does not depend on the angle. Its
+error is therefore a few units of rounding even at positions where the angle itself is
+inaccurate, and R16 and R20 have far smaller error bounds than R14 and R19.
 """
 
 import numpy as np
@@ -37,13 +37,13 @@ from spec.subject import Refused
         "reads_what_it_has_overwritten",
     },
 )
-def every_pair_is_turned_by_its_angle(rotation: Rotation, problem: Problem) -> None:
-    """Pair i of a token at position p is turned by p theta_i.
+def rotary_pairs_rotate_by_position_times_frequency(rotation: Rotation, problem: Problem) -> None:
+    """Pair i of a token at position p is rotated by the angle p theta_i.
 
         y_2i = x_2i cos a - x_2i+1 sin a,   y_2i+1 = x_2i sin a + x_2i+1 cos a,   a = p theta_i
 
-    The direction counts: with the opposite one, relative positions change their sign. Angles
-    are taken in float32 at least.
+    The direction matters: in the opposite direction, relative positions change their sign. Angles
+    must be computed in float32 or wider.
     """
     y = rotation.rotate(problem)
 
@@ -52,12 +52,12 @@ def every_pair_is_turned_by_its_angle(rotation: Rotation, problem: Problem) -> N
 
 
 @clause("R15", over=Turns(where="near"), catches={"counts_from_one", "swaps_sine_and_cosine"})
-def position_zero_turns_nothing(rotation: Rotation, problem: Problem) -> None:
-    """A token at position zero stays as it is, to the bit.
+def rotary_position_zero_is_the_identity(rotation: Rotation, problem: Problem) -> None:
+    """A token at position zero is not changed, bit for bit.
 
         R(0) x = x
 
-    cos 0 = 1 and sin 0 = 0 are numbers of every format, and so are products with them.
+    Every format represents cos 0 = 1 and sin 0 = 0 exactly, and products with them are exact.
     """
     first = problem.tokens(slice(0, 1))
     first = first.but(positions=np.zeros(first.positions.shape))
@@ -77,13 +77,13 @@ def position_zero_turns_nothing(rotation: Rotation, problem: Problem) -> None:
     },
     proof=proofs.turning_keeps_lengths,
 )
-def turning_keeps_lengths(rotation: Rotation, problem: Problem) -> None:
-    """The length of a pair is the same before and after.
+def rotary_rotation_preserves_lengths(rotation: Rotation, problem: Problem) -> None:
+    """The rotation does not change the length of a pair.
 
         y_2i^2 + y_2i+1^2 = x_2i^2 + x_2i+1^2
 
-    Whatever the angle is, if both columns turn by the same one; so the budget is a few units
-    at any position.
+    This holds for any angle, as long as both columns are rotated by the same one. The error bound
+    is therefore a few units of rounding at any position.
     """
     y = rotation.rotate(problem)
 
@@ -98,13 +98,13 @@ def turning_keeps_lengths(rotation: Rotation, problem: Problem) -> None:
     catches={"counts_from_one", "swaps_sine_and_cosine", "gives_every_column_a_frequency"},
     proof=proofs.turns_add_up,
 )
-def turns_add_up(rotation: Rotation, problem: Problem) -> None:
-    """Turning by one position and then by another is turning by their sum.
+def rotary_rotations_add_up(rotation: Rotation, problem: Problem) -> None:
+    """Rotating by one position and then by another equals rotating by their sum.
 
         R(b) R(a) x = R(a + b) x
 
-    So positions can be counted from anywhere. One token at a time, as its position is all that
-    tells it from the next.
+    So positions may be counted from anywhere. The clause tests one token at a time, because each
+    token has its own position.
     """
     token = problem.tokens(slice(0, 1))
     b = problem.chance().randrange(1, 30)
@@ -126,13 +126,14 @@ def turns_add_up(rotation: Rotation, problem: Problem) -> None:
     catches={"pairs_halves", "gives_pairs_the_next_angle"},
     effort=2,
 )
-def pairs_do_not_meet(rotation: Rotation, problem: Problem) -> None:
-    """What is in one pair stays in it, and pair i turns by frequency i.
+def rotary_pairs_do_not_mix(rotation: Rotation, problem: Problem) -> None:
+    """The rotation mixes no two pairs, and pair i rotates with frequency i.
 
         x = 0 outside pair i:    R(p) x = 0 outside pair i, to the bit
 
-    This is the convention called pairing. The two in use are the same up to a permutation of
-    the columns; a model that was trained with one of them and runs with the other is broken.
+    Which columns form a pair is a convention, called pairing. The two pairings in use differ only
+    by a permutation of the columns, but a model that is trained with one and run with the other
+    is broken.
     """
     i = problem.chance().below(max(1, problem.width // 2))
     inside = np.arange(problem.D) // 2 == i
@@ -152,8 +153,8 @@ def pairs_do_not_meet(rotation: Rotation, problem: Problem) -> None:
     catches={"turns_gradients_the_same_way", "leaves_gradients_unturned"},
     proof=proofs.the_gradient_is_the_turn_back,
 )
-def the_gradient_is_the_turn_back(rotation: Rotation, problem: Problem) -> None:
-    """The derivative by q is the cotangent, turned back.
+def rotary_gradient_is_the_inverse_rotation(rotation: Rotation, problem: Problem) -> None:
+    """The gradient with respect to q is the cotangent, rotated by the opposite angle.
 
         dq = R(-p) dout
 
@@ -172,13 +173,13 @@ def the_gradient_is_the_turn_back(rotation: Rotation, problem: Problem) -> None:
     catches={"turns_gradients_the_same_way", "counts_gradients_from_one"},
     proof=proofs.turning_keeps_lengths,
 )
-def back_undoes_forth(rotation: Rotation, problem: Problem) -> None:
-    """The backward pass takes a rotated query back to where it was.
+def rotary_backward_inverts_forward(rotation: Rotation, problem: Problem) -> None:
+    """If the cotangent is the rotated query, the backward pass returns the original query.
 
         dout = R(p) q:    dq = q
 
-    Both passes have turned by one angle, and none of its rounding is left. A backward pass
-    that computes its angles anew is held to the same.
+    Both passes rotate by the same angle, so its rounding error cancels. A backward pass that
+    computes its angles again must meet the same error bound.
     """
     there = rotation.rotate(problem)
     returning = problem.but(dout=there.astype(problem.dout.dtype))
@@ -191,13 +192,13 @@ def back_undoes_forth(rotation: Rotation, problem: Problem) -> None:
 
 
 @clause("R21", over=Turns(odd=True, where="near"), catches={"drops_the_odd_column"}, force="should")
-def an_odd_width_is_refused(rotation: Rotation, problem: Problem) -> None:
-    """A width without pairs is refused, and not answered with a column fewer or unturned.
+def rotary_rejects_odd_widths(rotation: Rotation, problem: Problem) -> None:
+    """An odd width raises an error; no column is silently dropped or left unrotated.
 
         D odd:    an error
 
-    A column that has no partner cannot be turned. Who wants it left alone asks for a partial
-    rotation.
+    The last column has no partner and cannot be rotated. A caller who wants it unchanged can
+    request a partial rotation.
     """
     try:
         y = rotation.rotate(problem)
@@ -216,13 +217,13 @@ def an_odd_width_is_refused(rotation: Rotation, problem: Problem) -> None:
         "rounds_positions_to_float16",
     },
 )
-def far_positions_keep_their_angles(rotation: Rotation, problem: Problem) -> None:
-    """At position 100,000 angles are still those of float32.
+def rotary_angles_stay_accurate_at_far_positions(rotation: Rotation, problem: Problem) -> None:
+    """At position 100,000, angles are still as accurate as float32 allows.
 
         |fl(p theta_i) - p theta_i| <= u |p theta_i| (a dozen, and a dozen |ln theta_i|)
 
-    Frequencies, positions or angles of 16 bits are wrong by whole turns there, and a model
-    whose text fits in a few hundred tokens never shows it.
+    Frequencies, positions or angles in 16 bits are wrong by whole turns at such positions.
+    Sequences of a few hundred tokens never show the error.
     """
     y = rotation.rotate(problem)
 

@@ -1,1 +1,1 @@
-"""The laws of sinusoidal positions, one idea a module."""
+"""The clauses on sinusoidal positions, one topic per module."""

@@ -1,11 +1,12 @@
-"""Section R, continued. Positions are added to tokens, and tell equal tokens apart.
+"""Section R, continued. Adding positions makes equal tokens distinguishable.
 
     y_n = x_n + PE(first + n)
 
-What is added does not depend on the token, on its neighbours or on its batch element (R9), so
-the derivative by x is the identity (R10). Attention alone is equivariant under
-permutations: it cannot tell "how are you" from "you how are". With positions it can:
-they stay when tokens move (R11), and equal tokens attend to each other by distance (R12).
+The added row does not depend on the token, on its neighbours or on its batch element (R9),
+so the derivative with respect to x is the identity (R10). Attention alone is equivariant
+under permutations: it cannot distinguish "how are you" from "you how are". With positions
+it can: they stay in place when tokens are permuted (R11), and equal tokens attend to each
+other by distance (R12).
 """
 
 import numpy as np
@@ -32,12 +33,13 @@ from spec.positions.sinusoidal.notation import Encoding, Problem
         "starts_again_behind_a_cache",
     },
 )
-def positions_are_added(encoding: Encoding, problem: Problem) -> None:
-    """Every token is its own numbers plus the row of its position.
+def sinusoidal_positions_are_added_to_tokens(encoding: Encoding, problem: Problem) -> None:
+    """The result for each token is the token plus the row of its position.
 
         y_bn = x_bn + PE[first + n]
 
-    Neither multiplied nor put beside; and what tokens are scaled by is none of its business.
+    The row is neither multiplied nor concatenated. Scaling the tokens belongs to the embedding,
+    not to this function.
     """
     y = encoding.add(problem)
 
@@ -50,12 +52,13 @@ def positions_are_added(encoding: Encoding, problem: Problem) -> None:
     over=Tokens(families=("lattice", "ties")),
     catches={"multiplies_by_the_table", "scales_tokens_first", "counts_batch_elements"},
 )
-def what_is_added_does_not_depend_on_the_token(encoding: Encoding, problem: Problem) -> None:
-    """The difference that a position makes is the same for all tokens and batch elements.
+def added_positions_do_not_depend_on_the_token(encoding: Encoding, problem: Problem) -> None:
+    """The row that is added for a position is the same for all tokens and batch elements.
 
         y(x) - x = PE    whatever x is
 
-    It is compared with the table that the encoding itself shows, so it holds for any table.
+    The difference is compared with the table that the implementation itself returns, so the
+    clause applies to any table.
     """
     y, table = encoding.add(problem), encoding.table(problem)
 
@@ -69,12 +72,12 @@ def what_is_added_does_not_depend_on_the_token(encoding: Encoding, problem: Prob
     needs={Capability.GRADIENTS},
     catches={"sums_the_gradient_over_the_batch", "differentiates_a_product"},
 )
-def the_gradient_passes_unchanged(encoding: Encoding, problem: Problem) -> None:
-    """The derivative by the tokens is the cotangent, to the bit.
+def gradient_passes_unchanged_through_added_positions(encoding: Encoding, problem: Problem) -> None:
+    """The gradient with respect to the tokens is the cotangent, bit for bit.
 
         dx = dout
 
-    Nothing about the positions is learned, and nothing is multiplied on the way back.
+    The positions have no learned parameters, and the backward pass multiplies by nothing.
     """
     dx = encoding.backward(problem)
 
@@ -86,13 +89,15 @@ def the_gradient_passes_unchanged(encoding: Encoding, problem: Problem) -> None:
     over=Tokens(least=2, families=("lattice", "ties")),
     catches={"adds_nothing", "multiplies_by_the_table", "scales_tokens_first"},
 )
-def positions_stay_when_tokens_move(encoding: Encoding, problem: Problem) -> None:
-    """Tokens that change places leave their positions behind, so order can be seen.
+def permuting_tokens_does_not_permute_positions(encoding: Encoding, problem: Problem) -> None:
+    """When tokens are permuted, the added rows stay at their positions, so the result depends on
+    the order.
 
-        y(x_t)_n - y(x)_t(n) = PE_n - PE_t(n)    where x_t is x with token t(n) in place n
+        y(x_t)_n - y(x)_t(n) = PE_n - PE_t(n)    where x_t is x with token t(n) at position n
 
-    Attention gives permuted tokens its permuted output; it would give "you how are" the same
-    mean as "how are you". The right side is what breaks that, and it is zero for no two places.
+    Attention alone maps permuted tokens to permuted outputs, so "you how are" would have the same
+    mean as "how are you". The right side breaks this symmetry, and it is zero for no two
+    different positions.
     """
     moved = problem.chance().permutation(problem.N)
 
@@ -111,12 +116,12 @@ def positions_stay_when_tokens_move(encoding: Encoding, problem: Problem) -> Non
     catches={"multiplies_by_the_table", "gives_every_column_a_frequency", "halves_the_exponent"},
 )
 def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> None:
-    """With positions, self-attention tells equal tokens apart: they attend by distance.
+    """With positions, self-attention among equal tokens depends on their distance.
 
         x = 0, q = k = y:    a_ij = softmax_j g(i - j) / sqrt(E),    g(d) = sum_c cos(d theta_c)
 
-    Without positions all scores are equal and every token is the mean of all. This is what
-    breaks the symmetry of attention under permutations.
+    Without positions, all scores are equal and every output is the mean of all tokens. The
+    positions break the symmetry of attention under permutations.
     """
     y = encoding.add(problem.but(x=np.zeros(problem.x.shape)))[0]
 
@@ -130,13 +135,14 @@ def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> Non
 
 
 @clause("R13", over=Tokens(least=2), catches={"keeps_a_wider_table"})
-def no_table_is_remembered_wrongly(encoding: Encoding, problem: Problem) -> None:
-    """A table for another length or width in between changes nothing, and is itself right.
+def no_stale_sinusoidal_table_is_reused(encoding: Encoding, problem: Problem) -> None:
+    """A call with another length or width in between does not change a result, and its own result
+    is right.
 
         y(x), y(z), y(x)    and the last is the first
 
-    Tables are kept from call to call. A key that says too little gives one call the table of
-    another.
+    Tables are cached from call to call. If the cache key omits a size, one call gets the table of
+    another call.
     """
     width = problem.E - 2 if problem.E > 2 else problem.E
     kept = (slice(None), slice(1, None), slice(width))

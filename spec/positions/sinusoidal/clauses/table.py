@@ -1,15 +1,16 @@
-"""Section R. A sinusoidal table writes positions as clocks.
+"""Section R. A sinusoidal table encodes positions as rotation angles.
 
-Pair i of the columns is the hand of a clock that turns by theta_i from one position to
-the next: PE(p) holds its sine and cosine. All laws of the table are laws of turning:
+Pair i of the columns is a unit vector that rotates by theta_i from one position to the
+next, like the hand of a clock: PE(p) holds its sine and cosine. The properties of the table
+follow from the properties of rotations:
 
-    |hand| = 1                                                        (R3)
-    PE(p + k) = R(k) PE(p), the same turn wherever it starts          (R4)
+    |pair| = 1                                                        (R3)
+    PE(p + k) = R(k) PE(p), the same rotation at every start          (R4)
     <PE(p), PE(q)> = sum_i cos((p - q) theta_i)                       (R5)
 
-The slowest hand takes 2 pi 10000 positions to come round, so no two positions of
-any text look alike (R6). And a row belongs to its position, not to its place in an
-array: tokens that follow a cache are first + n (R7).
+The slowest pair takes 2 pi 10000 positions for a full turn, so no two positions of any
+sequence have equal rows (R6). A row depends on the position of a token, not on its index in
+an array: tokens that follow a cache have the positions first + n (R7).
 """
 
 import numpy as np
@@ -39,13 +40,13 @@ from spec.positions.sinusoidal.notation import Encoding, Problem
         "wraps_around_at_its_length",
     },
 )
-def the_table_is_sine_and_cosine(encoding: Encoding, problem: Problem) -> None:
-    """The row of a position holds the sines and cosines that the definition says.
+def sinusoidal_table_matches_the_definition(encoding: Encoding, problem: Problem) -> None:
+    """The row of a position holds the sines and cosines of its angles, interleaved.
 
         PE[p, 2i] = sin(p theta_i),    PE[p, 2i + 1] = cos(p theta_i),    theta_i = 10000^(-2i/E)
 
     The exponent is 2i / E and not i / E: frequencies fall from 1 to nearly 1/10000 over all
-    columns. An odd width ends with a sine. Angles are taken in float32 at least.
+    columns. An odd width ends with a sine. Angles must be computed in float32 or wider.
     """
     table = encoding.table(problem)
 
@@ -58,12 +59,12 @@ def the_table_is_sine_and_cosine(encoding: Encoding, problem: Problem) -> None:
     over=Tokens(),
     catches={"counts_from_one", "swaps_sine_and_cosine", "puts_sines_before_cosines"},
 )
-def position_zero_is_noon(encoding: Encoding, problem: Problem) -> None:
-    """The first row is zero, one, zero, one, to the bit.
+def sinusoidal_row_of_position_zero_is_exact(encoding: Encoding, problem: Problem) -> None:
+    """The row of position zero is 0, 1, 0, 1, ... exactly, bit for bit.
 
         PE[0] = (0, 1, 0, 1, ...)
 
-    The angle is zero for every frequency, and sin 0 and cos 0 are numbers of every format.
+    The angle is zero for every frequency, and every format represents sin 0 and cos 0 exactly.
     """
     row = encoding.table(problem.tokens(slice(0, 1)).but(first=0))
 
@@ -80,13 +81,14 @@ def position_zero_is_noon(encoding: Encoding, problem: Problem) -> None:
     },
     proof=proofs.a_hand_has_length_one,
 )
-def every_hand_has_length_one(encoding: Encoding, problem: Problem) -> None:
-    """Sine and cosine of a pair have length one together; a row has the square length E / 2.
+def sinusoidal_pairs_have_unit_length(encoding: Encoding, problem: Problem) -> None:
+    """The sine and cosine of each pair form a vector of length one, so a row has the squared
+    length E / 2.
 
         PE[p, 2i]^2 + PE[p, 2i + 1]^2 = 1
 
-    This holds for any angle, so rounding of the angle is no excuse, as long as sine and cosine
-    are of the same one: the budget is a few units at any position.
+    This holds for any angle, even a badly rounded one, as long as sine and cosine use the same
+    angle. The error bound is therefore a few units of rounding at any position.
     """
     table = encoding.table(problem)
 
@@ -100,12 +102,12 @@ def every_hand_has_length_one(encoding: Encoding, problem: Problem) -> None:
     catches={"swaps_sine_and_cosine", "gives_every_column_a_frequency", "halves_the_exponent"},
     proof=proofs.moving_on_is_a_turn,
 )
-def moving_on_is_a_turn(encoding: Encoding, problem: Problem) -> None:
-    """The row k positions on is the row, each pair of it turned by k theta_i.
+def shifting_positions_rotates_sinusoidal_rows(encoding: Encoding, problem: Problem) -> None:
+    """The row k positions later is the same row with pair i rotated by k theta_i.
 
         PE(p + k) = R(k) PE(p),    R(k) (sin a, cos a) = (sin(a + k theta_i), cos(a + k theta_i))
 
-    The same turn wherever it starts: this is why a linear map can look k positions back.
+    The rotation does not depend on p. This is why a linear map can attend k positions back.
     """
     k = problem.chance().randrange(1, problem.N)
 
@@ -123,8 +125,8 @@ def moving_on_is_a_turn(encoding: Encoding, problem: Problem) -> None:
     catches={"gives_every_column_a_frequency", "halves_the_exponent"},
     proof=proofs.likeness_depends_on_distance,
 )
-def likeness_depends_on_distance(encoding: Encoding, problem: Problem) -> None:
-    """The inner product of two rows depends on their distance alone.
+def sinusoidal_inner_products_depend_on_distance(encoding: Encoding, problem: Problem) -> None:
+    """The inner product of two rows depends only on the distance between their positions.
 
         <PE(p), PE(q)> = sum_i cos((p - q) theta_i)
 
@@ -144,13 +146,14 @@ def likeness_depends_on_distance(encoding: Encoding, problem: Problem) -> None:
     catches={"wraps_around_at_its_length", "takes_angles_in_bfloat16"},
     effort=2,
 )
-def no_two_positions_look_alike(encoding: Encoding, problem: Problem) -> None:
-    """Two rows are as far from each other as their distance says, and never equal.
+def sinusoidal_rows_of_two_positions_differ(encoding: Encoding, problem: Problem) -> None:
+    """Two rows are never equal, and are at least as far apart as the formula says.
 
         |PE(p) - PE(q)|^2 = 4 sum_i sin^2((p - q) theta_i / 2) > 0    for p != q
 
-    A table that is too short and starts again, or positions that a format cannot count, give two
-    tokens the same row. Tables have round lengths, so q is a power of two further on.
+    A table that is too short and wraps around gives two tokens the same row. So does a format
+    that cannot represent the position. Tables often have a power of two as their length, so the
+    clause compares positions at distances that are powers of two.
     """
     apart = 2 ** np.arange(int(np.log2(problem.N - 1)) + 1)
     one = problem.chance().integers(0, problem.N - apart)
@@ -169,12 +172,12 @@ def no_two_positions_look_alike(encoding: Encoding, problem: Problem) -> None:
     over=Tokens(offset=True, least=2),
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
-def a_row_belongs_to_its_position(encoding: Encoding, problem: Problem) -> None:
-    """Tokens that follow a cache get the rows that they have in the whole text.
+def sinusoidal_rows_continue_after_a_cache(encoding: Encoding, problem: Problem) -> None:
+    """Tokens that follow a cache get the rows that they have in the whole sequence.
 
         table(first, N)_n = table(0, first + N)_(first + n)
 
-    Decoding adds one token at a time, at a position that its array does not tell.
+    Decoding adds one token at a time, and the token array alone does not reveal its position.
     """
     t = problem.chance().randrange(1, problem.N)
     text = problem.but(first=0)
