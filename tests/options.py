@@ -57,7 +57,7 @@ caller writes, or a function of scores, can say what has no name.
 WHERE = """\
 ## Where they disagree
 
-Choices in **bold** are what is judged here unless another is declared (README, *Conventions*).
+Choices in **bold** are what is judged here unless another is declared (docs/reference.md).
 Who is named twice has both. `--api flash-attn-2` declares what that one has but one answer to.
 
 """

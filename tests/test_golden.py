@@ -75,7 +75,7 @@ def told() -> dict[str, Any]:
         ("of", ("causes", 0, "features"), []),
         ("of", ("region", 0), False),
         ("words", ("causes", 0, 0), "where M > 1, gradients are wrong"),
-        ("words", ("causes", 0, 5, 10), "got = 0"),
+        ("words", ("causes", 0, 4, 6), "got = 0"),
     ],
 )
 def test_a_line_moves_with_what_was_judged_and_with_words(

@@ -12,12 +12,14 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.settings import PROFILES
 from spec.kinds import KINDS
 from tests.bench import figures
-from tests.shell import certify
+from tests.shell import FEW, certify, run
 
 ROOT = Path(__file__).parent.parent
+M = re.MULTILINE | re.DOTALL
 TORCH = "torch.nn.functional:scaled_dot_product_attention"
-README = ROOT / "README.md"
-TEXT = README.read_text()
+DOCS = ROOT / "docs"
+TEXT = (ROOT / "README.md").read_text()
+REFERENCE, REPORT = ((DOCS / f"{name}.md").read_text() for name in ("reference", "report"))
 PAGES = [
     path
     for path in sorted(ROOT.rglob("*.md"))
@@ -37,7 +39,7 @@ def test_the_certificate_shown_has_a_verdict_on_every_clause() -> None:
     """What is not offered is settled before anything is judged."""
     survey = Examiner.of(TORCH, requested(TORCH, {})).survey()
     total = len(survey.items) + len(survey.settled)
-    assert f"+ {len(survey.settled)} not offered = {total}\n" in TEXT
+    assert f"+ {len(survey.settled)} not offered = {total}\n" in REPORT
 
 
 def test_the_figures_are_those_that_were_measured() -> None:
@@ -45,8 +47,32 @@ def test_the_figures_are_those_that_were_measured() -> None:
         assert page.read_text() == text, "python -m tests.bench.figures"
 
 
-def test_a_newcomer_reads_it_in_one_sitting() -> None:
-    assert len(TEXT.splitlines()) <= 260
+def test_a_newcomer_reads_it_at_a_glance() -> None:
+    assert len(TEXT.splitlines()) <= 120
+
+
+@pytest.mark.parametrize(("page", "name"), [("function", "attend"), ("cache", "Cache")])
+def test_the_file_of_a_guide_is_certified(page: str, name: str, tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", (DOCS / f"{page}.md").read_text(), M)
+    (tmp_path / "mine.py").write_text(text)
+    done = run("certify", f"mine.py:{name}", *FEW, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_file_of_the_first_page_is_certified(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", TEXT, M)
+    (tmp_path / "mine.py").write_text(text)
+    done = run("certify", "mine.py:attend", *FEW, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_reference_explains_every_option() -> None:
+    rows = (DOCS / "public.md").read_text().splitlines()
+    (row,) = [x for x in rows if x.startswith("| `certify` | `--")]
+    there = {*re.findall(r"`(--[a-z-]+)", row)}
+    explained = {*re.findall(r"`(--[a-z-]+)", REFERENCE.partition("## Conventions")[0])}
+    assert there
+    assert there <= explained
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -66,9 +92,9 @@ def test_conventions_and_profiles_are_those_there_are() -> None:
     choices = {name: x for kind in KINDS.values() for name, x in kind.truth().choices.items()}
     assert choices
     for name, values in choices.items():
-        row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{name}` |"))
+        row = next(x for x in REFERENCE.splitlines() if x.startswith(f"| `{name}` |"))
         assert {*re.findall(r"`([^`]+)`", row.partition(":")[0])[1:]} == {*values}
-    assert all(f"`{name}`" in TEXT for name in PROFILES)
+    assert all(f"`{name}`" in REFERENCE for name in PROFILES)
 
 
 def test_the_refusal_that_it_shows_is_what_is_printed() -> None:

@@ -1,56 +1,56 @@
 """Multi-head attention: the chapter that the others stand on.
 
-Read `notation` for the words and `definition` for what attention is; then the sections in
-`clauses`, in this order. Each opens with its idea and its derivation; each clause is a
-sentence, a formula and a check of a few lines.
+Read `notation` for the terms and `definition` for what attention is; then the sections in
+`clauses`, in this order. Each begins with its idea and its derivation; each clause is a claim, a
+formula and a check of a few lines.
 
-    A agreement       the output and all that is shown are those of the definition
-      gradients       and so are the gradients
+    A agreement       the output and everything else returned match the definition
+      gradients       so do the gradients
       single_sizes    at every size
-    S softmax         the weights are a softmax, whether or not anybody shows them
-      large_scores    however large the scores are
-      log_sum_exp     what it divides by is a smooth maximum
-      jacobian        and its derivative has a row term
-      through_lse     which what comes back through the log-sum-exp meets
-    V values          the output is a weighted mean, and only values are averaged
-      large_values    which is no larger than they are
-    K keys            keys have no origin
-    B bases           only inner products matter
+    S softmax         the weights are a softmax, whether or not they are returned
+      large_scores    for scores of any size
+      log_sum_exp     the normaliser is the log-sum-exp of the scores
+      jacobian        the softmax gradient subtracts a weighted mean
+      through_lse     gradients also flow back through the log-sum-exp
+    V values          the output is a weighted mean of the values
+      large_values    which is never larger than the values
+    K keys            only differences between keys matter
+    B bases           only inner products matter, in any basis
       scale           and the scale multiplies them
     P permutations    keys are a set, queries are a batch
-    M masking         the forbidden does not exist
-      forbidden       to the bit
-      idleness        and who may see nothing returns nothing
-      biases          what is between seeing and not seeing is added
-    C causality       under causality the future does not exist
-      gradient_flow   and no gradient reaches it
-      decoding        so a text may be read token by token
-    W windows         a window shows a query the keys around its own place
-      window_edges    and nothing of what lies outside
-      first_keys      but for the first keys of the text, where these are to stay
-    U caps            no score exceeds a cap, and few come near it
-      beyond_caps     what is hidden or added lies beyond it, and what flows back meets it
-    Z sinks           a sink takes its part of the weights, and gives nothing for it
-      sinks_beside    what it is to the log-sum-exp, to parts, to a shift, and backward
-    Y slopes          slopes take from a score with every place between a query and a key
-      slopes_beside   wherever the text stands, beside everything else, and backward
-    I places          tokens stand where they are said to stand, whatever row they are in
-      places_read     so a text may be read in parts
-      places_beside   tile by tile, backward, and whatever is shown
-    J segments        several texts lie in one array, and none knows of another
-      other_texts     and what another one holds changes no bit
-      segments_apart  wherever they lie, and beside everything else
-      segments_backward   whatever flows back, and whatever is shown
-    H heads           heads do not meet, and a group of them shares its keys
-      latents         or makes them of what it shares, which may be left to the queries
-    X blocks          attention over parts merges into attention over the whole
-      thousands       however long it is
-    T calls           the call is a function
+    M masking         masked keys have no influence
+      forbidden       not in a single bit
+      idleness        a fully masked query returns zero and changes no gradient
+      biases          a bias is added to the scores after the scale
+    C causality       future keys have no influence
+      gradient_flow   and get no gradient
+      decoding        so chunks and single tokens give the same result as the whole sequence
+    W windows         a query attends only to keys near its own position
+      window_edges    at exactly the bounds
+      first_keys      leading keys may stay visible
+    U caps            a soft-cap bounds the scores smoothly
+      beyond_caps     masks and biases come after it; gradients include its derivative
+    Z sinks           an attention sink takes weight and adds no value
+      sinks_beside    together with the log-sum-exp, parts, shifts, and backward
+    Y slopes          ALiBi slopes lower a score by the distance
+      slopes_beside   together with every other option, and backward
+    I places          given positions replace the index of a row
+      places_read     so a sequence may be processed in parts
+      places_beside   in tiles, backward, and in everything that is returned
+    J segments        packed sequences do not attend to each other
+      other_texts     and do not change a bit of each other
+      segments_apart  in any order, and together with every other option
+      segments_backward   backward, and in everything that is returned
+    H heads           heads are independent, and grouped heads share keys
+      latents         keys and values computed from latents need not be stored
+    X blocks          attention over parts of the keys merges into the whole
+      thousands       at more than a thousand keys or queries
+    T calls           a call is a pure function of its inputs
 
-Then `record`, what is judged; `domain` and `masks`, where the clauses quantify; `rounding`, how
-far a right implementation may stray; `proofs`, what is proved; `mistakes`, what must be
-rejected; `plug`, how an ordinary function is called; `explaining`, how a failure is shown.
-Who else has which option, under what name, say `libraries` and `deployed` (spec/options.md).
+Then `record`: an implementation as clauses see it. `domain` and `masks`: the problems that clauses
+are tested on. `rounding`: error bounds. `proofs`: what is proved. `mistakes`: known bugs that must
+be rejected. `plug`: how an ordinary function is called. `explaining`: how a failure is shown.
+`libraries` and `deployed`: which library has which option under which name (spec/options.md).
 """
 
 from importlib import import_module

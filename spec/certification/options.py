@@ -65,7 +65,7 @@ def _add_what(add: Callable[..., Any]) -> None:
 
 
 def _add_choices(add: Callable[..., Any]) -> None:
-    choice = "choice that mathematics leaves open, such as causal=bottom-right (README)"
+    choice = "choice that mathematics leaves open, such as causal=bottom-right"
     add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
     known = "accept that a clause fails, and say why; never the definition's"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)

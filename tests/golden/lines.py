@@ -3,8 +3,9 @@
     attention/forgets_the_scale  refused  46 violated, 126 hold  1f2e3d4c 5b6a7988  where no scale …
 
 Two hashes: of what was judged (outcomes, problems, counterexamples, regions) and of the words in
-which it is reported. Left out is what differs between two runs, or two versions of a library:
-seconds, versions, paths, errors in figures, and messages of exceptions.
+which it is reported. Left out is what differs between two runs, or two versions of a library
+(seconds, versions, paths, errors in figures, messages of exceptions), and what the docstrings of
+clauses and of mistakes say, which the diff of a change shows anyway.
 """
 
 import hashlib
@@ -79,7 +80,7 @@ def _cause(cause: Mapping[str, Any]) -> dict[str, Any]:
 def words(told: Mapping[str, Any]) -> dict[str, Any]:
     """The sentences of a report, and the scripts of its counterexamples."""
     return {
-        "causes": [[*(cause[x] for x in WORDS), *_shown(cause)] for cause in told["causes"]],
+        "causes": [[*(cause[x] for x in WORDS), _shown(cause)] for cause in told["causes"]],
         "region": told["region"]["sentence"],
         "notes": told["notes"],
         "advice": told["advice"],
@@ -87,10 +88,11 @@ def words(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(cause: Mapping[str, Any]) -> list[Any]:
+    """The lines of the script of a counterexample, below its docstring."""
     shown = cause.get("counterexample") or {}
-    lines = (shown.get("script") or "").splitlines()
+    lines = (shown.get("script") or "").rpartition('\n"""\n')[2].splitlines()
     kept = [line for line in lines if not line.lstrip().startswith(OF_A_PLACE)]
-    return [shown.get("looks_like"), [FIGURE.sub(_short, line) for line in kept]]
+    return [FIGURE.sub(_short, line) for line in kept]
 
 
 def _short(figure: re.Match[str]) -> str:

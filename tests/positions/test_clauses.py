@@ -161,7 +161,7 @@ def test_what_is_not_answered_is_not_asked(name: str) -> None:
         answers = whole.answers - missing
         subject = guarded(whole.but(answers=answers, differentiates=answers))
         for clause in bound(subject):
-            if clause.name != "an_odd_width_is_refused":
+            if clause.name != "rotary_rejects_odd_widths":
                 finding = found(clause, subject, "float32", QUICK, seed=1)
                 assert finding.violation is None, (missing, clause.id, finding.violation)
 

@@ -160,7 +160,7 @@ def bias_gradient_skips_softcap_derivative(attention: Implementation, problem: P
     """The gradient of a bias is not multiplied by the derivative of the soft-cap, because the bias
     is added after it.
 
-        db_ij = ds_ij
+        db_ij = ds_ij    in the default order; under cap=after-bias, the bias is inside the soft-cap
     """
     full = moves.written_out(problem)
 

@@ -92,8 +92,8 @@ def softmax_gradient_subtracts_the_weighted_mean(
 
         ds_j = a_j (g_j - sum_l a_l g_l)
 
-    With k = v = I and scale = 1 the queries are the scores and dout is g. The plain mean of g is
-    the same only where all weights are equal.
+    With k = v = I and scale = 1 the queries are the scores and dout is g. A bug that subtracts the
+    plain mean of g shows wherever the weights differ.
     """
     x = as_softmax(problem)
     a, g = definition.weights(x.wide()), x.dout

@@ -116,7 +116,7 @@ def returned_weights_are_zero_across_segments(attention: Implementation, problem
 def log_sum_exp_covers_only_the_query_segment(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp covers only the keys of the query's segment, and is -inf for padding.
 
-        lse_i = log sum_j exp(s_ij)    over seg_j = seg_i >= 0
+        lse_i = log sum_j exp(s_ij)    over seg_j = seg_i >= 0, without an attention sink
 
     A log-sum-exp that also covers other segments gives wrong weights when the parts of the keys
     are merged by it.

@@ -134,7 +134,7 @@ def weights_and_sink_share_sum_to_one(attention: Implementation, problem: Proble
 def very_large_sink_gives_zero_output(attention: Implementation, problem: Problem) -> None:
     """A sink far above all scores gives an output of zero, not NaN.
 
-        o_i = 0    where t_h >= lse_i + 1000 in the format of the scores
+        o_i = 0    where t_h >= max_j |s_ij| + 1000 in the format of the scores
 
     The maximum that is subtracted before the exponential must therefore include the sink.
     """

@@ -155,7 +155,7 @@ def softcap_does_not_apply_to_slopes(attention: Implementation, problem: Problem
 def slopes_combine_with_every_other_option(attention: Implementation, problem: Problem) -> None:
     """With any other options, slopes are still added to the scores of all visible keys.
 
-        a_ij = exp(s_ij) / sum_j exp(s_ij),    s_ij = cap(t_ij) + b_ij - m_h |p_i - j|
+        a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)),  s_ij = cap(t_ij) + b_ij - m_h |p_i - r_j|
 
     A masked key stays masked at any distance. An attention sink has no position, so no slope
     applies to it.

@@ -53,8 +53,9 @@ def gradients_through_lse_match_the_definition(attention: Implementation, proble
 
         dq_i = scale sum_j ds_ij k_j    dk_j = scale sum_i ds_ij q_i    dv_j = sum_i a_ij dout_i
 
-    Here ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i). A kernel that has already computed the
-    row term sum_j a_ij da_ij subtracts dlse_i from it first, and needs no other change.
+    Without a soft-cap, ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i). A kernel that has
+    already computed the row term sum_j a_ij da_ij subtracts dlse_i from it first, and needs no
+    other change.
     """
     found = attention.lse_backward(problem)
 

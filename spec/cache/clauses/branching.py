@@ -110,7 +110,7 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
 def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
     """If a cache promises that states never change, extending a state twice gives the same outputs.
 
-        o(x[t:]; s) = o(x[t:]; s)    for one state s, with other tokens processed in between
+        o'(x[t:]; s) = o(x[t:]; s)    o' after the same state s was extended by other tokens
 
     Purely functional programs rely on such a promise.
     """

@@ -71,7 +71,7 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
         "sends_gradients_through_the_transpose",
         "forgets_the_output_projection_in_gradients",
     },
-    proof=gradients.input_gradients_match_the_definition,
+    proof=gradients.the_gradients_of_the_inputs_are_the_derivatives,
     effort=2,
 )
 def input_gradients_match_the_definition(layer: Layer, problem: LayerProblem) -> None:
@@ -107,7 +107,7 @@ def input_gradients_match_the_definition(layer: Layer, problem: LayerProblem) ->
         "swaps_the_gradients_of_keys_and_values",
         "returns_zero_gradients_of_the_output_weights",
     },
-    proof=gradients.parameter_gradients_match_the_definition,
+    proof=gradients.the_gradients_of_the_parameters_are_the_derivatives,
     effort=2,
 )
 def parameter_gradients_match_the_definition(layer: Layer, problem: LayerProblem) -> None:

@@ -35,7 +35,7 @@ from spec.positions.record import Capability
 )
 def alibi_slopes_match_the_paper(bias: LinearBias, problem: Problem) -> None:
     """Slopes are powers of two with equally spaced exponents; heads beyond a power of two take
-    slopes that lie between the others.
+    every other slope of twice as many heads.
 
         m_h = 2^(-8 h / n) for h = 1 ... n,    m_(n+g) = 2^(-4 (2 g - 1) / n) for g = 1 ... H - n
 
