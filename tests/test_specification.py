@@ -154,3 +154,10 @@ def test_no_tolerance_is_a_literal(section: ModuleType) -> None:
 )
 def test_a_literal_tolerance_is_seen(code: str) -> None:
     assert literals(ast.parse(code))
+
+
+def test_the_heading_of_a_section_is_one_line_that_ends() -> None:
+    """The page of all clauses shows the first line of each module."""
+    headings = {import_module(x.check.__module__).__doc__ or "" for x in CLAUSES.values()}
+    first = [text.partition("\n")[0] for text in headings]
+    assert [line for line in first if not line.endswith(".")] == []

@@ -20,22 +20,22 @@ from spec.notation import Array
 
 
 def received(problem: Problem) -> Array:
-    """The pre-activations z = x W1 + b1. (B, N, F)"""
+    """The pre-activations z = x W1 + b1.   (B, N, F)"""
     return problem.x @ problem.W1 + problem.b1
 
 
 def held(problem: Problem) -> Array:
-    """The activations h = max(0, z). (B, N, F)"""
+    """The activations h = max(0, z).   (B, N, F)"""
     return np.maximum(received(problem), 0)
 
 
 def feed_forward(problem: Problem) -> Array:
-    """The output y = max(0, x W1 + b1) W2 + b2. (B, N, E)"""
+    """The output y = max(0, x W1 + b1) W2 + b2.   (B, N, E)"""
     return held(problem) @ problem.W2 + problem.b2
 
 
 def rows(x: Array) -> Array:
-    """All positions of all batch elements, as the rows of one matrix. (B N, width)"""
+    """All positions of all batch elements, as the rows of one matrix.   (B N, width)"""
     return x.reshape(-1, x.shape[-1])
 
 

@@ -30,19 +30,19 @@ from spec.notation import Array
 
 
 def linear(x: Array, W: Array, b: Array | None) -> Array:
-    """y = x W^T + b: the outputs come first in W. (..., in), (out, in), (out) to (..., out)"""
+    """y = x W^T + b: the outputs come first in W.   (..., in), (out, in), (out) to (..., out)"""
     y = x @ W.T
     return y if b is None else y + b
 
 
 def split(x: Array, heads: int) -> Array:
-    """Split into heads: head h takes columns hD to (h + 1)D. (B, L, H D) to (B, H, L, D)"""
+    """Split into heads: head h takes columns hD to (h + 1)D.   (B, L, H D) to (B, H, L, D)"""
     B, L, width = x.shape
     return x.reshape(B, L, heads, width // heads).swapaxes(1, 2)
 
 
 def merge(x: Array) -> Array:
-    """Concatenate the heads, the inverse of `split`. (B, H, L, D) to (B, L, H D)"""
+    """Concatenate the heads, the inverse of `split`.   (B, H, L, D) to (B, L, H D)"""
     B, H, L, D = x.shape
     return x.swapaxes(1, 2).reshape(B, L, H * D)
 
@@ -98,7 +98,7 @@ def inside(problem: LayerProblem) -> Problem:
 
 
 def layer(problem: LayerProblem) -> Array:
-    """The output y = [o_1 ... o_H] W_o^T + b_o. (B, N, A)"""
+    """The output y = [o_1 ... o_H] W_o^T + b_o.   (B, N, A)"""
     p = problem.parameters
     return linear(merge(definition.attention(inside(problem))), p.W_o, p.b_o)
 
@@ -131,5 +131,5 @@ def gradients(problem: LayerProblem) -> LayerGradients:
 
 
 def outer(dy: Array, x: Array) -> Array:
-    """sum_bi dy_bi^T x_bi: the derivative of y = x W^T with respect to W. (out, in)"""
+    """sum_bi dy_bi^T x_bi: the derivative of y = x W^T with respect to W.   (out, in)"""
     return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])

@@ -1,12 +1,12 @@
-"""Section F, continued. Without biases the network is homogeneous, and biases are added
-once.
+"""Section F, continued. Without biases the network is homogeneous.
 
 max(0, lambda z) = lambda max(0, z) for lambda >= 0. So with b1 = 0 and b2 = 0
 
     F(lambda x) = lambda F(x)    for every lambda >= 0                  (F13, F14)
 
-and for no other activation in common use: GELU is curved, and a sigmoid saturates. Powers of
-two rescale every sum without rounding, so for them equality is required to the bit.
+GELU and the sigmoid do not have this property: one is curved, the other saturates. Powers of two
+rescale every sum without rounding, so for them equality is required to the bit. Each bias is
+added exactly once (F15, F16).
 """
 
 import numpy as np
@@ -47,8 +47,7 @@ def doubling_the_input_doubles_the_output(network: FeedForward, problem: Problem
     proof=proofs.the_network_is_homogeneous,
 )
 def network_without_biases_is_homogeneous(network: FeedForward, problem: Problem) -> None:
-    """Without biases, scaling the input by a nonnegative factor scales the output by the same
-    factor.
+    """Without biases, a nonnegative factor of the input is a factor of the output.
 
         F(lambda x) = lambda F(x)    for lambda in 0, 1/2, 3, and b1 = 0, b2 = 0
 

@@ -1,5 +1,4 @@
-"""Section F, continued. Hidden units have no order, and each can be rescaled without any
-effect.
+"""Section F, continued. Hidden units have no order, and each can be rescaled.
 
     y = b2 + sum_f max(0, <x, W1[:, f]> + b1[f]) W2[f]
 
@@ -8,8 +7,8 @@ weights (F20), because max(0, c z) = c max(0, z). Differentiated in log c, at c 
 
     <W1[:, f], dW1[:, f]> + b1[f] db1[f] = <W2[f], dW2[f]>              (F21)
 
-for every unit and every loss. The gradients of no other activation satisfy this identity. A
-unit that is inactive everywhere has no effect and receives no gradient (F22).
+for every unit and every loss. The gradients of GELU or of a sigmoid do not satisfy this identity.
+A unit that is inactive everywhere has no effect and receives no gradient (F22).
 """
 
 import numpy as np
@@ -62,7 +61,7 @@ def permuting_hidden_units_changes_nothing(network: FeedForward, problem: Proble
     force="should",
 )
 def relu_gradient_at_zero_is_zero(network: FeedForward, problem: Problem) -> None:
-    """A unit whose pre-activation is exactly 0 receives no gradient, and passes none on.
+    """A unit whose pre-activation is exactly 0 receives no gradient and passes none to the input.
 
         dx = 0, dW1 = 0, db1 = 0    for x W1 + b1 = 0
 
@@ -82,8 +81,7 @@ def relu_gradient_at_zero_is_zero(network: FeedForward, problem: Problem) -> Non
 
 @clause("F20", over=Problems(families=EXACT), catches={"smooths_the_gate", "saturates"})
 def rescaling_a_unit_across_relu_changes_nothing(network: FeedForward, problem: Problem) -> None:
-    """A power of two can move from a unit's second weights to its first without changing a bit of
-    y.
+    """A power of two can move from a unit's second weights to its first and change no bit of y.
 
         y(c W1[:, f], c b1[f], W2[f] / c) = y    for c in 1, 2, 1/2, one for each unit
 
@@ -109,8 +107,8 @@ def rescaling_a_unit_across_relu_changes_nothing(network: FeedForward, problem: 
     proof=proofs.gradients_of_a_unit_balance,
 )
 def weight_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -> None:
-    """For each unit, the inner product of weights and gradients is the same before and after the
-    ReLU, if the bias counts as a first weight.
+    """For each unit, the inner product of its first weights and bias with their gradients equals
+    that of its second weights with theirs.
 
         sum_e W1[e, f] dW1[e, f] + b1[f] db1[f] = sum_e W2[f, e] dW2[f, e]
 
@@ -132,7 +130,7 @@ def weight_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -
     effort=2,
 )
 def dead_unit_receives_no_gradient(network: FeedForward, problem: Problem) -> None:
-    """A unit that is inactive everywhere receives no gradient and has no effect on the output.
+    """A unit that is never active receives no gradient, and its second weights have no effect.
 
         dW1[:, f] = 0, db1[f] = 0, dW2[f] = 0    and y does not change by a bit with W2[f]
 

@@ -180,7 +180,7 @@ def returning_weights_does_not_change_layer_output(layer: Layer, problem: LayerP
     proof=exactly.the_only_visible_key_has_all_the_weight,
 )
 def only_visible_key_is_kept_when_returning_weights(layer: Layer, problem: LayerProblem) -> None:
-    """Even if the weights are returned, a query with one unmasked key attends to that key alone,
+    """Even if the weights are returned, the only unmasked key of a query has a weight of one,
     however low its score is.
 
         y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is

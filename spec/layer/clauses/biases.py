@@ -39,8 +39,7 @@ def key_bias_does_not_change_output(layer: Layer, problem: LayerProblem) -> None
         y(b_k) = y(0)
 
     The bias shifts all scores of a query by <q_i, b_k> / sqrt(D), which a softmax ignores. If
-    stacked biases are loaded in the wrong order, another bias takes its position and the output
-    changes.
+    stacked biases are loaded in the wrong order, b_k acts as another bias and changes the output.
     """
     without = problem.of(b_k=np.zeros_like(problem.parameters.named()["b_k"]))
 

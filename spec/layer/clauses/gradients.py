@@ -40,8 +40,7 @@ GRADIENTS = {Capability.GRADIENTS}
     effort=2,
 )
 def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, W dW^T + b db^T of the query projection is the transpose of that of the key
-    projection.
+    """In every head, W dW^T + b db^T of the queries is the transpose of that of the keys.
 
         W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
 
@@ -74,7 +73,7 @@ def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) 
     effort=2,
 )
 def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, W dW^T + b db^T of the value projection equals dW^T W of the columns of W_o.
+    """In every head, W dW^T + b db^T of the values equals dW^T W of the columns of W_o.
 
         W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
 

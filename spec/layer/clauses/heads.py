@@ -1,10 +1,10 @@
 """Section L, continued. Each head uses its own block of every projection.
 
-The concatenated heads are multiplied by W_o, so the output is a sum over heads: [o_1 ...
-o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split into heads equals a loop over
-heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a linear map of a head's queries
-changes nothing if its keys undo it. The same holds for its values if W_o undoes the map. The
-output does not show this freedom, which physicists call a gauge.
+The concatenated heads are multiplied by W_o, so the output is a sum over heads:
+[o_1 ... o_H] W_o^T = sum_h o_h W_o,h^T. One projection that is split into heads equals a
+loop over heads with blocks of W. Scores are q_h k_h^T / sqrt(D), so a linear map of a head's
+queries changes nothing if its keys undo it. The same holds for its values if W_o undoes the
+map. The output does not show this freedom, which physicists call a gauge.
 """
 
 from dataclasses import replace
@@ -33,13 +33,13 @@ def only(problem: LayerProblem, head: int) -> LayerProblem:
 
 
 def powers(problem: LayerProblem) -> Array:
-    """A random power of two, of either sign, for every row of a projection. (A)"""
+    """A random power of two, of either sign, for every row of a projection.   (A)"""
     chance = problem.chance()
     return 2.0 ** chance.integers(-2, 3, problem.A) * chance.choices((-1, 1), problem.A)
 
 
 def within_heads(problem: LayerProblem) -> Array:
-    """The indices of all rows, permuted within every head. (A)"""
+    """The indices of all rows, permuted within every head.   (A)"""
     chance = problem.chance()
     heads = [chance.permutation(problem.D) + h * problem.D for h in range(problem.H)]
     return np.concatenate(heads)
@@ -107,8 +107,7 @@ def layer_heads_are_independent(layer: Layer, problem: LayerProblem) -> None:
     proof=outputs.heads_move_with_their_blocks,
 )
 def permuting_heads_with_their_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Permuting the heads, together with their rows and columns of the weights, does not change the
-    output.
+    """Permuting the heads together with their rows and columns of the weights has no effect.
 
         y(rows and columns in the order of heads pi) = y
 
@@ -134,7 +133,7 @@ def permuting_heads_with_their_weights_changes_nothing(layer: Layer, problem: La
 def rescaling_queries_against_keys_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
     """Multiplying a head's queries by S and its keys by the inverse does not change the output.
 
-        y(S W_q, S b_q; S^-1 W_k, S^-1 b_k) = y
+        y(S W_q, S b_q; S^-T W_k, S^-T b_k) = y
 
     Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any invertible S would do. Here it is
     diagonal, and its entries are powers of two with signs, which do not round. If a projection or a
@@ -155,8 +154,7 @@ def rescaling_queries_against_keys_changes_nothing(layer: Layer, problem: LayerP
     proof=outputs.values_turn_against_the_output,
 )
 def rescaling_values_against_W_o_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Scaling and permuting a head's values does not change the output if its columns of W_o undo
-    it.
+    """Scaling and permuting a head's values has no effect if its columns of W_o undo both.
 
         y(P S W_v, P S b_v; W_o S^-1 P^T) = y
 

@@ -36,8 +36,7 @@ def fully_masked_query_returns_output_bias(layer: Layer, problem: LayerProblem) 
 
         y_i = b_o    if every key is masked for i, in every head
 
-    Its heads return zero, the empty sum of values. Wrong layers return NaN, or the mean of the
-    values.
+    Its heads return zero, the empty sum of values. Wrong layers return NaN or a mean.
     """
     y = layer.forward(problem)
 

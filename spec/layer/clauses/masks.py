@@ -187,7 +187,7 @@ def layer_causal_flag_equals_causal_mask(layer: Layer, problem: LayerProblem) ->
     proof=exactly.the_only_visible_key_has_all_the_weight,
 )
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
-    """A query with one unmasked key attends to that key alone, however low its score is.
+    """If a query has one unmasked key, that key has a weight of one, however low its score is.
 
         y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
 

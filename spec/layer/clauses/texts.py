@@ -1,5 +1,4 @@
-"""Section L, continued. Batch elements and queries are independent, and tokens have no
-order.
+"""Section L, continued. Batch elements are independent, and tokens have no order.
 
 A layer gives each sequence of a batch the same output as it would alone, with or without a
 batch axis. Within a sequence, queries do not affect each other. Self-attention uses one
