@@ -115,7 +115,7 @@ class Kind:
     pictures: what there is to look at in a problem beside its arrays, on a page.
     narrower: a record of which nothing is answered, asked about less and less. multiples: which
     sizes may be declared to be multiples of a number. tiles: of which number lengths may have to be
-    multiples, where a kind of problem is refused at others.
+    multiples, where a kind of problem is refused at others. sections: letters, each with a word.
     """
 
     about: str
@@ -161,6 +161,7 @@ class Kind:
     telltale: Mapping[str, str] = field(default_factory=dict)
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
+    sections: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def features(self) -> Vocabulary:

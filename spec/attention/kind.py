@@ -104,9 +104,29 @@ def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counte
     return seen.rows, seen.capped, seen.silent
 
 
+SECTIONS = {
+    "A": "agreement",
+    "S": "softmax",
+    "V": "values",
+    "K": "keys",
+    "B": "bases, scale",
+    "P": "permutations",
+    "M": "masks",
+    "C": "causality",
+    "W": "windows",
+    "U": "soft-caps",
+    "Z": "sinks",
+    "Y": "ALiBi slopes",
+    "I": "positions",
+    "J": "packing",
+    "H": "heads",
+    "X": "parts",
+    "T": "calls",
+}
 KIND: Kind = Kind(
     about="attention",
     noun="an attention function",
+    sections=SECTIONS,
     problem=Problem,
     definition="A1",
     core=square,

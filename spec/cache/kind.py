@@ -15,6 +15,7 @@ from spec.kind import Kind
 KIND = Kind(
     about="cache",
     noun="a cache",
+    sections={"C": "cache"},
     problem=Problem,
     definition="C16",
     first="extend",

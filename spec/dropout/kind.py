@@ -36,6 +36,7 @@ def telling(_: str) -> Mapping[str, tuple[Problem, ...]]:
 KIND = Kind(
     about="dropout",
     noun="attention with dropout",
+    sections={"D": "dropout"},
     problem=Problem,
     definition="D1",
     core=core,

@@ -10,6 +10,7 @@ from spec.kind import Kind
 KIND = Kind(
     about="feed-forward",
     noun="a feed-forward network",
+    sections={"F": "feed-forward"},
     problem=Problem,
     definition="F1",
     core=plug.core,

@@ -18,6 +18,7 @@ from spec.layer.truth import truth
 KIND = Kind(
     about="layer",
     noun="a layer",
+    sections={"L": "layer"},
     problem=LayerProblem,
     definition="L1",
     core=core,

@@ -27,6 +27,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
 KIND = Kind(
     about="merging",
     noun="a merge of partial results",
+    sections={"Q": "merging"},
     problem=Problem,
     definition="Q1",
     core=plug.core,

@@ -42,7 +42,7 @@ def test_causes_are_looked_for_as_long_as_is_said():
     done = certify("elementwise", "--clause", "A2", "--diagnosis-timeout", "1e-9")
     assert done.returncode == 1
     assert done.stdout.startswith("elementwise: not certified\n")
-    assert "\nviolated: A2 the_gradient_of_the_queries" in done.stdout
+    assert "\nfails: A2 query_gradient_matches_the_definition" in done.stdout
 
 
 @pytest.mark.parametrize("word", ["--diagnosis-timeout", "--call-timeout"])
@@ -59,7 +59,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
     )
     assert done.returncode == 1
     assert done.stdout.startswith("elementwise: not certified, for 1 cause\n")
-    assert "gradients are wrong\n   seen by" in done.stdout
+    assert "gradients are wrong\n   fails" in done.stdout
     likeness = "looks like differentiates_softmax_by_element (system S0, spec/incidents.md)"
     assert likeness in done.stdout
     found = json.loads(json_file.read_text())

@@ -88,7 +88,7 @@ def test_a_crash_in_one_dtype_leaves_the_others(tmp_path):
 def test_a_violation_is_told_beside_a_crash_while_probing():
     done = certify("breaks_and_aborts_backward", "--clause", "A", *NO_CAUSES)
     assert done.returncode == 1
-    assert "\nviolated: A1 " in done.stdout
+    assert "\nfails: A1 " in done.stdout
     assert "crashed: A2, A3, A4, A12 [float32]" in done.stdout
 
 
@@ -96,7 +96,7 @@ def test_a_violation_is_told_beside_a_crash_while_probing():
 def test_a_violation_is_explained_and_repeated_beside_a_crash_while_probing(tmp_path):
     done = certify("breaks_and_aborts_backward", "--clause", "A", "--report", str(tmp_path))
     assert done.returncode == 1
-    assert "the output is wrong\n   seen by 6 clauses: A1-A4, A11-A12" in done.stdout
+    assert "the output is wrong\n   fails 6 clauses: A1-A4, A11-A12" in done.stdout
     assert "crashed: A2, A3, A4, A12 [float32]" in done.stdout
     assert run(program=(str(tmp_path / "cause-1.py"),)).returncode == 1
 

@@ -160,7 +160,7 @@ def test_what_is_sometimes_refused_is_a_line_for_each_reason_whatever_sizes_it_n
     (line,) = (x for x in str(certificate).splitlines() if x.startswith("sometimes refused"))
     held = [v for v in certificate.verdicts if v.outcome == "holds"]  # others are violated by it
     refused = sum(v.refused for v in held)
-    assert line.startswith(f"sometimes refused: {refused} of ")
+    assert line.startswith(f"sometimes raises: {refused} of ")
     assert "ValueError: at most 16 keys: got (" in line
     assert line.endswith(" queries (or with other numbers)")
 

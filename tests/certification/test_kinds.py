@@ -58,7 +58,7 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
     target = "tests.targets.layers:HalfAsLoud"
     done = run("certify", target, *QUICK, *words)
     assert done.returncode == 1
-    assert "the output is wrong\n   seen by 1 clause: L1" in done.stdout
+    assert "the output is wrong\n   fails 1 clause: L1" in done.stdout
     text = (tmp_path / "cause-1.py").read_text()
     assert "import spec" not in text
     assert "from spec" not in text

@@ -209,7 +209,7 @@ def test_what_cannot_be_read_is_told_in_one_line_on_the_command_line(ledger):
     (ledger / "mine" / "mine.json").write_text("{}")
     for words, reason in [
         (("ledger", "none.toml"), "none.toml cannot be read: No such file or directory"),
-        (("ledger", "mine.toml", "--only", "y"), "no ledger has a target 'y': choose from mine"),
+        (("ledger", "mine.toml", "--only", "y"), "unknown target 'y': choose from mine"),
         (("ledger", "mine.toml"), "mine/mine.json is no certificate: KeyError"),
     ]:
         done = run(*words, cwd=ledger)

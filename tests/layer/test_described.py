@@ -82,7 +82,7 @@ def test_the_layer_of_nanogpt_is_certified_from_the_command_line(
     assert done.returncode == 0, done.stdout + done.stderr
     assert "CausalSelfAttention: certified" in done.stdout
     assert "causality=always" in done.stdout
-    assert "refused: takes more than 33 tokens" in done.stdout  # its block has 64
+    assert "unsupported: takes more than 33 tokens" in done.stdout  # its block has 64
     assert "takes queries and keys of their own" in " ".join(done.stdout.split())
     assert f"--description {file}" in done.stdout
 

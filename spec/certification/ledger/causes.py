@@ -32,25 +32,27 @@ def _causes(certificate: Findings) -> Iterator[str]:
     for place, cause in enumerate(certificate.causes, start=1):
         wrong, seen = cause.problems
         formats, count = ", ".join(cause.dtypes), len(cause.clauses)
-        by = f"seen by {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}], on"
+        by = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}]; on"
         lines = [filled(f"{place}. ", cause.sentence)]
         lines += [filled("   ", cause.lens)] * bool(cause.lens)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
-        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
+        yield "\n".join(
+            [*lines, filled("   ", f"{by} {wrong} of {seen} problems")]
+        )
 
 
 def region(certificate: Findings) -> str:
     """Where it is what it is said to be."""
     found, noun = certificate.region, kind_of(certificate.about).noun
     if not found.sentence and not found.but:
-        return f"region: there is none where it is {noun}"
-    where = f" wherever {found.sentence}" if found.sentence else ""
+        return f"correct: nowhere that was tested is it {noun}"
+    where = f"wherever {found.sentence}" if found.sentence else "everywhere"
     but = f" but {', '.join(found.but)}" if found.but else ""
     if not found.passed:
-        return filled("", f"region: {noun}{where}, as far as is known: not all of it was judged")
+        return filled("correct: ", f"{where}, as far as is known; not all of it was tested")
     held = {v.clause for v in certificate.verdicts if v.causes or (v.ran and v.outcome == "holds")}
     count = len(held - {*found.but})
-    return filled("", f"region: {noun}{where}; there all {count} clauses hold{but}")
+    return filled("correct: ", f"{where}; there all {count} clauses pass{but}")
 
 
 def counterexamples(certificate: Findings) -> Iterator[str]:

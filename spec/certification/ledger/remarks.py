@@ -37,7 +37,7 @@ def _violated(certificate: Findings) -> Iterator[str]:
     keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
     for (clause, force, message), dtypes in grouped(keyed).items():
         soft = " (should)" if force == "should" else ""
-        yield f"violated{soft}: {clause} [{', '.join(dtypes)}]"
+        yield f"fails{soft}: {clause} [{', '.join(dtypes)}]"
         if not (soft and certificate.causes):
             yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
 
@@ -69,7 +69,7 @@ def _left_out(certificate: Findings) -> Iterator[str]:
     keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
     for (what, direction, message), dtypes in grouped(keyed).items():
         way = ", backward" if direction == "backward" else ""
-        yield f"refused: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
+        yield f"unsupported: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
     yield from _sometimes_refused(certificate)
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
     needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
@@ -79,7 +79,7 @@ def _left_out(certificate: Findings) -> Iterator[str]:
         words = ((x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
         alike = grouped((verb, f"{rest} ({count})") for (verb, rest), count in words)
         parts = (f"{verb} {', '.join(same)}" for verb, same in alike.items())  # each verb once
-        listed = f"not offered, of what clauses need: {'; '.join(parts)}"
+        listed = f"not tested, because the target does not have it: {'; '.join(parts)}"
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
 
@@ -97,7 +97,7 @@ def _sometimes_refused(certificate: Findings) -> Iterator[str]:
     for said in reasons.values():
         (message, _), *others = said.most_common()
         shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
-        yield f"sometimes refused: {said.total()} of {total} problems: {shown}"
+        yield f"sometimes raises: {said.total()} of {total} problems: {shown}"
 
 
 def by_clause(certificate: Findings) -> list[Verdict]:

@@ -11,8 +11,30 @@ from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, grouped
 from spec.certification.ledger.remarks import by_clause, remarks
 from spec.clause import section_of
+from spec.kinds import kind_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+CELLS = {  # in words, as the table of one certificate has them
+    "violated": "failed",
+    "violated should": "should",
+    "deviates": "known",
+    "refused": "raised",
+    "blocked": "not run",
+    "crashed": "crashed",
+}
+APPLYING = {
+    "violated": "fail",
+    "violated should": "fail (recommended only)",
+    "deviates": "known to fail",
+    "crashed": "crashed",
+    "refused": "raised an exception",
+    "blocked": "not run",
+}
+LEGEND = (
+    "passed/applicable clauses, and their largest error as a fraction of its bound; should: "
+    "recommended clauses that fail; known: declared deviations; raised: the target raised an "
+    "exception"
+)
 MARKS = {
     "holds": "·",
     "violated": "✗",
@@ -68,6 +90,7 @@ def _head(certificate: Findings) -> str:
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
     lines = [
         *(title, "=" * len(title), ""),
+        f"clauses       {_applying(certificate)}",
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
@@ -76,6 +99,21 @@ def _head(certificate: Findings) -> str:
         *(f"note          {note}" for note in certificate.notes),
     ]
     return "\n".join(lines)
+
+
+def _applying(certificate: Findings) -> str:
+    """How many clauses apply to the target, and how many of these fail or were not reached."""
+    outcomes: dict[str, set[str]] = {}
+    for v in certificate.verdicts:
+        outcomes.setdefault(v.clause, set()).add(outcome(v))
+    apply = [x for x in outcomes.values() if x != {"not offered"}]
+    parts = [
+        f"{count} {words}"
+        for word, words in APPLYING.items()
+        for count in [sum(word in x for x in apply)]
+        if count
+    ]
+    return f"{len(apply)} of {len(outcomes)} apply: {', '.join(parts) or 'all of them pass'}"
 
 
 def in_short(certificate: Findings) -> str:
@@ -100,12 +138,17 @@ def _judged(certificate: Findings) -> str:
 
 
 def _table(certificate: Findings) -> str:
-    """A line for each section, its verdicts by dtype; one for each clause with something to say."""
-    lines = ["section  " + "".join(f"{dtype:<22}" for dtype in certificate.dtypes)]
+    """A line for each section that was tested, with a cell for each dtype, and a legend."""
+    words = kind_of(certificate.about).sections
+    rows = [["section", *certificate.dtypes]]
     for section, verdicts in grouped((_section(v), v) for v in by_clause(certificate)).items():
-        cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
-        lines.append(f"{section:<9}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
-    return "\n".join(lines)
+        if any(v.outcome != "not offered" for v in verdicts):
+            cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
+            rows.append([f"{section} {words.get(section, '')}".rstrip(), *cells])
+    widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = (map(str.ljust, row, widths) for row in rows)
+    table = ["".join(row).rstrip() for row in padded]
+    return "\n".join([*table, "", filled("", LEGEND)])
 
 
 def _figures(certificate: Findings) -> str:
@@ -126,12 +169,12 @@ def _cell(verdicts: list[Verdict]) -> str:
     """How many of a section's clauses hold, and what is the matter with the others."""
     ran = [v for v in verdicts if v.outcome != "not offered"]
     if not ran:
-        return "not offered"
+        return "-"
     held = sum(v.outcome == "holds" for v in ran)
     others = [outcome(v) for v in ran if v.outcome != "holds"]
-    counted = [f"{others.count(o)}{MARKS[o]}" for o in MARKS if o in others]
+    counted = [f"{others.count(o)} {word}" for o, word in CELLS.items() if o in others]
     worst = max(v.worst for v in ran)
-    words = " ".join([f"{held}/{len(ran)}", *counted])
+    words = ", ".join([f"{held}/{len(ran)}", *counted])
     return f"{words}  {worst:.2f}" if held == len(ran) else words
 
 
@@ -146,8 +189,9 @@ def _foot(certificate: Findings) -> str:
     lines = []
     for dtype, shares in {} if certificate.causes else certificate.coverage.items():
         lines.append(
-            f"coverage {dtype:<9} {shares['rows']:.0f} rows, {shares['capped']:.1%} held to the "
-            f"hull only, {shares['silent']:.1%} without a claim on gradients"
+            f"coverage {dtype:<9} {shares['rows']:.0f} rows; rounding leaves only the range of "
+            f"the values for {shares['capped']:.1%}, no bound on gradients for "
+            f"{shares['silent']:.1%}"
         )
     t = {part: certificate.timings.get(part, 0.0) for part in ("total", *PARTS)}
     parts = ", ".join(f"{words} {t[part]:.1f}" for part, words in PARTS.items())
@@ -158,7 +202,7 @@ def _foot(certificate: Findings) -> str:
     counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:
-        lines.append(f"worst    {certificate.worst:.3f} of a budget, where clauses hold")
+        lines.append(f"worst    the largest error is {certificate.worst:.3f} of its bound")
     lines.append(f"repeat   {certificate.command}")
     return "\n".join(lines)
 

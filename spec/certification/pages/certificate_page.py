@@ -98,7 +98,7 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
 def region_of(certificate: Certificate) -> str:
     """Where it is what it is said to be, in words."""
     if certificate.causes:
-        return " ".join(region(certificate).split()).removeprefix("region: ")
+        return " ".join(region(certificate).split()).removeprefix("correct: ")
     if certificate.exit_code:
         return "not known: no cause was found"
     where = certificate.region.sentence

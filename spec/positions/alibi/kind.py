@@ -9,6 +9,7 @@ from spec.positions.alibi.notation import Problem
 KIND = Kind(
     about="alibi",
     noun="a linear bias",
+    sections={"R": "linear bias"},
     problem=Problem,
     definition="R34",
     first="bias",

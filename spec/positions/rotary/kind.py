@@ -33,6 +33,7 @@ def twists(problem: Problem) -> Iterator[Problem]:
 KIND = Kind(
     about="rotary",
     noun="a rotation by positions",
+    sections={"R": "rotary"},
     problem=Problem,
     definition="R14",
     first="rotate",

@@ -16,6 +16,7 @@ def core(dtype: str) -> Problem:
 KIND = Kind(
     about="sinusoidal",
     noun="an encoding of positions",
+    sections={"R": "sinusoidal"},
     problem=Problem,
     definition="R1",
     first="add",
